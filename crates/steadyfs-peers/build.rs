@@ -26,7 +26,8 @@ fn main() {
     if let Some(spiffs) = at("spiffs") {
         commit("SPIFFS", &spiffs);
         let source = spiffs.join("src");
-        let files = ["cache", "check", "gc", "hydrogen", "nucleus"].map(|part| source.join(format!("spiffs_{part}.c")));
+        let files = ["cache", "check", "gc", "hydrogen", "nucleus"]
+            .map(|part| source.join(format!("spiffs_{part}.c")));
         // The settings are a header of the user. It must be found before the header beside the
         // sources.
         shim("spiffs").include("shims/spiffs").include(&source).files(files).compile("peer_spiffs");
@@ -35,7 +36,8 @@ fn main() {
         commit("DHARA", &dhara);
         commit("FATFS", &fatfs);
         let copies = configured(&fatfs.join("source"));
-        let files = ["map", "journal", "error"].map(|part| dhara.join("dhara").join(format!("{part}.c")));
+        let files =
+            ["map", "journal", "error"].map(|part| dhara.join("dhara").join(format!("{part}.c")));
         shim("fatfs_dhara")
             .include(&copies)
             .include(&dhara)
@@ -55,9 +57,15 @@ fn shim(name: &str) -> cc::Build {
 
 /// Passes the commit that is built to the crate.
 fn commit(name: &str, directory: &Path) {
-    let git = Command::new("git").arg("-C").arg(directory).args(["log", "-1", "--format=%h, %cs"]).output();
-    let text =
-        git.ok().filter(|output| output.status.success()).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let git = Command::new("git")
+        .arg("-C")
+        .arg(directory)
+        .args(["log", "-1", "--format=%h, %cs"])
+        .output();
+    let text = git
+        .ok()
+        .filter(|output| output.status.success())
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     println!("cargo::rustc-env=PEER_{name}={}", text.as_deref().unwrap_or("unknown commit").trim());
 }
 
@@ -67,7 +75,8 @@ fn configured(source: &Path) -> PathBuf {
     let copies = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("fatfs");
     fs::create_dir_all(&copies).expect("the directory of the build can be written");
     for file in ["ff.c", "ff.h", "diskio.h", "ffunicode.c"] {
-        fs::copy(source.join(file), copies.join(file)).unwrap_or_else(|error| panic!("{file} of FatFs: {error}"));
+        fs::copy(source.join(file), copies.join(file))
+            .unwrap_or_else(|error| panic!("{file} of FatFs: {error}"));
     }
     // FatFs has one table of volumes for the whole program. Here each thread has its own table.
     let code = fs::read_to_string(copies.join("ff.c")).expect("just copied");
@@ -76,7 +85,8 @@ fn configured(source: &Path) -> PathBuf {
         code.replace(table, &table.replace("static", "static _Thread_local"))
     });
     fs::write(copies.join("ff.c"), code).expect("the directory of the build can be written");
-    let mut settings = fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");
+    let mut settings =
+        fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");
     let changes = [
         ("FF_USE_MKFS", "1"),
         ("FF_USE_FASTSEEK", "1"),
@@ -89,6 +99,7 @@ fn configured(source: &Path) -> PathBuf {
     for (name, value) in changes {
         settings += &format!("\n#undef {name}\n#define {name} {value}\n");
     }
-    fs::write(copies.join("ffconf.h"), settings).expect("the directory of the build can be written");
+    fs::write(copies.join("ffconf.h"), settings)
+        .expect("the directory of the build can be written");
     copies
 }

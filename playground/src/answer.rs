@@ -31,9 +31,21 @@ enum Question {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
-    Choices { chips: Vec<Chip>, timings: Vec<Choice>, workloads: Vec<Choice>, accesses: u64, fill: f64, rates: Vec<u64> },
-    Evaluation { evaluation: Box<Evaluation>, report: String },
-    Error { error: String },
+    Choices {
+        chips: Vec<Chip>,
+        timings: Vec<Choice>,
+        workloads: Vec<Choice>,
+        accesses: u64,
+        fill: f64,
+        rates: Vec<u64>,
+    },
+    Evaluation {
+        evaluation: Box<Evaluation>,
+        report: String,
+    },
+    Error {
+        error: String,
+    },
 }
 
 /// A built-in chip.
@@ -55,7 +67,9 @@ struct Choice {
 pub fn to(question: &str, progress: &mut dyn FnMut(f64)) -> String {
     let answer = match serde_json::from_str(question) {
         Ok(Question::Choices) => choices(),
-        Ok(question) => evaluated(question, progress).unwrap_or_else(|error| Answer::Error { error }),
+        Ok(question) => {
+            evaluated(question, progress).unwrap_or_else(|error| Answer::Error { error })
+        }
         Err(error) => Answer::Error { error: format!("no question that is known: {error}") },
     };
     serde_json::to_string(&answer).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
@@ -74,7 +88,10 @@ fn choices() -> Answer {
         timings: Timing::NAMES.iter().map(|(name, _)| Choice { name, write_bytes: None }).collect(),
         workloads: Workload::NAMES
             .iter()
-            .map(|(name, workload)| Choice { name, write_bytes: Some(workload.default_write_bytes()) })
+            .map(|(name, workload)| Choice {
+                name,
+                write_bytes: Some(workload.default_write_bytes()),
+            })
             .collect(),
         accesses: defaults.accesses,
         fill: defaults.fill,
@@ -83,16 +100,28 @@ fn choices() -> Answer {
 }
 
 fn evaluated(question: Question, progress: &mut dyn FnMut(f64)) -> Result<Answer, String> {
-    let Question::Evaluate { chip, fill, timing, workload, write_bytes, accesses, rates, seed } = question else {
+    let Question::Evaluate { chip, fill, timing, workload, write_bytes, accesses, rates, seed } =
+        question
+    else {
         return Ok(choices());
     };
     let profile = Profile::from_toml(&chip).map_err(|error| error.to_string())?;
     let workload: Workload = workload.parse().map_err(|error| format!("{error}"))?;
     let timing: Timing = timing.parse().map_err(|error| format!("{error}"))?;
     let write_bytes = write_bytes.unwrap_or_else(|| workload.default_write_bytes());
-    let options =
-        Options { device: profile.name.clone(), fill, accesses, write_bytes, rates, timing, workload, seed, idle: None };
-    let outcome = evaluate::run_on(&profile, &options, &mut |share, _| progress(share)).map_err(|error| error.to_string())?;
+    let options = Options {
+        device: profile.name.clone(),
+        fill,
+        accesses,
+        write_bytes,
+        rates,
+        timing,
+        workload,
+        seed,
+        idle: None,
+    };
+    let outcome = evaluate::run_on(&profile, &options, &mut |share, _| progress(share))
+        .map_err(|error| error.to_string())?;
     let report = Report::of_evaluation(&outcome).html();
     Ok(Answer::Evaluation { evaluation: Box::new(outcome.evaluation), report })
 }

@@ -33,7 +33,14 @@ fn torture_usual() -> (Vec<String>, Vec<String>, Vec<String>) {
 
 /// Checks the options of a shard. The run makes one scenario after the other on one thread, so
 /// that the same shard gives the same findings.
-fn options(geometry: &str, workload: &str, fault: &str, mode: &str, steps: Option<u64>, seed: u64) -> PyResult<Options> {
+fn options(
+    geometry: &str,
+    workload: &str,
+    fault: &str,
+    mode: &str,
+    steps: Option<u64>,
+    seed: u64,
+) -> PyResult<Options> {
     if let Some(steps) = steps.filter(|steps| !(1..=10_000).contains(steps)) {
         return Err(wrong(format!("steps is {steps}; expected 1 to 10000")));
     }
@@ -52,7 +59,13 @@ fn options(geometry: &str, workload: &str, fault: &str, mode: &str, steps: Optio
 }
 
 #[pyfunction]
-fn torture_check(geometry: &str, workload: &str, fault: &str, mode: &str, steps: Option<u64>) -> PyResult<()> {
+fn torture_check(
+    geometry: &str,
+    workload: &str,
+    fault: &str,
+    mode: &str,
+    steps: Option<u64>,
+) -> PyResult<()> {
     options(geometry, workload, fault, mode, steps, 0).map(drop)
 }
 
@@ -72,7 +85,9 @@ fn torture_run(
     run(py, progress, |tell| {
         // `tell` unwinds to stop the run. The panic is caught here, because torture's reporting
         // thread must first end its cutting thread.
-        let goes_on = |now: torture::Progress| catch_unwind(AssertUnwindSafe(|| tell(now.share, "cuts"))).is_ok();
+        let goes_on = |now: torture::Progress| {
+            catch_unwind(AssertUnwindSafe(|| tell(now.share, "cuts"))).is_ok()
+        };
         let summary = torture::run(&options, None, &goes_on).map_err(|error| error.to_string())?;
         tell(1.0, "cuts");
         json(&summary)
@@ -95,15 +110,24 @@ fn siege(
     volumes: u64,
 ) -> PyResult<(Campaign, World)> {
     let names = || ALL.map(|campaign| campaign.name).join(", ");
-    let found = Campaign::named(campaign).ok_or_else(|| wrong(format!("campaign {campaign:?}: expected one of {}", names())))?;
-    let medium = MediumKind::named(medium)
-        .ok_or_else(|| wrong(format!("medium {medium:?}: expected chip, chip-groups, card or card-within")))?;
+    let found = Campaign::named(campaign)
+        .ok_or_else(|| wrong(format!("campaign {campaign:?}: expected one of {}", names())))?;
+    let medium = MediumKind::named(medium).ok_or_else(|| {
+        wrong(format!("medium {medium:?}: expected chip, chip-groups, card or card-within"))
+    })?;
     if !(1..=u64::from(u32::MAX)).contains(&volumes) {
         return Err(wrong(format!("volumes is {volumes}; expected one at least")));
     }
     Ok((
         found,
-        World { medium, has_streams: streams, has_long_logs: long_logs, is_full: full, has_cache: cache, is_traced: false },
+        World {
+            medium,
+            has_streams: streams,
+            has_long_logs: long_logs,
+            is_full: full,
+            has_cache: cache,
+            is_traced: false,
+        },
     ))
 }
 
@@ -148,7 +172,13 @@ fn siege_run(
     run(py, progress, |tell| json(&besieged(campaign, world, volumes as u32, seed, tell)?))
 }
 
-fn besieged(campaign: Campaign, world: World, volumes: u32, seed: u64, tell: Tell<'_>) -> Result<Besieged, String> {
+fn besieged(
+    campaign: Campaign,
+    world: World,
+    volumes: u32,
+    seed: u64,
+    tell: Tell<'_>,
+) -> Result<Besieged, String> {
     let mut found = Besieged::default();
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     for index in 0..volumes {
@@ -158,7 +188,11 @@ fn besieged(campaign: Campaign, world: World, volumes: u32, seed: u64, tell: Tel
         log.counts.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
         if let Some(first) = log.findings.first() {
             found.failures.push(world.replay(campaign.name, seed, index));
-            let more = if log.findings.len() > 1 { format!(", and {} more", log.findings.len() - 1) } else { String::new() };
+            let more = if log.findings.len() > 1 {
+                format!(", and {} more", log.findings.len() - 1)
+            } else {
+                String::new()
+            };
             found.reasons.push(format!("{}: {}{more}", first.class, first.detail));
         }
     }

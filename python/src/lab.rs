@@ -21,7 +21,12 @@ use steadyfs_lab::{advise, costs, realtime, transactions, units};
 use steadyfs_sim::Profile;
 use steadyfs_sim::managed::ManagedProfile;
 
-create_exception!(steadyfs, LabError, PyRuntimeError, "A run of the lab that was not possible, or that broke a promise.");
+create_exception!(
+    steadyfs,
+    LabError,
+    PyRuntimeError,
+    "A run of the lab that was not possible, or that broke a promise."
+);
 
 type Progress = Option<Py<PyAny>>;
 
@@ -69,7 +74,10 @@ fn to_bytes(times_ns: &[u64]) -> Vec<u8> {
 
 /// Converts bytes to times.
 fn of_bytes(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect()
+    bytes
+        .chunks_exact(8)
+        .map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default()))
+        .collect()
 }
 
 /// The result of a run: JSON, and times as bytes.
@@ -110,12 +118,14 @@ fn evaluate_run(
         let peer = match beside {
             Some((label, path)) => {
                 let trace = read_trace_file(Path::new(&path), None);
-                let peer = trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes));
+                let peer =
+                    trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes));
                 Some(peer.map_err(|error| error.to_string())?)
             }
             None => None,
         };
-        let mut outcome = evaluate::run(&options, &mut |share, phase| tell(share, phase)).map_err(|error| error.to_string())?;
+        let mut outcome = evaluate::run(&options, &mut |share, phase| tell(share, phase))
+            .map_err(|error| error.to_string())?;
         if let Some(peer) = peer {
             outcome.put_beside(peer);
         }
@@ -170,7 +180,10 @@ fn bench_run(
     progress: Progress,
 ) -> PyResult<String> {
     let known = || Case::names().join(", ");
-    let case = |name: &String| Case::named(name).ok_or_else(|| wrong(format!("found `{name}`, expected one of {}", known())));
+    let case = |name: &String| {
+        Case::named(name)
+            .ok_or_else(|| wrong(format!("found `{name}`, expected one of {}", known())))
+    };
     let cases = match cases {
         Some(names) => names.iter().map(case).collect::<PyResult<_>>()?,
         None => Case::all(),
@@ -199,7 +212,12 @@ fn costs_run(
     progress: Progress,
 ) -> PyResult<String> {
     let options = costs::Options { device, timing: named(timing)?, files, seed };
-    run(py, progress, |tell| json(&costs::run(&options, &|share, what| tell(share, what)).map_err(|error| error.to_string())?))
+    run(py, progress, |tell| {
+        json(
+            &costs::run(&options, &|share, what| tell(share, what))
+                .map_err(|error| error.to_string())?,
+        )
+    })
 }
 
 #[pyfunction]
@@ -230,11 +248,16 @@ fn streams_run(
         seed,
         threads: usual.threads,
     };
-    run(py, progress, |tell| json(&streams::run(&options, tell).map_err(|error| error.to_string())?))
+    run(py, progress, |tell| {
+        json(&streams::run(&options, tell).map_err(|error| error.to_string())?)
+    })
 }
 
 /// Parses values by their names. Returns the usual values if there are no names.
-fn all_named<T: std::str::FromStr<Err: std::fmt::Display>>(names: Option<Vec<String>>, usual: Vec<T>) -> PyResult<Vec<T>> {
+fn all_named<T: std::str::FromStr<Err: std::fmt::Display>>(
+    names: Option<Vec<String>>,
+    usual: Vec<T>,
+) -> PyResult<Vec<T>> {
     names.map_or(Ok(usual), |names| names.iter().map(|name| named(name)).collect())
 }
 
@@ -255,9 +278,22 @@ fn realtime_run(
     let usual = realtime::Options::default();
     let cards = cards.unwrap_or(usual.cards);
     let (rates, may_lose) = (usual.rates, None);
-    let options =
-        realtime::Options { cards, nand, accesses, fill, rates, rate, ram_bytes, commit_every, may_lose, seed, ..usual };
-    run(py, progress, |tell| json(&realtime::run(&options, tell).map_err(|error| error.to_string())?))
+    let options = realtime::Options {
+        cards,
+        nand,
+        accesses,
+        fill,
+        rates,
+        rate,
+        ram_bytes,
+        commit_every,
+        may_lose,
+        seed,
+        ..usual
+    };
+    run(py, progress, |tell| {
+        json(&realtime::run(&options, tell).map_err(|error| error.to_string())?)
+    })
 }
 
 #[pyfunction]
@@ -274,10 +310,20 @@ fn transactions_run(
     progress: Progress,
 ) -> PyResult<String> {
     if series == 0 || series > files {
-        return Err(wrong(format!("series is {series}; expected no more than the {files} files, and one at least")));
+        return Err(wrong(format!(
+            "series is {series}; expected no more than the {files} files, and one at least"
+        )));
     }
     let devices = devices.unwrap_or(transactions::Options::default().devices);
-    let options = transactions::Options { devices, timing: named(timing)?, write_bytes, files, series, copies, seed };
+    let options = transactions::Options {
+        devices,
+        timing: named(timing)?,
+        write_bytes,
+        files,
+        series,
+        copies,
+        seed,
+    };
     run(py, progress, |tell| {
         let result = transactions::run(&options, &mut |share, what| tell(share, what));
         json(&result.map_err(|error| error.to_string())?)
@@ -298,10 +344,17 @@ fn advise_run(
     progress: Progress,
 ) -> PyResult<(String, String)> {
     let known = || advise::Workload::ALL.map(|(name, _)| name).join(", ");
-    let workload =
-        advise::Workload::named(workload).ok_or_else(|| wrong(format!("found `{workload}`, expected one of {}", known())))?;
+    let workload = advise::Workload::named(workload)
+        .ok_or_else(|| wrong(format!("found `{workload}`, expected one of {}", known())))?;
     let timing = named(timing)?;
-    let options = advise::Options { size_bytes, fill, timing, effort, seed, ..advise::Options::new(&device, workload) };
+    let options = advise::Options {
+        size_bytes,
+        fill,
+        timing,
+        effort,
+        seed,
+        ..advise::Options::new(&device, workload)
+    };
     run(py, progress, |tell| {
         let advice = advise::run(&options, tell).map_err(|error| error.to_string())?;
         Ok((json(&advice.summary())?, advice.text()))
@@ -326,7 +379,13 @@ fn backlog_series(py: Python<'_>, access_ns: &[u8], rate: u64, write_bytes: u64)
 }
 
 #[pyfunction]
-fn highest_rate(py: Python<'_>, access_ns: &[u8], write_bytes: u64, buffer_bytes: u64, peak: bool) -> Option<u64> {
+fn highest_rate(
+    py: Python<'_>,
+    access_ns: &[u8],
+    write_bytes: u64,
+    buffer_bytes: u64,
+    peak: bool,
+) -> Option<u64> {
     let times = of_bytes(access_ns);
     let holds = if peak { BufferHolds::Peak } else { BufferHolds::Left };
     py.detach(|| backlog::highest_rate(&times, write_bytes, buffer_bytes, holds))

@@ -6,7 +6,9 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs::{Access, Config, Superblocks};
 use steadyfs_host::block::{self, BlockFile};
 use steadyfs_host::image::{Image, Shape};
@@ -58,7 +60,9 @@ fn lock(path: &Path, access: Access, name: &str) -> Result<Option<File>, Trouble
             let what = if access == Access::ReadWrite { "is in use" } else { "is being changed" };
             Err(Trouble::new(
                 "EBUSY",
-                format!("the image {what} elsewhere, in this process or another; expected it to be free"),
+                format!(
+                    "the image {what} elsewhere, in this process or another; expected it to be free"
+                ),
                 name,
             ))
         }
@@ -84,12 +88,18 @@ fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
         (Chip::Nor(nor), _) => nor,
     };
     let bytes = size.unwrap_or(nor.size_bytes.into());
-    let smallest = nor.erases.iter().map(|erase| erase.bytes).min().unwrap_or(nor.default_erase_bytes);
+    let smallest =
+        nor.erases.iter().map(|erase| erase.bytes).min().unwrap_or(nor.default_erase_bytes);
     if bytes == 0 || !bytes.is_multiple_of(smallest.into()) || bytes > u64::from(nor.size_bytes) {
-        let words = format!("size_bytes is {bytes}; expected a multiple of {smallest} bytes, up to {}", nor.size_bytes);
+        let words = format!(
+            "size_bytes is {bytes}; expected a multiple of {smallest} bytes, up to {}",
+            nor.size_bytes
+        );
         return Err(Trouble::invalid(words, &profile.name));
     }
-    let fitting = [nor.default_erase_bytes, smallest].into_iter().find_map(|sector_bytes| of_sectors(sector_bytes, bytes));
+    let fitting = [nor.default_erase_bytes, smallest]
+        .into_iter()
+        .find_map(|sector_bytes| of_sectors(sector_bytes, bytes));
     let words = "size_bytes is too little for a volume; expected more";
     fitting.ok_or_else(|| Trouble::invalid(words, &profile.name))
 }
@@ -100,23 +110,47 @@ fn of_sectors(sector_bytes: u32, bytes: u64) -> Option<Shape> {
     let sectors = u32::try_from(bytes / u64::from(sector_bytes)).ok()?;
     let of = |count: u32| {
         let block_bytes = sector_bytes * count;
-        Shape::Nor { page_bytes: page_bytes_for(block_bytes), block_bytes, block_count: sectors / count }
+        Shape::Nor {
+            page_bytes: page_bytes_for(block_bytes),
+            block_bytes,
+            block_count: sectors / count,
+        }
     };
-    let fits = |shape: &Shape| shape.geometry().is_ok_and(|geometry| usual_config(&geometry, None).check(&geometry).is_ok());
+    let fits = |shape: &Shape| {
+        shape
+            .geometry()
+            .is_ok_and(|geometry| usual_config(&geometry, None).check(&geometry).is_ok())
+    };
     (0..8).map(|power| 1 << power).take_while(|count| sectors / count >= 16).map(of).find(fits)
 }
 
 impl Medium {
     fn of(kind: Kind, profile: Option<&Profile>, lock: Option<File>) -> Self {
         let endurance = profile.map(endurance);
-        Self { kind, endurance, superblocks: None, uncounted: Counters::default(), unusual: None, lock }
+        Self {
+            kind,
+            endurance,
+            superblocks: None,
+            uncounted: Counters::default(),
+            unusual: None,
+            lock,
+        }
     }
 
     /// Opens the image of a formatted chip or card.
-    pub fn open(path: &Path, device: Option<&str>, access: Access, name: &str) -> Result<Self, Trouble> {
+    pub fn open(
+        path: &Path,
+        device: Option<&str>,
+        access: Access,
+        name: &str,
+    ) -> Result<Self, Trouble> {
         let profile = device.map(profile).transpose()?;
         if path.is_dir() {
-            return Err(Trouble::new("EISDIR", "is a directory; expected the image of a chip", name));
+            return Err(Trouble::new(
+                "EISDIR",
+                "is a directory; expected the image of a chip",
+                name,
+            ));
         }
         let lock = lock(path, access, name)?;
         Self::open_kind(path, profile.as_ref(), access, lock, name).map(Self::with_superblocks)
@@ -141,7 +175,10 @@ impl Medium {
             return Self::of_image(image, profile, lock, name);
         }
         if let Some(profile) = profile {
-            let words = format!("is the image of a card or disk; expected no device, and {} is a raw chip", profile.name);
+            let words = format!(
+                "is the image of a card or disk; expected no device, and {} is a raw chip",
+                profile.name
+            );
             return Err(Trouble::invalid(words, name));
         }
         let pages = block::open(path, access).map_err(|error| Trouble::block(&error, name))?;
@@ -178,16 +215,30 @@ impl Medium {
     }
 
     /// Wraps an image, with the times of a profile. Refuses a profile that does not fit.
-    fn of_image(image: Image, profile: Option<&Profile>, lock: Option<File>, name: &str) -> Result<Self, Trouble> {
-        let Some(profile) = profile else { return Ok(Self::of(Kind::Image(Box::new(image)), None, lock)) };
+    fn of_image(
+        image: Image,
+        profile: Option<&Profile>,
+        lock: Option<File>,
+        name: &str,
+    ) -> Result<Self, Trouble> {
+        let Some(profile) = profile else {
+            return Ok(Self::of(Kind::Image(Box::new(image)), None, lock));
+        };
         let found = image.shape();
-        let image = image.with_profile(profile, TimingChoice::Typical).map_err(|error| Trouble::image(&error, name))?;
+        let image = image
+            .with_profile(profile, TimingChoice::Typical)
+            .map_err(|error| Trouble::image(&error, name))?;
         let unusual = unusual_division(&found, profile, name)?;
         Ok(Self { unusual, ..Self::of(Kind::Image(Box::new(image)), Some(profile), lock) })
     }
 
     /// Creates the erased image of a chip in a new file. Returns it with suitable settings.
-    pub fn create(path: &Path, device: Option<&str>, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
+    pub fn create(
+        path: &Path,
+        device: Option<&str>,
+        size: Option<u64>,
+        name: &str,
+    ) -> Result<(Self, Config), Trouble> {
         let Some(device) = device else { return Self::create_card(path, size, name) };
         let profile = profile(device)?;
         let shape = shape(&profile, size)?;
@@ -201,15 +252,17 @@ impl Medium {
     fn create_card(path: &Path, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
         let words = "device and size_bytes are missing; expected the chip that the image is for, or the bytes of a card or disk";
         let bytes = size.ok_or_else(|| Trouble::invalid(words, name))?;
-        let layout = SectorLayout::for_size(u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX));
+        let layout =
+            SectorLayout::for_size(u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX));
         let config = usual_config(&layout.geometry(), Some(&layout));
-        config
-            .check(&layout.geometry())
-            .map_err(|rule| Trouble::invalid(format!("{bytes} bytes are too few for a card: {rule}"), name))?;
+        config.check(&layout.geometry()).map_err(|rule| {
+            Trouble::invalid(format!("{bytes} bytes are too few for a card: {rule}"), name)
+        })?;
         let file = block::create(path, bytes).map_err(|error| Trouble::block(&error, name))?;
         let layout = SectorLayout { sectors: file.sector_count().min(layout.sectors), ..layout };
         let lock = lock(path, Access::ReadWrite, name)?;
-        let pages = SectorPages::new(file, layout).ok_or_else(|| Trouble::invalid("has no room for a block", name))?;
+        let pages = SectorPages::new(file, layout)
+            .ok_or_else(|| Trouble::invalid("has no room for a block", name))?;
         Ok((Self::of(Kind::Card(Box::new(pages)), None, lock), config))
     }
 
@@ -287,7 +340,11 @@ impl Medium {
 ///
 /// # Errors
 /// The chip does not have this shape.
-fn unusual_division(found: &Shape, profile: &Profile, name: &str) -> Result<Option<String>, Trouble> {
+fn unusual_division(
+    found: &Shape,
+    profile: &Profile,
+    name: &str,
+) -> Result<Option<String>, Trouble> {
     let chip = match &profile.chip {
         Chip::Nand(_) => Shape::of(profile),
         Chip::Nor(nor) if found.file_bytes() > u64::from(nor.size_bytes) => {
@@ -310,7 +367,10 @@ fn unusual_division(found: &Shape, profile: &Profile, name: &str) -> Result<Opti
     let (found, expected) = (sizes(found), sizes(&chip));
     match &profile.chip {
         Chip::Nand(_) => {
-            let words = format!("is the image of a chip of {found}; expected {expected}, the sizes of {}", profile.name);
+            let words = format!(
+                "is the image of a chip of {found}; expected {expected}, the sizes of {}",
+                profile.name
+            );
             Err(Trouble::invalid(words, name))
         }
         Chip::Nor(_) => Ok(Some(format!(
@@ -322,8 +382,13 @@ fn unusual_division(found: &Shape, profile: &Profile, name: &str) -> Result<Opti
 
 fn sizes(shape: &Shape) -> String {
     match shape {
-        Shape::Nand { geometry: Geometry { page_bytes, pages_per_block, block_count, .. }, spare_bytes } => {
-            format!("{block_count} blocks of {pages_per_block} pages of {page_bytes} bytes with {spare_bytes} spare bytes")
+        Shape::Nand {
+            geometry: Geometry { page_bytes, pages_per_block, block_count, .. },
+            spare_bytes,
+        } => {
+            format!(
+                "{block_count} blocks of {pages_per_block} pages of {page_bytes} bytes with {spare_bytes} spare bytes"
+            )
         }
         Shape::Nor { page_bytes, block_bytes, block_count } => {
             format!("{block_count} blocks of {block_bytes} bytes in pages of {page_bytes}")
@@ -331,9 +396,16 @@ fn sizes(shape: &Shape) -> String {
     }
 }
 
-fn simulated_nor(profile: &Profile, nor: &NorProfile, block_bytes: u32, block_count: u32, seed: u64) -> Result<Nor, Trouble> {
+fn simulated_nor(
+    profile: &Profile,
+    nor: &NorProfile,
+    block_bytes: u32,
+    block_count: u32,
+    seed: u64,
+) -> Result<Nor, Trouble> {
     let timing = steadyfs_sim::NorTiming::of_block(nor, block_bytes, TimingChoice::Typical);
-    let timing = timing.ok_or_else(|| Trouble::invalid("has no erase that makes up a block", &profile.name))?;
+    let timing = timing
+        .ok_or_else(|| Trouble::invalid("has no erase that makes up a block", &profile.name))?;
     Ok(Nor::with_geometry(block_bytes, block_count, timing, seed))
 }
 
@@ -346,7 +418,12 @@ impl Flash for Medium {
         self.flash().timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().read(page, data, tag)
     }
 
@@ -358,11 +435,21 @@ impl Flash for Medium {
         self.flash_mut().corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().program(page, data, tag)
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         self.flash_mut().program_many(first, data, tags)
     }
 
@@ -374,11 +461,21 @@ impl Flash for Medium {
         self.flash_mut().program_loaded(page, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().program_bytes(block, offset, data)
     }
 

@@ -87,7 +87,9 @@ pub fn run<T: Send>(
             let (ended, end) = channel::<()>();
             let state = &state;
             let thread = scope.spawn(move || {
-                let result = catch_unwind(AssertUnwindSafe(|| work(&|share, phase| state.tell(share, phase))));
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    work(&|share, phase| state.tell(share, phase))
+                }));
                 drop(ended);
                 result
             });

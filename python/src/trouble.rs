@@ -78,9 +78,10 @@ impl Trouble {
     pub fn mount(error: MountError, name: &str) -> Self {
         match error {
             MountError::Volume(error) => Self::volume(error, None, name.into()),
-            MountError::IsDisk => {
-                Self::invalid("is a disk, which holds sectors and no files; `steady mount` shows it as one file", name)
-            }
+            MountError::IsDisk => Self::invalid(
+                "is a disk, which holds sectors and no files; `steady mount` shows it as one file",
+                name,
+            ),
             error => Self::invalid(error, name),
         }
     }
@@ -106,7 +107,10 @@ impl Trouble {
 fn number(error: Error) -> &'static str {
     match error {
         Error::ReadOnly => "EROFS",
-        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::TransactionTooLarge => "ENOSPC",
+        Error::NoSpace
+        | Error::TooManyFiles
+        | Error::AttributesTooLarge
+        | Error::TransactionTooLarge => "ENOSPC",
         Error::NotFound => "ENOENT",
         Error::Exists => "EEXIST",
         Error::InvalidName | Error::IntoItself | Error::NotALink => "EINVAL",
@@ -128,7 +132,9 @@ impl Trouble {
     /// Distinguishes a missing attribute from a missing file: ENOENT becomes ENODATA.
     pub fn no_attribute(self, key: &str) -> Self {
         match self.errno {
-            Number::Named("ENOENT") => Self::new("ENODATA", format!("has no attribute {key:?}"), self.name),
+            Number::Named("ENOENT") => {
+                Self::new("ENODATA", format!("has no attribute {key:?}"), self.name)
+            }
             _ => self,
         }
     }
@@ -137,7 +143,9 @@ impl Trouble {
     pub fn raise(self, py: Python<'_>) -> PyErr {
         let number = match self.errno {
             Number::Host(number) => Ok(number),
-            Number::Named(name) => py.import("errno").and_then(|errno| errno.getattr(name)?.extract()),
+            Number::Named(name) => {
+                py.import("errno").and_then(|errno| errno.getattr(name)?.extract())
+            }
         };
         match number {
             Ok(number) => PyOSError::new_err((number, self.words, self.name)),

@@ -35,7 +35,14 @@ impl Cost {
     #[inline(never)]
     pub(crate) fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
         let steadyfs::Cost { reads, tag_reads, programs, copies, erases } = *cost;
-        Self { reads, tag_reads, programs, copies, erases, time_ns: cost.time_ns(&fs.flash().timing()) }
+        Self {
+            reads,
+            tag_reads,
+            programs,
+            copies,
+            erases,
+            time_ns: cost.time_ns(&fs.flash().timing()),
+        }
     }
 
     #[inline(never)]
@@ -77,7 +84,9 @@ impl Cost {
     /// Returns the cost of `count` such calls in a row.
     #[inline(never)]
     pub(crate) fn times(self, count: u64) -> Self {
-        let many = |number: u32| u32::try_from(u64::from(number).saturating_mul(count)).unwrap_or(u32::MAX);
+        let many = |number: u32| {
+            u32::try_from(u64::from(number).saturating_mul(count)).unwrap_or(u32::MAX)
+        };
         Self {
             reads: many(self.reads),
             tag_reads: many(self.tag_reads),
@@ -93,7 +102,8 @@ impl Cost {
 #[inline(never)]
 fn depth(path: &str) -> u32 {
     let bytes = path.as_bytes();
-    let ends = |at: &usize| bytes[*at] != b'/' && bytes.get(at + 1).is_none_or(|next| *next == b'/');
+    let ends =
+        |at: &usize| bytes[*at] != b'/' && bytes.get(at + 1).is_none_or(|next| *next == b'/');
     (0..bytes.len()).filter(ends).count() as u32
 }
 
@@ -104,7 +114,12 @@ unsafe fn tell(fs: *mut Fs, cost: *mut Cost, bound: impl FnOnce(&Mounted) -> Cos
 }
 
 /// Stores the bound of a call with a path.
-unsafe fn tell_of_path(fs: *mut Fs, path: *const c_char, cost: *mut Cost, bound: impl FnOnce(&Mounted, u32) -> Cost) -> c_int {
+unsafe fn tell_of_path(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+    bound: impl FnOnce(&Mounted, u32) -> Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         match pointers::text(path) {
@@ -125,7 +140,9 @@ unsafe fn tell_of_paths(
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         match pointers::text(other) {
-            Ok(other) => tell_of_path(fs, one, cost, |fs, one| Cost::of_call(fs, call(one + depth(other)))),
+            Ok(other) => {
+                tell_of_path(fs, one, cost, |fs, one| Cost::of_call(fs, call(one + depth(other))))
+            }
             Err(code) => code.number(),
         }
     }
@@ -137,7 +154,12 @@ unsafe fn tell_of_paths(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_char, flags: c_int, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_file_open(
+    fs: *mut Fs,
+    path: *const c_char,
+    flags: c_int,
+    cost: *mut Cost,
+) -> c_int {
     if let Err(code) = options(flags) {
         return code.number();
     }
@@ -148,7 +170,11 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_ch
             if flags & STEADYFS_O_CREAT != 0 {
                 cost = cost.or(Cost::of_call(fs, Call::Create { depth }));
             }
-            if flags & STEADYFS_O_TRUNC != 0 { cost.plus(Cost::of_call(fs, Call::Truncate)) } else { cost }
+            if flags & STEADYFS_O_TRUNC != 0 {
+                cost.plus(Cost::of_call(fs, Call::Truncate))
+            } else {
+                cost
+            }
         })
     }
 }
@@ -160,7 +186,11 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_ch
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_close(fs: *mut Fs, cost: *mut Cost) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Remove { depth: 0 }).or(Cost::of_call(fs, Call::Sync))) }
+    unsafe {
+        tell(fs, cost, |fs| {
+            Cost::of_call(fs, Call::Remove { depth: 0 }).or(Cost::of_call(fs, Call::Sync))
+        })
+    }
 }
 
 /// Stores the worst case of steadyfs_commit, steadyfs_sync and steadyfs_file_sync.
@@ -178,14 +208,22 @@ pub unsafe extern "C" fn steadyfs_bound_commit(fs: *mut Fs, cost: *mut Cost) -> 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_file_read(fs: *mut Fs, size: usize, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_file_read(
+    fs: *mut Fs,
+    size: usize,
+    cost: *mut Cost,
+) -> c_int {
     // The core counts bytes in 32 bits.
     let (whole, rest) = (size as u64 / READ_MAX, (size as u64 % READ_MAX) as u32);
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell(fs, cost, |fs| {
             let cost = Cost::of_call(fs, Call::Read(rest));
-            if whole == 0 { cost } else { cost.plus(Cost::of_call(fs, Call::Read(READ_MAX as u32)).times(whole)) }
+            if whole == 0 {
+                cost
+            } else {
+                cost.plus(Cost::of_call(fs, Call::Read(READ_MAX as u32)).times(whole))
+            }
         })
     }
 }
@@ -201,7 +239,12 @@ const READ_MAX: u64 = 1 << 24;
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileHandle, size: usize, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_file_write(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    size: usize,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, flags| {
@@ -212,9 +255,16 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileH
             let further = (size as u64 - first).div_ceil(page);
             let mut sum = Cost::of_call(fs, fs.write_call(file, offset, first as u32));
             if further > 0 {
-                let row = CallSequence::Write { file, offset, bytes: u32::try_from(size).unwrap_or(u32::MAX) };
+                let row = CallSequence::Write {
+                    file,
+                    offset,
+                    bytes: u32::try_from(size).unwrap_or(u32::MAX),
+                };
                 let time_ns = fs.sequence_bound_ns(row, &fs.flash().timing());
-                sum = sum.plus(Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0)).times(further));
+                sum = sum.plus(
+                    Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0))
+                        .times(further),
+                );
                 sum.time_ns = sum.time_ns.min(time_ns);
             }
             pointers::put(cost, sum)
@@ -240,11 +290,16 @@ pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time_ns: *mut u64) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_overwrites(
+    fs: *mut Fs,
+    count: u32,
+    time_ns: *mut u64,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         enter(fs, |fs| {
-            let bound_ns = fs.sequence_bound_ns(CallSequence::Overwrites(count), &fs.flash().timing());
+            let bound_ns =
+                fs.sequence_bound_ns(CallSequence::Overwrites(count), &fs.flash().timing());
             pointers::put(time_ns, bound_ns)
         })
     };
@@ -266,7 +321,11 @@ pub unsafe extern "C" fn steadyfs_bound_file_truncate(fs: *mut Fs, cost: *mut Co
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_remove(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_remove(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         // A directory is looked up twice, the first time as a file.
@@ -282,7 +341,12 @@ pub unsafe extern "C" fn steadyfs_bound_remove(fs: *mut Fs, path: *const c_char,
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_rename(fs: *mut Fs, from: *const c_char, to: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_rename(
+    fs: *mut Fs,
+    from: *const c_char,
+    to: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_paths(fs, from, to, cost, |depth| Call::Rename { depth }) }
 }
@@ -309,7 +373,11 @@ pub unsafe extern "C" fn steadyfs_bound_exchange(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_stat(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_stat(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Open { depth })) }
 }
@@ -319,7 +387,11 @@ pub unsafe extern "C" fn steadyfs_bound_stat(fs: *mut Fs, path: *const c_char, c
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_getattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_getattr(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
@@ -334,7 +406,11 @@ pub unsafe extern "C" fn steadyfs_bound_getattr(fs: *mut Fs, path: *const c_char
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_setattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_setattr(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
@@ -348,7 +424,11 @@ pub unsafe extern "C" fn steadyfs_bound_setattr(fs: *mut Fs, path: *const c_char
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_mkdir(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_mkdir(
+    fs: *mut Fs,
+    path: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Create { depth })) }
 }
@@ -382,7 +462,9 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_unmount(fs: *mut Fs, cost: *mut Cost) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.unmount_cost()))) }
+    unsafe {
+        tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.unmount_cost())))
+    }
 }
 
 #[cfg(test)]
@@ -397,7 +479,10 @@ mod tests {
     #[test]
     fn costs_saturate() {
         let cost = Cost { reads: 3, time_ns: u64::MAX / 2, ..Cost::default() };
-        assert_eq!(cost.times(1 << 40), Cost { reads: u32::MAX, time_ns: u64::MAX, ..Cost::default() });
+        assert_eq!(
+            cost.times(1 << 40),
+            Cost { reads: u32::MAX, time_ns: u64::MAX, ..Cost::default() }
+        );
         assert_eq!(cost.plus(cost).reads, 6);
     }
 }

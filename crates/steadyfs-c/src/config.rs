@@ -231,7 +231,9 @@ impl Driver {
     /// Returns the bytes of memory before the tables of the volume.
     fn own_bytes(&self) -> usize {
         match self {
-            Self::Sectors(..) => size_of::<SectorPages<Card>>() + align_of::<SectorPages<Card>>() - 1,
+            Self::Sectors(..) => {
+                size_of::<SectorPages<Card>>() + align_of::<SectorPages<Card>>() - 1
+            }
             _ => 0,
         }
     }
@@ -248,11 +250,13 @@ impl Driver {
     pub fn check(&self) -> Result<(), Code> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
         // A page that contains its tag is a power of two together with the tag.
-        let whole_bytes = if let Self::Sectors(_, layout) = self { layout.page_bytes } else { page_bytes };
+        let whole_bytes =
+            if let Self::Sectors(_, layout) = self { layout.page_bytes } else { page_bytes };
         if !whole_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
             return Err(Code::ErrConfigPageBytes);
         }
-        let is_possible = (4..=4096).contains(&pages_per_block) && (16..=1 << 20).contains(&block_count);
+        let is_possible =
+            (4..=4096).contains(&pages_per_block) && (16..=1 << 20).contains(&block_count);
         let pages = u64::from(pages_per_block) * u64::from(block_count);
         if is_possible && pages <= 1 << 31 { Ok(()) } else { Err(Code::ErrConfigBlocks) }
     }
@@ -279,7 +283,10 @@ impl Driver {
     }
 
     /// Makes the medium, and divides the lent memory.
-    pub fn into_medium(self, memory: &'static mut [u8]) -> Result<(Medium, &'static mut [u8]), Code> {
+    pub fn into_medium(
+        self,
+        memory: &'static mut [u8],
+    ) -> Result<(Medium, &'static mut [u8]), Code> {
         match self {
             #[cfg(feature = "nand")]
             Self::Nand(chip) => Ok((Medium::Nand(chip), memory)),
@@ -288,7 +295,9 @@ impl Driver {
             #[cfg(feature = "sectors")]
             Self::Sectors(card, layout) => {
                 let pages = SectorPages::new(card, layout).ok_or(Code::ErrConfigBlocks)?;
-                pointers::place(pages, memory).map(|(pages, rest)| (Medium::Sectors(pages), rest)).ok_or(Code::ErrNomem)
+                pointers::place(pages, memory)
+                    .map(|(pages, rest)| (Medium::Sectors(pages), rest))
+                    .ok_or(Code::ErrNomem)
             }
             #[allow(unreachable_patterns)]
             _ => Err(Code::ErrUnsupported),
@@ -332,12 +341,18 @@ impl Config {
     fn grouped(&self, chip: NorChip) -> Result<NorPages<Groups<NorChip>>, Code> {
         use steadyfs::media::nor::NorFlash;
         let sectors = match self.settings.group_sectors {
-            0 => steadyfs::Config::group_sectors(chip.block_bytes(), chip.block_count()).ok_or(Code::ErrConfigTooFewBlocks)?,
-            sectors if sectors.is_power_of_two() && u32::from(sectors) <= chip.block_count() => u32::from(sectors),
+            0 => steadyfs::Config::group_sectors(chip.block_bytes(), chip.block_count())
+                .ok_or(Code::ErrConfigTooFewBlocks)?,
+            sectors if sectors.is_power_of_two() && u32::from(sectors) <= chip.block_count() => {
+                u32::from(sectors)
+            }
             _ => return Err(Code::ErrConfigBlocks),
         };
         let block_bytes = u64::from(chip.block_bytes()) * u64::from(sectors);
-        let block_bytes = u32::try_from(block_bytes).ok().filter(|bytes| *bytes <= 1 << 24).ok_or(Code::ErrConfigBlocks)?;
+        let block_bytes = u32::try_from(block_bytes)
+            .ok()
+            .filter(|bytes| *bytes <= 1 << 24)
+            .ok_or(Code::ErrConfigBlocks)?;
         Ok(NorPages::new(Groups::new(chip, sectors), page_bytes_for(block_bytes)))
     }
 
@@ -367,7 +382,9 @@ impl Config {
         driver.check()?;
         let geometry = driver.geometry();
         let usual = match driver {
-            Driver::Sectors(_, layout) if cfg!(feature = "sectors") => steadyfs::Config::for_sectors(layout),
+            Driver::Sectors(_, layout) if cfg!(feature = "sectors") => {
+                steadyfs::Config::for_sectors(layout)
+            }
             _ => steadyfs::Config::for_geometry(&geometry),
         };
         let settings = self.settings.over(usual);
@@ -377,7 +394,8 @@ impl Config {
 
     /// Returns the settings of a volume for C, with the two fields that the core does not have.
     fn told(&self, driver: &Driver, config: &steadyfs::Config) -> Settings {
-        let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
+        let group_sectors =
+            if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
         Settings::of(config, group_sectors, self.settings.open_files.max(8))
     }
 
@@ -407,7 +425,9 @@ impl Settings {
     fn over(&self, usual: steadyfs::Config) -> steadyfs::Config {
         let word = |setting: u16, usual: u16| if setting == 0 { usual } else { setting };
         let byte = |setting: u8, usual: u8| if setting == 0 { usual } else { setting };
-        let or_none = |setting: u8, usual: u8| if setting == STEADYFS_NONE { 0 } else { byte(setting, usual) };
+        let or_none = |setting: u8, usual: u8| {
+            if setting == STEADYFS_NONE { 0 } else { byte(setting, usual) }
+        };
         let bad_blocks_max = word(self.bad_blocks_max, usual.bad_blocks_max);
         steadyfs::Config {
             pages_per_logical_page: word(self.pages_per_logical_page, usual.pages_per_logical_page),
@@ -415,7 +435,11 @@ impl Settings {
             transaction_pages: word(self.transaction_pages, usual.transaction_pages),
             checkpoint_programs: word(self.checkpoint_programs, usual.checkpoint_programs),
             wear_spread: or_none(self.wear_spread, usual.wear_spread),
-            bad_blocks_max: if bad_blocks_max == STEADYFS_NO_BAD_BLOCKS { 0 } else { bad_blocks_max },
+            bad_blocks_max: if bad_blocks_max == STEADYFS_NO_BAD_BLOCKS {
+                0
+            } else {
+                bad_blocks_max
+            },
             files_max: if self.files_max == 0 { usual.files_max } else { self.files_max },
             failures: or_none(self.failures, usual.failures),
             name_bytes_max: byte(self.name_bytes_max, usual.name_bytes_max),
@@ -437,7 +461,11 @@ impl Settings {
             overlay_entries: config.overlay_entries,
             transaction_pages: config.transaction_pages,
             checkpoint_programs: config.checkpoint_programs,
-            bad_blocks_max: if config.bad_blocks_max == 0 { STEADYFS_NO_BAD_BLOCKS } else { config.bad_blocks_max },
+            bad_blocks_max: if config.bad_blocks_max == 0 {
+                STEADYFS_NO_BAD_BLOCKS
+            } else {
+                config.bad_blocks_max
+            },
             files_max: config.files_max,
             wear_spread: or_none(config.wear_spread),
             failures: or_none(config.failures),
@@ -492,7 +520,9 @@ pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
 pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     length(unsafe {
-        inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.cache_bytes(&driver.geometry(), pages)))
+        inspect(config, |_, driver, settings| {
+            of_pages(pages, |pages| settings.cache_bytes(&driver.geometry(), pages))
+        })
     })
 }
 
@@ -505,7 +535,9 @@ pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usiz
 pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages: usize) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     length(unsafe {
-        inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.read_cache_bytes(&driver.geometry(), pages)))
+        inspect(config, |_, driver, settings| {
+            of_pages(pages, |pages| settings.read_cache_bytes(&driver.geometry(), pages))
+        })
     })
 }
 
@@ -525,7 +557,9 @@ fn of_pages(pages: usize, bytes: impl Fn(usize) -> usize) -> Result<usize, Code>
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
-    length(unsafe { inspect(config, |_, driver, settings| Ok(settings.check_bytes(&driver.geometry()))) })
+    length(unsafe {
+        inspect(config, |_, driver, settings| Ok(settings.check_bytes(&driver.geometry())))
+    })
 }
 
 /// Stores all settings, with the defaults for fields that are 0. Returns 0, or an error as
@@ -534,9 +568,16 @@ pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *mut Settings) -> c_int {
+pub unsafe extern "C" fn steadyfs_settings_of(
+    config: *const Config,
+    settings: *mut Settings,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result = unsafe { inspect(config, |config, driver, found| pointers::put(settings, config.told(driver, &found))) };
+    let result = unsafe {
+        inspect(config, |config, driver, found| {
+            pointers::put(settings, config.told(driver, &found))
+        })
+    };
     status(result)
 }
 
@@ -550,7 +591,11 @@ pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_settings_for(config: *const Config, memory_bytes: usize, settings: *mut Settings) -> c_int {
+pub unsafe extern "C" fn steadyfs_settings_for(
+    config: *const Config,
+    memory_bytes: usize,
+    settings: *mut Settings,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         inspect(config, |config, driver, found| {
@@ -559,7 +604,10 @@ pub unsafe extern "C" fn steadyfs_settings_for(config: *const Config, memory_byt
             let best = match driver {
                 // A card has its own settings.
                 Driver::Sectors(..) => found,
-                _ => config.settings.over(steadyfs::Config::for_geometry_with(&geometry, memory_bytes.saturating_sub(beside))),
+                _ => config.settings.over(steadyfs::Config::for_geometry_with(
+                    &geometry,
+                    memory_bytes.saturating_sub(beside),
+                )),
             };
             best.check(&geometry)?;
             pointers::put(settings, config.told(driver, &best))
@@ -586,7 +634,12 @@ mod tests {
 
     #[test]
     fn settings_of_zeros_are_the_defaults_and_none_is_zero() {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 1024,
+            programs_bytes: false,
+        };
         let usual = steadyfs::Config::for_geometry(&geometry);
         assert_eq!(Settings::default().over(usual), usual);
         assert_eq!(Settings::of(&usual, 0, 8).over(usual), usual);

@@ -20,7 +20,9 @@ use steadyfs::{Cursor, InodeNumber, Kind};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_mkdir(fs: *mut Fs, path: *const c_char) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { pointers::text(path).and_then(|path| enter(fs, |fs| fs.create_dir(path).map(|_| ()))) })
+    status(unsafe {
+        pointers::text(path).and_then(|path| enter(fs, |fs| fs.create_dir(path).map(|_| ())))
+    })
 }
 
 /// Number of 64-bit words of steadyfs_dir_t.
@@ -43,7 +45,9 @@ struct Dir {
     cursor: Cursor,
 }
 
-const _: () = assert!(size_of::<Dir>() <= size_of::<DirHandle>() && align_of::<Dir>() <= align_of::<DirHandle>());
+const _: () = assert!(
+    size_of::<Dir>() <= size_of::<DirHandle>() && align_of::<Dir>() <= align_of::<DirHandle>()
+);
 
 const OPEN: u32 = 0x4472_6944;
 
@@ -97,7 +101,11 @@ fn cursor_at(place: u64) -> Cursor {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_dir_open(fs: *mut Fs, dir: *mut DirHandle, path: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_dir_open(
+    fs: *mut Fs,
+    dir: *mut DirHandle,
+    path: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         place(dir).and_then(|handle| {
@@ -108,7 +116,12 @@ pub unsafe extern "C" fn steadyfs_dir_open(fs: *mut Fs, dir: *mut DirHandle, pat
                 if stat.kind != Kind::Directory {
                     return Err(Code::ErrNotdir);
                 }
-                handle.write(Dir { state: OPEN, inode: stat.inode, owner, cursor: Cursor::default() });
+                handle.write(Dir {
+                    state: OPEN,
+                    inode: stat.inode,
+                    owner,
+                    cursor: Cursor::default(),
+                });
                 Ok(())
             })
         })
@@ -142,7 +155,11 @@ pub unsafe extern "C" fn steadyfs_dir_close(fs: *mut Fs, dir: *mut DirHandle) ->
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_dir_read(fs: *mut Fs, dir: *mut DirHandle, info: *mut Info) -> c_int {
+pub unsafe extern "C" fn steadyfs_dir_read(
+    fs: *mut Fs,
+    dir: *mut DirHandle,
+    info: *mut Info,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_dir(fs, dir, |fs, dir| {

@@ -31,11 +31,13 @@ impl Config {
         }
         // SAFETY: The caller keeps the conditions of this function.
         match unsafe { self.driver() } {
-            Ok(Driver::Nor(pages)) => match is_of_another(*pages.chip().chip(), pages.chip().block_bytes()) {
-                Ok(true) => Code::ErrGeometry,
-                Ok(false) => code,
-                Err(other) => other,
-            },
+            Ok(Driver::Nor(pages)) => {
+                match is_of_another(*pages.chip().chip(), pages.chip().block_bytes()) {
+                    Ok(true) => Code::ErrGeometry,
+                    Ok(false) => code,
+                    Err(other) => other,
+                }
+            }
             _ => code,
         }
     }
@@ -75,6 +77,9 @@ mod tests {
 
     #[test]
     fn a_superblock_lies_where_the_format_says() {
-        assert_eq!([1 << 12, 1 << 13, 1 << 16, 1 << 17].map(superblock_address), [256, 512, 2048, 4096]);
+        assert_eq!(
+            [1 << 12, 1 << 13, 1 << 16, 1 << 17].map(superblock_address),
+            [256, 512, 2048, 4096]
+        );
     }
 }

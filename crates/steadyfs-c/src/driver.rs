@@ -6,7 +6,9 @@
 use crate::error::{Code, Failure as CodeOfFailure};
 use core::ffi::{c_int, c_void};
 use steadyfs::media::sectors::{SectorDevice, SectorTimes};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing, nor::NorFlash};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing, nor::NorFlash,
+};
 
 /// Longest times of one operation of a NAND chip, transfer included, in nanoseconds. A time of
 /// more than 100 s is refused: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
@@ -29,9 +31,16 @@ pub struct NandTiming {
     pub erase_ns: u64,
 }
 
-type Read = unsafe extern "C" fn(context: *mut c_void, page: u32, data: *mut c_void, tag: *mut u8) -> c_int;
+type Read =
+    unsafe extern "C" fn(context: *mut c_void, page: u32, data: *mut c_void, tag: *mut u8) -> c_int;
 type ReadTag = unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int;
-type Program = unsafe extern "C" fn(context: *mut c_void, page: u32, data: *const c_void, bytes: u32, tag: *const u8) -> c_int;
+type Program = unsafe extern "C" fn(
+    context: *mut c_void,
+    page: u32,
+    data: *const c_void,
+    bytes: u32,
+    tag: *const u8,
+) -> c_int;
 
 /// A driver for raw NAND: erase blocks of program pages, each page with a tag of 16 bytes beside
 /// its data.
@@ -60,15 +69,30 @@ pub struct Nand {
     /// Reads page_bytes of data and 16 bytes of tag. `page` is
     /// `block * pages_per_block + page in block`. Returns STEADYFS_FAIL_UNCORRECTABLE or
     /// STEADYFS_FAIL_DEVICE if it fails. Required.
-    pub read: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, data: *mut c_void, tag: *mut u8) -> c_int>,
+    pub read: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            page: u32,
+            data: *mut c_void,
+            tag: *mut u8,
+        ) -> c_int,
+    >,
     /// Reads the tag of a page, and leaves the page in the chip's register for `copy`. Fails as
     /// `read`. Required.
-    pub read_tag: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int>,
+    pub read_tag:
+        Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int>,
     /// Programs a page. `bytes` is page_bytes or less, and the rest stays erased. Returns
     /// STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure, STEADYFS_FAIL_WRITE_PROTECTED, or
     /// STEADYFS_FAIL_DEVICE. Required.
-    pub program:
-        Option<unsafe extern "C" fn(context: *mut c_void, page: u32, data: *const c_void, bytes: u32, tag: *const u8) -> c_int>,
+    pub program: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            page: u32,
+            data: *const c_void,
+            bytes: u32,
+            tag: *const u8,
+        ) -> c_int,
+    >,
     /// Erases a block. Fails as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
     /// Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. Returns
@@ -83,11 +107,13 @@ pub struct Nand {
     /// Programs the page that the `read_tag` just before left in the chip's register, with
     /// another tag ("internal data move"). Fails as `program`. Null if the chip has no such
     /// command.
-    pub copy: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *const u8) -> c_int>,
+    pub copy:
+        Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *const u8) -> c_int>,
     /// Stores the number of bits that the ECC corrected in the read just before, in the worst
     /// codeword. Also stores the number of bits that it can correct. Data that needed three
     /// quarters of them is moved. Null if the chip does not report it.
-    pub corrected: Option<unsafe extern "C" fn(context: *mut c_void, bits: *mut u8, strength: *mut u8)>,
+    pub corrected:
+        Option<unsafe extern "C" fn(context: *mut c_void, bits: *mut u8, strength: *mut u8)>,
 }
 
 /// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from
@@ -123,12 +149,26 @@ pub struct Nor {
     /// The longest time of an erase, in nanoseconds.
     pub erase_ns: u64,
     /// Reads bytes. Returns STEADYFS_FAIL_DEVICE if it fails. Required.
-    pub read: Option<unsafe extern "C" fn(context: *mut c_void, address: u32, data: *mut c_void, bytes: u32) -> c_int>,
+    pub read: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            address: u32,
+            data: *mut c_void,
+            bytes: u32,
+        ) -> c_int,
+    >,
     /// Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF
     /// leaves the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
     /// STEADYFS_FAIL_BAD_BLOCK if the chip or reading back shows a failure,
     /// STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
-    pub program: Option<unsafe extern "C" fn(context: *mut c_void, address: u32, data: *const c_void, bytes: u32) -> c_int>,
+    pub program: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            address: u32,
+            data: *const c_void,
+            bytes: u32,
+        ) -> c_int,
+    >,
     /// Erases the sector with the given index, from 0 on. Fails as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, sector: u32) -> c_int>,
     /// Makes durable the operations that the device answered before they were durable. Null if
@@ -206,20 +246,35 @@ pub struct Sectors {
     /// Reads sectors from `first` on, in one command. The bytes of the parts follow each other,
     /// and together they are whole sectors. Returns STEADYFS_FAIL_UNCORRECTABLE or
     /// STEADYFS_FAIL_DEVICE if it fails. Required.
-    pub read: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
+    pub read: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            first: u32,
+            parts: *const Part,
+            count: u32,
+        ) -> c_int,
+    >,
     /// Writes sectors from `first` on, in one command, with parts as in `read`. Required. If it
     /// fails, it returns:
     /// - STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot write these sectors,
     ///   and no earlier write is lost. The volume never uses their block again.
     /// - STEADYFS_FAIL_WRITE_PROTECTED if the device takes no writes at all any more.
     /// - STEADYFS_FAIL_DEVICE for everything else. A driver may always return it.
-    pub write: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
+    pub write: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            first: u32,
+            parts: *const Part,
+            count: u32,
+        ) -> c_int,
+    >,
     /// Makes earlier writes durable. Null if the device answers writes only when they are
     /// durable.
     pub flush: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
     /// Informs the device that the content of these sectors is not needed. Null if the device
     /// has no such command. An error is ignored.
-    pub discard: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, count: u32) -> c_int>,
+    pub discard:
+        Option<unsafe extern "C" fn(context: *mut c_void, first: u32, count: u32) -> c_int>,
 }
 
 /// Converts the result of a callback.
@@ -251,7 +306,11 @@ const TIME_NS_MAX: u64 = 100_000_000_000;
 
 /// Refuses times that would make bounds invalid.
 fn check_times(times_ns: &[u64]) -> Result<(), Code> {
-    if times_ns.iter().all(|time_ns| *time_ns <= TIME_NS_MAX) { Ok(()) } else { Err(Code::ErrDriver) }
+    if times_ns.iter().all(|time_ns| *time_ns <= TIME_NS_MAX) {
+        Ok(())
+    } else {
+        Err(Code::ErrDriver)
+    }
 }
 
 /// Returns a required callback. Refuses a driver without it.
@@ -293,7 +352,9 @@ impl NandChip {
     ) -> c_int {
         // SAFETY: The caller of the library guarantees that its callbacks may be called with its
         // context.
-        call.map_or(CodeOfFailure::FailDevice as c_int, |call| unsafe { call(self.driver.context, block) })
+        call.map_or(CodeOfFailure::FailDevice as c_int, |call| unsafe {
+            call(self.driver.context, block)
+        })
     }
 }
 
@@ -309,14 +370,21 @@ impl Flash for NandChip {
         Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         // The callback writes whole pages.
         if data.len() != self.driver.page_bytes as usize {
             return Err(Failure::Device);
         }
         // SAFETY: Data and tag have the lengths that the callback uses. The caller guarantees
         // the rest.
-        judge(unsafe { (self.read)(self.driver.context, page, data.as_mut_ptr().cast(), tag.as_mut_ptr()) })
+        judge(unsafe {
+            (self.read)(self.driver.context, page, data.as_mut_ptr().cast(), tag.as_mut_ptr())
+        })
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -333,9 +401,22 @@ impl Flash for NandChip {
         told
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         // SAFETY: As in `read`. The callback gets the length of the data.
-        judge(unsafe { (self.program)(self.driver.context, page, data.as_ptr().cast(), data.len() as u32, tag.as_ptr()) })
+        judge(unsafe {
+            (self.program)(
+                self.driver.context,
+                page,
+                data.as_ptr().cast(),
+                data.len() as u32,
+                tag.as_ptr(),
+            )
+        })
     }
 
     fn can_copy(&self) -> bool {
@@ -381,7 +462,9 @@ impl NorChip {
         required(driver.program)?;
         required(driver.erase)?;
         check_times(&[driver.read_ns, driver.program_ns, driver.erase_ns])?;
-        if !driver.erase_bytes.is_power_of_two() || !(1 << 10..=1 << 24).contains(&driver.erase_bytes) {
+        if !driver.erase_bytes.is_power_of_two()
+            || !(1 << 10..=1 << 24).contains(&driver.erase_bytes)
+        {
             return Err(Code::ErrConfigBlocks);
         }
         let bytes = u64::from(driver.erase_bytes) * u64::from(driver.erase_count);
@@ -410,22 +493,38 @@ impl NorFlash for NorChip {
     }
 
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
-        let Nor { read_ns, read_byte_ns, program_ns, program_byte_ns, program_page_bytes, erase_ns, .. } = *self.driver;
+        let Nor {
+            read_ns,
+            read_byte_ns,
+            program_ns,
+            program_byte_ns,
+            program_page_bytes,
+            erase_ns,
+            ..
+        } = *self.driver;
         let transfer = |byte_ns: u32| u64::from(bytes) * u64::from(byte_ns);
         let programs = u64::from(bytes.div_ceil(program_page_bytes));
-        (read_ns + transfer(read_byte_ns), programs * program_ns + transfer(program_byte_ns), erase_ns)
+        (
+            read_ns + transfer(read_byte_ns),
+            programs * program_ns + transfer(program_byte_ns),
+            erase_ns,
+        )
     }
 
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
         let read = self.driver.read.ok_or(Failure::Device)?;
         // SAFETY: The callback gets the length of the data. The caller guarantees the rest.
-        judge(unsafe { read(self.driver.context, address, data.as_mut_ptr().cast(), data.len() as u32) })
+        judge(unsafe {
+            read(self.driver.context, address, data.as_mut_ptr().cast(), data.len() as u32)
+        })
     }
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
         let program = self.driver.program.ok_or(Failure::Device)?;
         // SAFETY: As in `read`.
-        judge(unsafe { program(self.driver.context, address, data.as_ptr().cast(), data.len() as u32) })
+        judge(unsafe {
+            program(self.driver.context, address, data.as_ptr().cast(), data.len() as u32)
+        })
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
@@ -449,12 +548,23 @@ impl Card {
     pub fn new(driver: &'static Sectors) -> Result<Self, Code> {
         required(driver.read)?;
         required(driver.write)?;
-        let Sectors { read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns, .. } = *driver;
+        let Sectors {
+            read_ns,
+            read_sector_ns,
+            write_ns,
+            write_sector_ns,
+            discard_ns,
+            flush_ns,
+            ..
+        } = *driver;
         check_times(&[read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns])?;
         if driver.sector_count == 0 || driver.first >= driver.sector_count {
             return Err(Code::ErrConfigBlocks);
         }
-        if driver.page_bytes != 0 && (!driver.page_bytes.is_power_of_two() || !(512..=16_384).contains(&driver.page_bytes)) {
+        if driver.page_bytes != 0
+            && (!driver.page_bytes.is_power_of_two()
+                || !(512..=16_384).contains(&driver.page_bytes))
+        {
             return Err(Code::ErrConfigPageBytes);
         }
         if driver.tags > Tags::TagsWithin as u8 {
@@ -470,7 +580,15 @@ impl SectorDevice for Card {
     }
 
     fn times(&self) -> SectorTimes {
-        let Sectors { read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns, .. } = *self.driver;
+        let Sectors {
+            read_ns,
+            read_sector_ns,
+            write_ns,
+            write_sector_ns,
+            discard_ns,
+            flush_ns,
+            ..
+        } = *self.driver;
         SectorTimes { read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns }
     }
 

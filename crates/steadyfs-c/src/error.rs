@@ -307,7 +307,9 @@ impl From<ConfigError> for Code {
             ConfigError::UnitPages => Self::ErrConfigUnitPages,
             ConfigError::TransactionPages => Self::ErrConfigTransactionPages,
             ConfigError::OverlayEntries => Self::ErrConfigOverlayEntries,
-            ConfigError::CheckpointPrograms | ConfigError::CheckpointTooRare => Self::ErrConfigCheckpointPrograms,
+            ConfigError::CheckpointPrograms | ConfigError::CheckpointTooRare => {
+                Self::ErrConfigCheckpointPrograms
+            }
             ConfigError::WearSpread => Self::ErrConfigWearSpread,
             ConfigError::FilesOrFailures => Self::ErrConfigFiles,
             ConfigError::Streams => Self::ErrConfigStreams,
@@ -319,9 +321,10 @@ impl From<ConfigError> for Code {
             ConfigError::NoGain => Self::ErrConfigNoGain,
             ConfigError::LeafLogBytes => Self::ErrConfigLeafLog,
             ConfigError::JournalPages => Self::ErrConfigJournal,
-            ConfigError::NoStreams | ConfigError::NoGroups | ConfigError::ProgramsBytes | ConfigError::Permissions => {
-                Self::ErrUnsupported
-            }
+            ConfigError::NoStreams
+            | ConfigError::NoGroups
+            | ConfigError::ProgramsBytes
+            | ConfigError::Permissions => Self::ErrUnsupported,
             _ => Self::ErrConfig,
         }
     }
@@ -335,7 +338,9 @@ impl From<MountError> for Code {
             MountError::GeometryMismatch { .. } => Self::ErrGeometry,
             MountError::MemoryTooSmall { .. } => Self::ErrNomem,
             MountError::Config(rule) => rule.into(),
-            MountError::TooManyBadBlocks { .. } | MountError::OwnBlocksBad { .. } => Self::ErrBadblocks,
+            MountError::TooManyBadBlocks { .. } | MountError::OwnBlocksBad { .. } => {
+                Self::ErrBadblocks
+            }
             MountError::IsDisk => Self::ErrIsdisk,
             MountError::NoRoot => Self::ErrNoroot,
             MountError::Volume(error) => error.into(),
@@ -367,7 +372,10 @@ pub(crate) fn length(result: Result<usize, Code>) -> isize {
 
 /// Returns a position or a number of bytes of the medium, or an error.
 pub(crate) fn wide(result: Result<u64, Code>) -> i64 {
-    result.map_or_else(|code| i64::from(code.number()), |bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
+    result.map_or_else(
+        |code| i64::from(code.number()),
+        |bytes| i64::try_from(bytes).unwrap_or(i64::MAX),
+    )
 }
 
 #[cfg(test)]

@@ -111,9 +111,17 @@ pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, path: *const c_char, flags: c_int) -> c_int {
+pub unsafe extern "C" fn steadyfs_file_open(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    path: *const c_char,
+    flags: c_int,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result = unsafe { pointers::text(path).and_then(|path| open(fs, file, flags, |fs| Ok(fs.open(path, options(flags)?)?))) };
+    let result = unsafe {
+        pointers::text(path)
+            .and_then(|path| open(fs, file, flags, |fs| Ok(fs.open(path, options(flags)?)?)))
+    };
     status(result)
 }
 
@@ -123,7 +131,12 @@ pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_open_inode(fs: *mut Fs, file: *mut FileHandle, inode: u32, flags: c_int) -> c_int {
+pub unsafe extern "C" fn steadyfs_file_open_inode(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    inode: u32,
+    flags: c_int,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { open(fs, file, flags, |fs| Ok(fs.open_inode(inode, options(flags)?)?)) })
 }
@@ -165,7 +178,12 @@ pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, buffer: *mut c_void, size: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_file_read(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    buffer: *mut c_void,
+    size: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
@@ -193,13 +211,22 @@ pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle, buffer: *const c_void, size: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_file_write(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    buffer: *const c_void,
+    size: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, file, position, flags| {
                 fs.write(file, *position, data)?;
-                *position = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position + data.len() as u64 };
+                *position = if flags & STEADYFS_O_APPEND != 0 {
+                    fs.size(file)?
+                } else {
+                    *position + data.len() as u64
+                };
                 Ok(data.len())
             })
         })
@@ -217,7 +244,12 @@ pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle,
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, offset: i64, whence: c_int) -> i64 {
+pub unsafe extern "C" fn steadyfs_file_seek(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    offset: i64,
+    whence: c_int,
+) -> i64 {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, _| {
@@ -242,9 +274,15 @@ pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_truncate(fs: *mut Fs, file: *mut FileHandle, size: u64) -> c_int {
+pub unsafe extern "C" fn steadyfs_file_truncate(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    size: u64,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into)) })
+    status(unsafe {
+        with_handle(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into))
+    })
 }
 
 /// Returns the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -297,9 +335,16 @@ pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) 
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_file_reserve(fs: *mut Fs, file: *mut FileHandle, from: u64, to: u64) -> i64 {
+pub unsafe extern "C" fn steadyfs_file_reserve(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    from: u64,
+    to: u64,
+) -> i64 {
     // SAFETY: The caller keeps the conditions of the header.
-    wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into)) })
+    wide(unsafe {
+        with_handle(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into))
+    })
 }
 
 /// Returns the inode of a file: the number that it keeps for its life. Costs nothing. Errors:
@@ -324,7 +369,10 @@ mod tests {
         assert_eq!(options(STEADYFS_O_RDWR | 0x10), Err(Code::ErrInval));
         assert_eq!(options(STEADYFS_O_RDONLY | STEADYFS_O_APPEND), Err(Code::ErrNotwritable));
         assert_eq!(options(STEADYFS_O_RDONLY), Ok(OpenOptions::READ));
-        assert_eq!(options(STEADYFS_O_RDWR | STEADYFS_O_CREAT | STEADYFS_O_DURABLE), Ok(OpenOptions::DURABLE));
+        assert_eq!(
+            options(STEADYFS_O_RDWR | STEADYFS_O_CREAT | STEADYFS_O_DURABLE),
+            Ok(OpenOptions::DURABLE)
+        );
         let third = options(STEADYFS_O_WRONLY | (3 * STEADYFS_O_STREAM));
         assert_eq!(third.map(|options| options.stream), Ok(3));
     }

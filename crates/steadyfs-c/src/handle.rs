@@ -28,7 +28,10 @@ struct Open<T> {
 /// Returns the place of the content of the memory.
 fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
     const {
-        assert!(size_of::<Open<H::Content>>() <= size_of::<H>() && align_of::<Open<H::Content>>() <= align_of::<H>());
+        assert!(
+            size_of::<Open<H::Content>>() <= size_of::<H>()
+                && align_of::<Open<H::Content>>() <= align_of::<H>()
+        );
     }
     let open: *mut Open<H::Content> = file.cast();
     if open.is_null() || !open.is_aligned() { Err(Code::ErrInval) } else { Ok(open) }
@@ -65,7 +68,12 @@ pub(crate) unsafe fn open<H: Handle>(
 pub(crate) unsafe fn with_handle<H: Handle, T>(
     on: *mut H::On,
     file: *mut H,
-    call: impl FnOnce(&mut <H::On as Object>::Content, &mut H::Content, &mut u64, c_int) -> Result<T, Code>,
+    call: impl FnOnce(
+        &mut <H::On as Object>::Content,
+        &mut H::Content,
+        &mut u64,
+        c_int,
+    ) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(file)?;
     // SAFETY: The caller keeps the conditions of this function.

@@ -328,7 +328,9 @@ impl From<CoreFinding> for Finding {
         use FindingKind::*;
         let (kind, inode, directory, page) = match finding {
             CoreFinding::UnreadableTable { logical } => (FindingUnreadableTable, 0, 0, logical),
-            CoreFinding::UnreadablePage { inode, logical } => (FindingUnreadablePage, inode, 0, logical),
+            CoreFinding::UnreadablePage { inode, logical } => {
+                (FindingUnreadablePage, inode, 0, logical)
+            }
             CoreFinding::BadInode { inode } => (FindingBadInode, inode, 0, 0),
             CoreFinding::LostExtension { inode } => (FindingLostExtension, inode, 0, 0),
             CoreFinding::BadEntry { directory, inode } => (FindingBadEntry, inode, directory, 0),
@@ -374,7 +376,11 @@ unsafe fn look(
     report: Option<unsafe extern "C" fn(context: *mut c_void, finding: *const Finding)>,
     context: *mut c_void,
     checked: *mut CheckReport,
-    call: impl FnOnce(&mut Mounted, &mut [u8], &mut dyn FnMut(CoreFinding)) -> Result<steadyfs::CheckReport, steadyfs::Error>,
+    call: impl FnOnce(
+        &mut Mounted,
+        &mut [u8],
+        &mut dyn FnMut(CoreFinding),
+    ) -> Result<steadyfs::CheckReport, steadyfs::Error>,
 ) -> c_int {
     let mut tell = |finding: CoreFinding| {
         if let Some(report) = report {
@@ -387,9 +393,20 @@ unsafe fn look(
     let result = unsafe {
         pointers::bytes_mut(scratch.0, scratch.1).and_then(|scratch| {
             let found = enter(fs, |fs| call(fs, scratch, &mut tell))?;
-            let steadyfs::CheckReport { files, directories, pages, unreadable, findings, mended } = found;
+            let steadyfs::CheckReport { files, directories, pages, unreadable, findings, mended } =
+                found;
             if !checked.is_null() {
-                pointers::put(checked, CheckReport { files, directories, pages, unreadable, findings, mended: mended.total() })?;
+                pointers::put(
+                    checked,
+                    CheckReport {
+                        files,
+                        directories,
+                        pages,
+                        unreadable,
+                        findings,
+                        mended: mended.total(),
+                    },
+                )?;
             }
             Ok(())
         })
@@ -420,7 +437,9 @@ pub unsafe extern "C" fn steadyfs_fs_check(
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
-        look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| fs.check(scratch, repair, report))
+        look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| {
+            fs.check(scratch, repair, report)
+        })
     }
 }
 
@@ -444,5 +463,9 @@ pub unsafe extern "C" fn steadyfs_fs_repair(
     checked: *mut CheckReport,
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    unsafe { look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| fs.repair(scratch, report)) }
+    unsafe {
+        look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| {
+            fs.repair(scratch, report)
+        })
+    }
 }

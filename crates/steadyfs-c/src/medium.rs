@@ -1,7 +1,9 @@
 //! One medium for all drivers, so that volumes on different kinds of chips have one type.
 
 use crate::driver;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 /// The medium of a volume.
 pub(crate) enum Medium {
@@ -40,7 +42,12 @@ impl Flash for Medium {
         delegate!(self, it => it.timing())
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         delegate!(self, it => it.read(page, data, tag))
     }
 
@@ -48,7 +55,12 @@ impl Flash for Medium {
         delegate!(self, it => it.reads_many())
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         delegate!(self, it => it.read_many(first, data, tags))
     }
 
@@ -60,11 +72,21 @@ impl Flash for Medium {
         delegate!(self, it => it.corrected())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         delegate!(self, it => it.program(page, data, tag))
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         delegate!(self, it => it.program_many(first, data, tags))
     }
 
@@ -76,11 +98,21 @@ impl Flash for Medium {
         delegate!(self, it => it.program_loaded(page, tag))
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         delegate!(self, it => it.read_bytes(block, offset, data))
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         delegate!(self, it => it.program_bytes(block, offset, data))
     }
 

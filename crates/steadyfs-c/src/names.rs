@@ -124,7 +124,11 @@ pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_rename(
+    fs: *mut Fs,
+    from: *const c_char,
+    to: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(from).and_then(|from| {
@@ -145,7 +149,11 @@ pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_exchange(fs: *mut Fs, one: *const c_char, other: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_exchange(
+    fs: *mut Fs,
+    one: *const c_char,
+    other: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(one).and_then(|one| {
@@ -268,10 +276,16 @@ pub unsafe extern "C" fn steadyfs_setattr(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_removeattr(fs: *mut Fs, path: *const c_char, key: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_removeattr(
+    fs: *mut Fs,
+    path: *const c_char,
+    key: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result =
-        unsafe { pointers::text(key).and_then(|key| attribute(fs, path, |fs, inode| fs.set_attribute(inode, key, None))) };
+    let result = unsafe {
+        pointers::text(key)
+            .and_then(|key| attribute(fs, path, |fs, inode| fs.set_attribute(inode, key, None)))
+    };
     status(result)
 }
 
@@ -284,7 +298,11 @@ pub unsafe extern "C" fn steadyfs_removeattr(fs: *mut Fs, path: *const c_char, k
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_symlink(fs: *mut Fs, target: *const c_char, path: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_symlink(
+    fs: *mut Fs,
+    target: *const c_char,
+    path: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
@@ -304,10 +322,16 @@ pub unsafe extern "C" fn steadyfs_symlink(fs: *mut Fs, target: *const c_char, pa
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_readlink(fs: *mut Fs, path: *const c_char, buffer: *mut c_void, size: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_readlink(
+    fs: *mut Fs,
+    path: *const c_char,
+    buffer: *mut c_void,
+    size: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
-        pointers::bytes_mut(buffer, size).and_then(|target| with_inode(fs, path, |fs, inode| fs.read_link(inode, target)))
+        pointers::bytes_mut(buffer, size)
+            .and_then(|target| with_inode(fs, path, |fs, inode| fs.read_link(inode, target)))
     };
     length(result)
 }
@@ -333,7 +357,11 @@ pub struct Permissions {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_getpermissions(fs: *mut Fs, path: *const c_char, permissions: *mut Permissions) -> c_int {
+pub unsafe extern "C" fn steadyfs_getpermissions(
+    fs: *mut Fs,
+    path: *const c_char,
+    permissions: *mut Permissions,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_inode(fs, path, |fs, inode| fs.permissions(inode)).and_then(|found| {
@@ -350,12 +378,18 @@ pub unsafe extern "C" fn steadyfs_getpermissions(fs: *mut Fs, path: *const c_cha
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_setpermissions(fs: *mut Fs, path: *const c_char, permissions: *const Permissions) -> c_int {
+pub unsafe extern "C" fn steadyfs_setpermissions(
+    fs: *mut Fs,
+    path: *const c_char,
+    permissions: *const Permissions,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::reference(permissions).and_then(|permissions| {
             let Permissions { mode, uid, gid } = *permissions;
-            with_inode(fs, path, |fs, inode| fs.set_permissions(inode, steadyfs::Permissions { mode, uid, gid }))
+            with_inode(fs, path, |fs, inode| {
+                fs.set_permissions(inode, steadyfs::Permissions { mode, uid, gid })
+            })
         })
     };
     status(result)

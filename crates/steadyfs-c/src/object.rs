@@ -46,7 +46,8 @@ pub(crate) struct Owner {
 /// build together with other crates may turn on their features, and then the decoder of a
 /// mounted image may be larger.
 pub(crate) const fn fits<O: Object>() -> bool {
-    size_of::<Slot<O::Content>>() <= size_of::<O>() && align_of::<Slot<O::Content>>() <= align_of::<O>()
+    size_of::<Slot<O::Content>>() <= size_of::<O>()
+        && align_of::<Slot<O::Content>>() <= align_of::<O>()
 }
 
 /// Returns the place of the content of the memory.
@@ -133,5 +134,8 @@ unsafe fn enter<'a, O: Object>(object: *mut O) -> Result<(&'a mut O::Content, Ow
     unsafe { (*slot).state = BUSY };
     // SAFETY: The content was written before the state was set. Nothing else borrows it, since
     // the state was not busy.
-    Ok((unsafe { (*slot).content.assume_init_mut() }, Owner { object: object.cast_const().cast(), serial }))
+    Ok((
+        unsafe { (*slot).content.assume_init_mut() },
+        Owner { object: object.cast_const().cast(), serial },
+    ))
 }

@@ -3,7 +3,8 @@
 use crate::bounds::Cost;
 use crate::error::{Code, length, status, wide};
 use crate::files::{
-    STEADYFS_O_APPEND, STEADYFS_O_DURABLE, STEADYFS_O_RDONLY, STEADYFS_O_WRONLY, STEADYFS_SEEK_END, moved, options,
+    STEADYFS_O_APPEND, STEADYFS_O_DURABLE, STEADYFS_O_RDONLY, STEADYFS_O_WRONLY, STEADYFS_SEEK_END,
+    moved, options,
 };
 use crate::handle::{Handle, close, open, with_handle};
 use crate::pointers;
@@ -66,15 +67,25 @@ fn needed(shape: &Shape, writes: bool) -> usize {
 }
 
 /// Opens an existing file, or creates a new one.
-fn open_any(fs: &mut Mounted, path: &str, flags: c_int, chunk_bytes: usize, memory: &'static mut [u8]) -> Result<Content, Code> {
+fn open_any(
+    fs: &mut Mounted,
+    path: &str,
+    flags: c_int,
+    chunk_bytes: usize,
+    memory: &'static mut [u8],
+) -> Result<Content, Code> {
     let options = options(flags)?;
     let asked_for = if chunk_bytes == 0 { None } else { Some(shape(chunk_bytes)?) };
     match fs.stat(path) {
         Ok(stat) if !options.create_new => match Shape::of(fs, stat.inode)? {
-            Some(shape) => open_packed(fs, stat.inode, &shape, options, memory).map(Content::Packed),
+            Some(shape) => {
+                open_packed(fs, stat.inode, &shape, options, memory).map(Content::Packed)
+            }
             None => Ok(Content::Plain(fs.open(path, options)?)),
         },
-        Err(steadyfs::Error::NotFound) if options.create => create(fs, path, options, asked_for, memory),
+        Err(steadyfs::Error::NotFound) if options.create => {
+            create(fs, path, options, asked_for, memory)
+        }
         Err(error) => Err(error.into()),
         Ok(_) => Err(Code::ErrExist),
     }
@@ -132,7 +143,8 @@ fn create(
 /// Returns the shape that the rule of a new file's directory gives. A rule that this release
 /// does not support counts as no rule.
 fn ruled(fs: &mut Mounted, path: &str) -> Result<Option<Shape>, Error> {
-    let directory = path.trim_end_matches('/').rsplit_once('/').map_or("", |(directory, _)| directory);
+    let directory =
+        path.trim_end_matches('/').rsplit_once('/').map_or("", |(directory, _)| directory);
     let directory = if directory.is_empty() { ROOT } else { fs.stat(directory)?.inode };
     match Rule::of(fs, directory) {
         Ok(rule) => Ok(rule.and_then(Rule::packing).map(|packing| packing.shape_of_any())),
@@ -231,7 +243,10 @@ pub unsafe extern "C" fn steadyfs_packed_close(fs: *mut Fs, file: *mut PackedHan
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(fs: *mut Fs, file: *mut PackedHandle) -> isize {
+pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |_, content, _, _| match content {
@@ -249,7 +264,12 @@ pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(fs: *mut Fs, file: *mut Pac
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_packed_read(fs: *mut Fs, file: *mut PackedHandle, buffer: *mut c_void, size: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_packed_read(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    buffer: *mut c_void,
+    size: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
@@ -303,7 +323,12 @@ pub unsafe extern "C" fn steadyfs_packed_write(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_packed_seek(fs: *mut Fs, file: *mut PackedHandle, offset: i64, whence: c_int) -> i64 {
+pub unsafe extern "C" fn steadyfs_packed_seek(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    offset: i64,
+    whence: c_int,
+) -> i64 {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, position, _| {
@@ -325,7 +350,11 @@ pub unsafe extern "C" fn steadyfs_packed_seek(fs: *mut Fs, file: *mut PackedHand
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_packed_truncate(fs: *mut Fs, file: *mut PackedHandle, size: u64) -> c_int {
+pub unsafe extern "C" fn steadyfs_packed_truncate(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    size: u64,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, flags| {
@@ -358,7 +387,12 @@ pub unsafe extern "C" fn steadyfs_packed_size(fs: *mut Fs, file: *mut PackedHand
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_packed_read(fs: *mut Fs, file: *mut PackedHandle, size: u32, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_packed_read(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    size: u32,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
@@ -379,14 +413,20 @@ pub unsafe extern "C" fn steadyfs_bound_packed_read(fs: *mut Fs, file: *mut Pack
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_packed_write(fs: *mut Fs, file: *mut PackedHandle, size: u32, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_packed_write(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    size: u32,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {
                 Content::Plain(_) => {
                     let page = fs.usage().logical_bytes;
-                    let write = |bytes| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes), 0));
+                    let write =
+                        |bytes| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes), 0));
                     // A write of a part of a page may cost more than a write of the whole page.
                     write(page).or(write(page - 1)).times(u64::from(size.div_ceil(page)) + 1)
                 }
@@ -409,7 +449,11 @@ pub unsafe extern "C" fn steadyfs_bound_packed_write(fs: *mut Fs, file: *mut Pac
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_packed_truncate(fs: *mut Fs, file: *mut PackedHandle, cost: *mut Cost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_packed_truncate(
+    fs: *mut Fs,
+    file: *mut PackedHandle,
+    cost: *mut Cost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {

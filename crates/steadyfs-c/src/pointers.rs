@@ -83,7 +83,10 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'
 /// Writes a value to the first aligned place of a memory. Returns the value and the rest of the
 /// memory.
 #[cfg(any(feature = "sectors", feature = "rom"))]
-pub(crate) fn place<T>(value: T, memory: &'static mut [u8]) -> Option<(&'static mut T, &'static mut [u8])> {
+pub(crate) fn place<T>(
+    value: T,
+    memory: &'static mut [u8],
+) -> Option<(&'static mut T, &'static mut [u8])> {
     let skipped = memory.as_ptr().align_offset(align_of::<T>());
     let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
     let at: *mut T = head[skipped..].as_mut_ptr().cast();

@@ -172,15 +172,24 @@ pub unsafe extern "C" fn steadyfs_observe(
         unsafe { changed(*context, event as c_int, inode) };
     };
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { enter(fs, |fs| keep(observer, observe).map(|observer| fs.set_observer(observer))) })
+    status(unsafe {
+        enter(fs, |fs| keep(observer, observe).map(|observer| fs.set_observer(observer)))
+    })
 }
 
 /// Writes an observer to its memory.
 ///
 /// # Safety
 /// `memory` is null, or nothing else uses it until the unmount.
-unsafe fn keep<O: FnMut(Change) + Send>(memory: *mut Observer, observer: O) -> Result<&'static mut O, Code> {
-    const { assert!(size_of::<O>() <= size_of::<Observer>() && align_of::<O>() <= align_of::<Observer>()) };
+unsafe fn keep<O: FnMut(Change) + Send>(
+    memory: *mut Observer,
+    observer: O,
+) -> Result<&'static mut O, Code> {
+    const {
+        assert!(
+            size_of::<O>() <= size_of::<Observer>() && align_of::<O>() <= align_of::<Observer>()
+        )
+    };
     let memory: *mut O = memory.cast();
     if memory.is_null() || !memory.is_aligned() {
         return Err(Code::ErrInval);

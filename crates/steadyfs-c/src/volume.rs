@@ -41,7 +41,10 @@ const _: () = assert!(fits::<Fs>());
 ///
 /// # Safety
 /// As [`with`].
-pub(crate) unsafe fn enter<T, E: Into<Code>>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> Result<T, E>) -> Result<T, Code> {
+pub(crate) unsafe fn enter<T, E: Into<Code>>(
+    fs: *mut Fs,
+    call: impl FnOnce(&mut Mounted) -> Result<T, E>,
+) -> Result<T, Code> {
     // SAFETY: The caller keeps the conditions of this function.
     unsafe { with(fs, |fs, _| call(fs).map_err(Into::into)) }
 }
@@ -81,7 +84,10 @@ unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
 }
 
 /// Begins a format or a mount. Returns an object without a volume, and the configuration.
-unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Slot<Mounted>, &'a Config), Code> {
+unsafe fn begin<'a>(
+    fs: *mut Fs,
+    config: *const Config,
+) -> Result<(*mut Slot<Mounted>, &'a Config), Code> {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe { Ok((clear(fs)?, pointers::reference(config)?)) }
 }
@@ -89,7 +95,9 @@ unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Slot<Mou
 /// Returns the medium for a format, the memory of the volume, and the settings. Not inlined, so
 /// that its stack is free again when the format begins.
 #[inline(never)]
-unsafe fn new_medium(config: &Config) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
+unsafe fn new_medium(
+    config: &Config,
+) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
     // SAFETY: The caller keeps the conditions of the header.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
@@ -162,7 +170,9 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     // SAFETY: The caller keeps the conditions of the header.
     lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
     // SAFETY: The caller keeps the conditions of the header.
-    lend_read_cache(mounted, unsafe { pointers::bytes_mut(config.read_cache, config.read_cache_bytes) }?)?;
+    lend_read_cache(mounted, unsafe {
+        pointers::bytes_mut(config.read_cache, config.read_cache_bytes)
+    }?)?;
     // SAFETY: The content has been written.
     unsafe { set::<Fs>(volume) };
     Ok(())
@@ -232,6 +242,7 @@ fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_unmount(fs: *mut Fs) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result = unsafe { take(fs) }.and_then(|mounted| mounted.unmount().map(drop).map_err(Code::from));
+    let result =
+        unsafe { take(fs) }.and_then(|mounted| mounted.unmount().map(drop).map_err(Code::from));
     status(result)
 }

@@ -27,9 +27,10 @@ const SOURCES: [&str; 18] = [
 fn made() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    let builder = SOURCES.iter().fold(cbindgen::Builder::new().with_config(config), |builder, name| {
-        builder.with_src(root.join("src").join(name).with_extension("rs"))
-    });
+    let builder =
+        SOURCES.iter().fold(cbindgen::Builder::new().with_config(config), |builder, name| {
+            builder.with_src(root.join("src").join(name).with_extension("rs"))
+        });
     let mut text = Vec::new();
     builder.generate().expect("a header").write(&mut text);
     finished(&String::from_utf8(text).expect("UTF-8"))
@@ -47,7 +48,9 @@ fn finished(text: &str) -> String {
         }
         in_enum = lines[at].starts_with("typedef enum") || (in_enum && !lines[at].starts_with('}'));
         match lines[at].strip_prefix("  ") {
-            Some(variant) if in_enum && !variant.starts_with("//") => kept += &format!("  STEADYFS_{variant}\n"),
+            Some(variant) if in_enum && !variant.starts_with("//") => {
+                kept += &format!("  STEADYFS_{variant}\n")
+            }
             _ => kept += &format!("{}\n", lines[at]),
         }
         at += 1;

@@ -46,8 +46,20 @@ fn library() -> &'static Path {
     LIBRARY.get_or_init(|| {
         let target = output().join("cargo");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--features", "rom-verify", "--manifest-path"]);
-        cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).arg("--target-dir").arg(&target);
+        cargo.args([
+            "rustc",
+            "--quiet",
+            "--lib",
+            "--crate-type",
+            "staticlib",
+            "--features",
+            "rom-verify",
+            "--manifest-path",
+        ]);
+        cargo
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&target);
         run(&mut cargo);
         target.join("debug/libsteadyfs_c.a")
     })
@@ -133,7 +145,16 @@ fn the_least_program_of_the_documentation_compiles_without_a_warning() {
     let source = output().join("least.c");
     std::fs::write(&source, format!("{callbacks}{least}")).unwrap();
     let mut command = Command::new(compiler);
-    command.args(["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-fsyntax-only", "-I"]);
+    command.args([
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Wconversion",
+        "-Werror",
+        "-pedantic",
+        "-fsyntax-only",
+        "-I",
+    ]);
     run(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(source));
 }
 
@@ -145,7 +166,10 @@ fn an_image_is_mounted_from_memory_nor_and_nand() {
     let rom = build(&compiler, "rom");
     let image = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/site.squashfs");
     let told = run(Command::new(&rom).arg(image));
-    assert!(told.ends_with("\nwhat was not signed is told\nevery image is what was packed\n"), "{told}");
+    assert!(
+        told.ends_with("\nwhat was not signed is told\nevery image is what was packed\n"),
+        "{told}"
+    );
     under_valgrind(&rom, &[image]);
 }
 
@@ -207,7 +231,12 @@ fn ways() -> [(&'static str, String); 2] {
     let package = env!("CARGO_MANIFEST_DIR");
     [
         ("subdirectory", format!("add_subdirectory(\"{package}\" steadyfs)")),
-        ("package", format!("find_package(steadyfs 0.1 REQUIRED PATHS \"{package}/cmake\" NO_DEFAULT_PATH)")),
+        (
+            "package",
+            format!(
+                "find_package(steadyfs 0.1 REQUIRED PATHS \"{package}/cmake\" NO_DEFAULT_PATH)"
+            ),
+        ),
     ]
 }
 
@@ -216,8 +245,11 @@ fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
     let made = project.join("build");
     let _ = std::fs::remove_dir_all(&made);
     let mut cmake = Command::new("cmake");
-    let output = cmake.arg("-S").arg(project).arg("-B").arg(made).args(arguments).output().expect("cmake");
-    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let output =
+        cmake.arg("-S").arg(project).arg("-B").arg(made).args(arguments).output().expect("cmake");
+    let told = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     (output.status.success(), told.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -246,11 +278,23 @@ fn cmake_names_what_is_missing_when_it_configures() {
         return;
     }
     let cases: [(&str, &[&str]); 5] = [
-        ("-DSTEADYFS_CARGO=/nowhere/cargo", &["`/nowhere/cargo --version` failed", "https://rustup.rs", "-DSTEADYFS_LIBRARY="]),
+        (
+            "-DSTEADYFS_CARGO=/nowhere/cargo",
+            &["`/nowhere/cargo --version` failed", "https://rustup.rs", "-DSTEADYFS_LIBRARY="],
+        ),
         ("-DSTEADYFS_CARGO= ", &["STEADYFS_CARGO is empty; expected the command of cargo"]),
-        ("-DSTEADYFS_TARGET=z80", &["STEADYFS_TARGET is z80; expected a target of `rustc --print target-list`"]),
-        ("-DSTEADYFS_TARGET=sparc64-unknown-netbsd", &["not installed", "`rustup target add sparc64-unknown-netbsd`"]),
-        ("-DSTEADYFS_LIBRARY=/nowhere.a", &["/nowhere.a, which is no file; expected the path of libsteadyfs_c.a"]),
+        (
+            "-DSTEADYFS_TARGET=z80",
+            &["STEADYFS_TARGET is z80; expected a target of `rustc --print target-list`"],
+        ),
+        (
+            "-DSTEADYFS_TARGET=sparc64-unknown-netbsd",
+            &["not installed", "`rustup target add sparc64-unknown-netbsd`"],
+        ),
+        (
+            "-DSTEADYFS_LIBRARY=/nowhere.a",
+            &["/nowhere.a, which is no file; expected the path of libsteadyfs_c.a"],
+        ),
     ];
     for (name, lines) in ways() {
         let project = tiny_project(&format!("cmake-missing-{name}"), &lines);
@@ -270,8 +314,8 @@ fn cmake_refuses_another_version() {
         return;
     }
     let library = format!("-DSTEADYFS_LIBRARY={}", library().display());
-    let [major, minor] =
-        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")].map(|part| part.parse::<u32>().unwrap());
+    let [major, minor] = [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")]
+        .map(|part| part.parse::<u32>().unwrap());
     let versions = [
         (format!("{major}.{minor}"), true),
         (format!("{major}.{minor}...{major}.{}", minor + 2), true),
@@ -303,9 +347,13 @@ fn cmake_calls_cargo_with_the_options_of_the_project() {
             library().display()
         );
         std::fs::write(&cargo, script).expect("written");
-        std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755))
+            .expect("executable");
         let named = format!("-DSTEADYFS_CARGO={}", cargo.display());
-        let (configured, told) = configure(&project, &[&named, "-DSTEADYFS_SIZE=ON", "-DSTEADYFS_FEATURES=nor,truncate"]);
+        let (configured, told) = configure(
+            &project,
+            &[&named, "-DSTEADYFS_SIZE=ON", "-DSTEADYFS_FEATURES=nor,truncate"],
+        );
         assert!(configured, "{told}");
         run(Command::new("cmake").arg("--build").arg(project.join("build")));
         run(&mut Command::new(project.join("build/tiny")));
@@ -313,9 +361,16 @@ fn cmake_calls_cargo_with_the_options_of_the_project() {
         let given: Vec<&str> = given.lines().collect();
         let profile = ["opt-level='z'", "lto='fat'", "codegen-units=1", "panic='abort'"];
         for setting in profile.map(|setting| format!("profile.release.{setting}")) {
-            assert!(given.windows(2).any(|pair| pair == ["--config", &setting]), "no {setting} in {given:?}");
+            assert!(
+                given.windows(2).any(|pair| pair == ["--config", &setting]),
+                "no {setting} in {given:?}"
+            );
         }
-        for pair in [["--features", "nor,truncate"], ["--profile", "release"], ["--crate-type", "staticlib"]] {
+        for pair in [
+            ["--features", "nor,truncate"],
+            ["--profile", "release"],
+            ["--crate-type", "staticlib"],
+        ] {
             assert!(given.windows(2).any(|found| found == pair), "no {pair:?} in {given:?}");
         }
     }
@@ -327,7 +382,11 @@ fn what_was_acknowledged_survives_power_cuts() {
     let Some(compiler) = compiler() else { return };
     let power_cut = build(&compiler, "power_cut");
     let told = run(Command::new(&power_cut).arg("5"));
-    assert_eq!(told.lines().filter(|line| line.ends_with("every one survived")).count(), 4, "{told}");
+    assert_eq!(
+        told.lines().filter(|line| line.ends_with("every one survived")).count(),
+        4,
+        "{told}"
+    );
     under_valgrind(&power_cut, &["97"]);
 }
 
@@ -335,18 +394,26 @@ fn what_was_acknowledged_survives_power_cuts() {
 /// contains each of these functions.
 #[test]
 fn the_programs_of_every_call_make_every_call() {
-    let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h")).expect("the header");
-    let calls = ["calls.c", "rom.c"].map(|name| std::fs::read_to_string(examples().join(name)).expect("the program"));
+    let header =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h"))
+            .expect("the header");
+    let calls = ["calls.c", "rom.c"]
+        .map(|name| std::fs::read_to_string(examples().join(name)).expect("the program"));
     let functions: Vec<&str> = header
         .lines()
-        .filter(|line| !line.starts_with("//") && !line.starts_with(' ') && line.contains("steadyfs_"))
+        .filter(|line| {
+            !line.starts_with("//") && !line.starts_with(' ') && line.contains("steadyfs_")
+        })
         .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
         .filter(|name| name.starts_with("steadyfs_"))
         .collect();
     assert!(functions.len() > 100, "{functions:?}");
     for name in functions {
         let call = format!("{name}(");
-        assert!(calls.iter().any(|program| program.contains(&call)), "neither calls.c nor rom.c calls {name}");
+        assert!(
+            calls.iter().any(|program| program.contains(&call)),
+            "neither calls.c nor rom.c calls {name}"
+        );
     }
 }
 
@@ -356,7 +423,8 @@ const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr 
     dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
 
 fn guide() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/c.md")).expect("docs/guide/c.md")
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/c.md"))
+        .expect("docs/guide/c.md")
 }
 
 #[test]
@@ -364,7 +432,10 @@ fn the_guide_has_a_line_for_every_call_of_littlefs() {
     let guide = guide();
     for name in LITTLEFS.split_whitespace() {
         let call = format!("`lfs_{name}");
-        assert!(guide.lines().any(|line| line.starts_with('|') && line.contains(&call)), "docs/guide/c.md says nothing of {call}`");
+        assert!(
+            guide.lines().any(|line| line.starts_with('|') && line.contains(&call)),
+            "docs/guide/c.md says nothing of {call}`"
+        );
     }
 }
 
@@ -373,7 +444,8 @@ fn the_guides_programs_compile() {
     let Some(compiler) = compiler() else { return };
     let guide = guide();
     let blocks = guide.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let programs: Vec<&str> = blocks.filter(|block| block.starts_with("#include \"steadyfs.h\"")).collect();
+    let programs: Vec<&str> =
+        blocks.filter(|block| block.starts_with("#include \"steadyfs.h\"")).collect();
     assert_eq!(programs.len(), 2);
     let callbacks = "#include <stdint.h>\nint my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
         int my_program(void *context, uint32_t address, const void *data, uint32_t bytes);\n\
@@ -403,7 +475,12 @@ fn header_is_one_of_cpp_too() {
     let made = output().join("header");
     let mut command = Command::new("c++");
     command.args(["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made).arg(&source).arg(library());
+    command
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
+        .arg("-o")
+        .arg(&made)
+        .arg(&source)
+        .arg(library());
     run(command.args(["-lpthread", "-ldl", "-lm"]));
     run(&mut Command::new(&made));
 }

@@ -42,7 +42,9 @@ Examples:
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.numbers.check()?;
     let bar = Mutex::new(Progress::of(1, ""));
-    let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
+    let tell = |share: f64, what: &str| {
+        bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what)
+    };
     let report = adversary::run(&arguments.options(), &tell);
     drop(bar);
     arguments.numbers.write(&report.map_err(|error| Failure(error.to_string()))?)
@@ -50,7 +52,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn options(&self) -> Options {
-        Options { device: self.chip.device.clone(), part: self.chip.part(), fill: self.fill, calls: self.calls, seed: self.seed }
+        Options {
+            device: self.chip.device.clone(),
+            part: self.chip.part(),
+            fill: self.fill,
+            calls: self.calls,
+            seed: self.seed,
+        }
     }
 }
 
@@ -71,7 +79,11 @@ mod tests {
         assert_eq!(options(""), Options::default());
         let expected = Options {
             device: "w25q128jv".into(),
-            part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
+            part: Part {
+                size_bytes: Some(1 << 20),
+                erase_block_bytes: Some(4096),
+                timing: Timing::Maximum,
+            },
             fill: 0.5,
             calls: 7,
             seed: 9,

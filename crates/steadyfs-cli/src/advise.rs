@@ -69,18 +69,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.options(&mut io::empty(), &mut io::sink())?
     };
     let bar = Mutex::new(Progress::of(1, ""));
-    let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
+    let tell = |share: f64, what: &str| {
+        bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what)
+    };
     let advice = advise::run(&options, &tell);
     drop(bar);
     let advice = advice.map_err(|error| Failure(error.to_string()))?;
     let profile = find_profile(&options.device).map_err(|error| Failure(error.to_string()))?;
     let text = advice.text();
     print(&match blocks(&profile, advice.choice.setting.block_bytes, &advice.geometry) {
-        Some((rust, c)) => text.replacen("In Rust:\n\n", &format!("In Rust:\n\n// {rust}\n"), 1).replacen(
-            "In C:\n\n",
-            &format!("In C:\n\n/* {c} */\n"),
-            1,
-        ),
+        Some((rust, c)) => text
+            .replacen("In Rust:\n\n", &format!("In Rust:\n\n// {rust}\n"), 1)
+            .replacen("In C:\n\n", &format!("In C:\n\n/* {c} */\n"), 1),
         None => text,
     })
 }
@@ -93,7 +93,12 @@ fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(S
         let line = format!("A block is {joined} of the chip: the driver shows them as one.");
         return (joined > 1).then(|| (line.clone(), line));
     };
-    let sector_bytes = nor.erases.iter().map(|erase| erase.bytes).filter(|bytes| block_bytes.is_multiple_of(*bytes)).max()?;
+    let sector_bytes = nor
+        .erases
+        .iter()
+        .map(|erase| erase.bytes)
+        .filter(|bytes| block_bytes.is_multiple_of(*bytes))
+        .max()?;
     let (group, size) = (block_bytes / sector_bytes, format_size(sector_bytes.into()));
     let kept = "Keep both from one firmware to the next.";
     Some(if group == 1 {
@@ -116,7 +121,11 @@ fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(S
 
 impl Arguments {
     /// Returns the options of the run; asks for each missing argument.
-    fn options(&self, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<Options, Failure> {
+    fn options(
+        &self,
+        answers: &mut impl BufRead,
+        questions: &mut impl Write,
+    ) -> Result<Options, Failure> {
         let mut ask = |option: &str, question: &str| ask(answers, questions, option, question);
         let device = match &self.device {
             Some(device) => device.clone(),
@@ -128,13 +137,17 @@ impl Arguments {
             None => {
                 let names = Workload::ALL.map(|(name, _)| name).join(", ");
                 let answer = ask("--workload", &format!("Workload: {names}"))?;
-                let wrong = || Failure(format!("found `{answer}`, expected a workload: one of {names}"));
+                let wrong =
+                    || Failure(format!("found `{answer}`, expected a workload: one of {names}"));
                 Workload::named(&answer).ok_or_else(wrong)?
             }
         };
         // If both other options are on the command line, a missing size means the whole chip.
         let is_asked = self.size.is_none() && (self.device.is_none() || self.workload.is_none());
-        let size_bytes = match is_asked.then(|| ask("--size", "Bytes to use, such as 1MiB, or all")).transpose()? {
+        let size_bytes = match is_asked
+            .then(|| ask("--size", "Bytes to use, such as 1MiB, or all"))
+            .transpose()?
+        {
             None => self.size,
             Some(answer) if answer == "all" => None,
             Some(answer) => Some(parse_size(&answer).map_err(|error| Failure(error.to_string()))?),
@@ -145,12 +158,23 @@ impl Arguments {
 }
 
 /// Asks a question. If there is no answer, the error names the missing option.
-fn ask(answers: &mut impl BufRead, questions: &mut impl Write, option: &str, question: &str) -> Result<String, Failure> {
+fn ask(
+    answers: &mut impl BufRead,
+    questions: &mut impl Write,
+    option: &str,
+    question: &str,
+) -> Result<String, Failure> {
     let mut answer = String::new();
-    let asked = write!(questions, "{question}: ").and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
+    let asked = write!(questions, "{question}: ")
+        .and_then(|()| questions.flush())
+        .and_then(|()| answers.read_line(&mut answer));
     match asked {
         Ok(1..) if !answer.trim().is_empty() => Ok(answer.trim().to_string()),
-        _ => Err(Failure(format!("{option} is missing; expected {}{}", question[..1].to_lowercase(), &question[1..]))),
+        _ => Err(Failure(format!(
+            "{option} is missing; expected {}{}",
+            question[..1].to_lowercase(),
+            &question[1..]
+        ))),
     }
 }
 
@@ -162,9 +186,11 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str, answers: &str) -> Result<Options, String> {
-        let line =
-            Line::try_parse_from(["advise"].into_iter().chain(line.split_whitespace())).map_err(|error| error.to_string())?;
-        line.arguments.options(&mut answers.as_bytes(), &mut io::sink()).map_err(|failure| failure.0)
+        let line = Line::try_parse_from(["advise"].into_iter().chain(line.split_whitespace()))
+            .map_err(|error| error.to_string())?;
+        line.arguments
+            .options(&mut answers.as_bytes(), &mut io::sink())
+            .map_err(|failure| failure.0)
     }
 
     #[test]
@@ -179,7 +205,9 @@ mod tests {
     /// blocks of another size.
     #[test]
     fn a_driver_is_told_how_blocks_are_made() {
-        let told = |chip: &str, block_bytes, geometry| blocks(&Profile::named(chip).unwrap(), block_bytes, &geometry);
+        let told = |chip: &str, block_bytes, geometry| {
+            blocks(&Profile::named(chip).unwrap(), block_bytes, &geometry)
+        };
         let (rust, c) = told("w25q128jv", 8192, Geometry::of_nor(8192, 256)).unwrap();
         assert!(rust.contains("Groups::new(driver, 2)"), "{rust}");
         assert!(c.contains(".erase_bytes = 4096 ") && c.contains(".group_sectors = 2 "), "{c}");
@@ -188,15 +216,26 @@ mod tests {
         let nand = Profile::named("mt29f1g01abafd").unwrap().nand().unwrap().geometry();
         assert_eq!(told("mt29f1g01abafd", 0, nand), None);
         let small = Profile::named("k9f1208u0").unwrap().nand().unwrap().geometry();
-        let joined = Geometry { pages_per_block: 2 * small.pages_per_block, block_count: small.block_count / 2, ..small };
+        let joined = Geometry {
+            pages_per_block: 2 * small.pages_per_block,
+            block_count: small.block_count / 2,
+            ..small
+        };
         assert!(told("k9f1208u0", 0, joined).unwrap().0.starts_with("A block is 2 of the chip"));
     }
 
     #[test]
     fn what_nobody_answers_is_named() {
-        assert!(options("", "").unwrap_err().starts_with("--device is missing; expected chip, a name of"));
+        assert!(
+            options("", "")
+                .unwrap_err()
+                .starts_with("--device is missing; expected chip, a name of")
+        );
         let error = options("--device w25q128jv", "logs\n").unwrap_err();
-        assert_eq!(error, "found `logs`, expected a workload: one of log, overwrite, configuration, files");
+        assert_eq!(
+            error,
+            "found `logs`, expected a workload: one of log, overwrite, configuration, files"
+        );
         assert!(options("--device w25q", "").unwrap_err().contains("w25q128jv"));
     }
 }

@@ -64,7 +64,8 @@ Examples:
 
 /// Reads the name of a case; clap lists the names and suggests the nearest.
 fn cases() -> impl TypedValueParser<Value = Case> {
-    PossibleValuesParser::new(Case::names()).try_map(|name| Case::named(&name).ok_or("no such case"))
+    PossibleValuesParser::new(Case::names())
+        .try_map(|name| Case::named(&name).ok_or("no such case"))
 }
 
 /// Runs `steady bench`.
@@ -72,7 +73,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.numbers.check()?;
     let options = arguments.options();
     let bar = Mutex::new(Progress::of(1, ""));
-    let tell = |share: f64, case: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, case);
+    let tell = |share: f64, case: &str| {
+        bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, case)
+    };
     let report = bench::run(&options, &tell);
     drop(bar);
     let report = report.map_err(|error| Failure(error.to_string()))?;
@@ -108,7 +111,8 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Result<Options, clap::Error> {
-        Line::try_parse_from(["bench"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+        Line::try_parse_from(["bench"].into_iter().chain(line.split_whitespace()))
+            .map(|line| line.arguments.options())
     }
 
     #[test]
@@ -121,7 +125,11 @@ mod tests {
         let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
             device: "w25q128jv".into(),
-            part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
+            part: Part {
+                size_bytes: Some(1 << 20),
+                erase_block_bytes: Some(4096),
+                timing: Timing::Maximum,
+            },
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,
             cache_pages: 2,
@@ -136,7 +144,10 @@ mod tests {
     fn unknown_cases_are_usage_errors_that_name_the_known_ones() {
         let error = options("--case opn").unwrap_err();
         assert_eq!(error.exit_code(), 2);
-        assert!(error.to_string().contains("open") && error.to_string().contains("copy-35"), "{error}");
+        assert!(
+            error.to_string().contains("open") && error.to_string().contains("copy-35"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -57,7 +57,9 @@ Examples:
 /// Reads the size of a block.
 fn parse_block(text: &str) -> Result<u32, String> {
     let size = parse_write_size(text).map_err(|error| error.to_string())?;
-    let block = u32::try_from(size).ok().filter(|size| size.is_power_of_two() && (4096..=65_536).contains(size));
+    let block = u32::try_from(size)
+        .ok()
+        .filter(|size| size.is_power_of_two() && (4096..=65_536).contains(size));
     block.ok_or_else(|| "expected a power of two from 4KiB to 64KiB".to_string())
 }
 
@@ -112,7 +114,10 @@ mod tests {
             timing: Timing::Maximum,
             bad_blocks: 3,
             block_bytes: 65_536,
-            cycles: vec![Cycles { codec: Codec::Lz4, per_byte: 8.0 }, Cycles { codec: Codec::Xz, per_byte: 300.5 }],
+            cycles: vec![
+                Cycles { codec: Codec::Lz4, per_byte: 8.0 },
+                Cycles { codec: Codec::Xz, per_byte: 300.5 },
+            ],
             reads: 9,
             share: 10,
             copy_bytes: 1_000_000,

@@ -110,7 +110,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
     let is_there = arguments.results.is_some() || directory.is_dir();
-    let earlier = if is_there { kept::read(&directory).map_err(|error| failure(&error))? } else { Vec::new() };
+    let earlier = if is_there {
+        kept::read(&directory).map_err(|error| failure(&error))?
+    } else {
+        Vec::new()
+    };
 
     let options = arguments.options();
     let mut comparison = arguments.measure(&options)?;
@@ -119,10 +123,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         comparison.retain_cases(&options.cases, options.cuts > 0);
     }
     if arguments.kept && !is_there {
-        return Err(Failure::at(directory.display(), "no such directory; expected one that --keep wrote, named by --results"));
+        return Err(Failure::at(
+            directory.display(),
+            "no such directory; expected one that --keep wrote, named by --results",
+        ));
     }
     if arguments.kept && comparison.entries.is_empty() {
-        return Err(Failure::at(directory.display(), "holds no results of this seed; expected those that --keep writes"));
+        return Err(Failure::at(
+            directory.display(),
+            "holds no results of this seed; expected those that --keep writes",
+        ));
     }
     if let Some(directory) = &arguments.keep {
         kept::write(&comparison, directory).map_err(|error| failure(&error))?;
@@ -157,11 +167,18 @@ impl Arguments {
 
     /// Measures the selected contenders. With `--kept`, measures none.
     fn measure(&self, options: &Options) -> Result<Comparison, Failure> {
-        let is_wanted = |entrant: &dyn AnyEntrant| self.contender.is_empty() || self.contender.contains(&entrant.facts().id);
-        let wanted: Vec<_> =
-            if self.kept { Vec::new() } else { entrants().into_iter().filter(|entrant| is_wanted(entrant.as_ref())).collect() };
+        let is_wanted = |entrant: &dyn AnyEntrant| {
+            self.contender.is_empty() || self.contender.contains(&entrant.facts().id)
+        };
+        let wanted: Vec<_> = if self.kept {
+            Vec::new()
+        } else {
+            entrants().into_iter().filter(|entrant| is_wanted(entrant.as_ref())).collect()
+        };
         let bar = Mutex::new(Progress::of(1, ""));
-        let tell = |share: f64, name: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, name);
+        let tell = |share: f64, name: &str| {
+            bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, name)
+        };
         let comparison = steadyfs_compare::run(&wanted, options, &tell);
         drop(bar);
         comparison.map_err(|error| Failure(error.to_string()))
@@ -176,7 +193,8 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Result<Options, clap::Error> {
-        Line::try_parse_from(["compare"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+        Line::try_parse_from(["compare"].into_iter().chain(line.split_whitespace()))
+            .map(|line| line.arguments.options())
     }
 
     #[test]
@@ -186,16 +204,25 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let found = options("--device nor --case open,cuts --cuts 7 --patience 9 --seed 3").unwrap();
+        let found =
+            options("--device nor --case open,cuts --cuts 7 --patience 9 --seed 3").unwrap();
         let boards = Board::all().into_iter().filter(|board| board.id == "nor").collect();
-        let expected = Options { boards, cases: vec![Case::named("open").unwrap()], cuts: 7, patience_s: 9, seed: 3 };
+        let expected = Options {
+            boards,
+            cases: vec![Case::named("open").unwrap()],
+            cuts: 7,
+            patience_s: 9,
+            seed: 3,
+        };
         assert_eq!(found, expected);
         assert_eq!(options("--case open").unwrap().cuts, 0, "cuts were not asked for");
     }
 
     #[test]
     fn unknown_names_are_usage_errors_that_name_the_known_ones() {
-        for (line, known) in [("--device nano", "nand"), ("--contender steady", "steadyfs"), ("--case opn", "open")] {
+        for (line, known) in
+            [("--device nano", "nand"), ("--contender steady", "steadyfs"), ("--case opn", "open")]
+        {
             let error = options(line).unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(known), "{error}");

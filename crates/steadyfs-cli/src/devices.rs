@@ -68,14 +68,24 @@ fn built_in(name: &str) -> Result<String, String> {
 /// Runs `steady devices`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.name, arguments.new) {
-        (Some(name), _) => print(&Profile::annotated(name).or_else(|| ManagedProfile::annotated(name)).unwrap_or_default()),
+        (Some(name), _) => print(
+            &Profile::annotated(name)
+                .or_else(|| ManagedProfile::annotated(name))
+                .unwrap_or_default(),
+        ),
         (None, Some(kind)) => print(&ask_for(kind, &mut io::stdin().lock(), &mut io::stderr())?),
-        (None, None) => print(&format!("{}\n{}", listing(&Profile::all()), managed(&ManagedProfile::all()))),
+        (None, None) => {
+            print(&format!("{}\n{}", listing(&Profile::all()), managed(&ManagedProfile::all())))
+        }
     }
 }
 
 /// Asks for each figure of a device, and returns the document of its profile.
-fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<String, Failure> {
+fn ask_for(
+    kind: Kind,
+    answers: &mut impl BufRead,
+    questions: &mut impl Write,
+) -> Result<String, Failure> {
     let usual = kind.usual();
     let lines = Profile::lines(usual).or_else(|| ManagedProfile::lines(usual)).unwrap_or_default();
     let (mut text, mut sources) = (String::new(), String::new());
@@ -95,7 +105,8 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
         };
         let is_figure = !matches!(key, "name" | "title" | "kind" | "bytes" | "us");
         if is_figure {
-            let source = if answer.is_some() { "D".to_string() } else { format!("U: as of {usual}") };
+            let source =
+                if answer.is_some() { "D".to_string() } else { format!("U: as of {usual}") };
             sources += &format!("{key} = \"{source}\"\n");
         }
         text += &format!("# {meaning}\n{key} = {}\n", answer.as_deref().unwrap_or(value));
@@ -103,8 +114,12 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
     text += &format!("[sources]\n{sources}");
     let wrong = |error: &dyn std::fmt::Display| Failure(format!("{error}; nothing is printed"));
     match kind {
-        Kind::Nand | Kind::Nor => Profile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?,
-        Kind::Sd | Kind::Emmc | Kind::Ssd => ManagedProfile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?,
+        Kind::Nand | Kind::Nor => {
+            Profile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?
+        }
+        Kind::Sd | Kind::Emmc | Kind::Ssd => {
+            ManagedProfile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?
+        }
     }
     Ok(text)
 }
@@ -117,12 +132,17 @@ fn ask(
     answers: &mut impl BufRead,
     questions: &mut impl Write,
 ) -> Result<Option<String>, Failure> {
-    let shown = times_of(usual).map_or(usual.to_string(), |[typical, maximum]| format!("{typical} {maximum}"));
+    let shown = times_of(usual)
+        .map_or(usual.to_string(), |[typical, maximum]| format!("{typical} {maximum}"));
     let mut answer = String::new();
-    let asked = writeln!(questions, "{meaning}").and_then(|()| write!(questions, "{key} [{shown}]: "));
-    let asked = asked.and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
+    let asked =
+        writeln!(questions, "{meaning}").and_then(|()| write!(questions, "{key} [{shown}]: "));
+    let asked =
+        asked.and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
     match (asked, answer.trim()) {
-        (Err(_) | Ok(0), _) => Err(Failure(format!("{key} is missing; expected a value, or an empty line for {shown}"))),
+        (Err(_) | Ok(0), _) => Err(Failure(format!(
+            "{key} is missing; expected a value, or an empty line for {shown}"
+        ))),
         (Ok(_), "") => Ok(None),
         (Ok(_), answer) => Ok(Some(as_toml(answer, usual))),
     }
@@ -150,18 +170,24 @@ fn as_toml(answer: &str, usual: &str) -> String {
 
 /// Returns the table of profiles, and then their titles.
 fn listing(profiles: &[Profile]) -> String {
-    let head = ["Device", "Size", "Page", "Block", "Program", "Erase", "Copy"].map(String::from).to_vec();
+    let head =
+        ["Device", "Size", "Page", "Block", "Program", "Erase", "Copy"].map(String::from).to_vec();
     let rows: Vec<_> = std::iter::once(head).chain(profiles.iter().map(row)).collect();
     let mut align = vec![Align::Left];
     align.resize(7, Align::Right);
-    let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
-    format!("{}Times are typical and maximum; a copy moves a page inside the chip.\n\n{titles}", table(&rows, &align))
+    let titles =
+        facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
+    format!(
+        "{}Times are typical and maximum; a copy moves a page inside the chip.\n\n{titles}",
+        table(&rows, &align)
+    )
 }
 
 /// Returns the list of managed devices. It has no times, because these depend on earlier
 /// commands.
 fn managed(profiles: &[ManagedProfile]) -> String {
-    let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
+    let titles =
+        facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
     format!("Managed flash, for realtime, transactions and images of cards:\n{titles}")
 }
 
@@ -177,7 +203,14 @@ fn row(profile: &Profile) -> Vec<String> {
         Chip::Nor(nor) => {
             let erase_us = nor.erase_us(nor.default_erase_bytes);
             let size = u64::from(nor.size_bytes);
-            (size, nor.program_page_bytes, nor.default_erase_bytes, nor.program_page_us, erase_us, false)
+            (
+                size,
+                nor.program_page_bytes,
+                nor.default_erase_bytes,
+                nor.program_page_us,
+                erase_us,
+                false,
+            )
         }
     };
     let times = |typical: u32, maximum: u32| format!("{}, {}", time(typical), time(maximum));
@@ -216,12 +249,31 @@ mod tests {
             let text = asked(*kind, &"\n".repeat(40)).unwrap();
             assert!(text.contains(&format!("name = \"{}\"", kind.usual())), "{text}");
         }
-        let answers = ["mine", "Mine, 8 GiB \"x\"", "4096", "128", "", "64", "4096", "80", "", "", "", "", "", "25 40", "300"];
+        let answers = [
+            "mine",
+            "Mine, 8 GiB \"x\"",
+            "4096",
+            "128",
+            "",
+            "64",
+            "4096",
+            "80",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "25 40",
+            "300",
+        ];
         let text = asked(Kind::Nand, &(answers.join("\n") + &"\n".repeat(20))).unwrap();
         let profile = Profile::from_toml(&text).unwrap();
         let nand = profile.nand().unwrap();
         assert_eq!((profile.name.as_str(), profile.title.as_str()), ("mine", "Mine, 8 GiB \"x\""));
-        assert_eq!((nand.page_bytes, nand.array_read_us.typical, nand.array_read_us.maximum), (4096, 25, 40));
+        assert_eq!(
+            (nand.page_bytes, nand.array_read_us.typical, nand.array_read_us.maximum),
+            (4096, 25, 40)
+        );
         assert_eq!((nand.program_us.typical, nand.program_us.maximum), (300, 300));
         assert_eq!(profile.sources["page_bytes"], "D");
         assert!(profile.sources["user_bytes"].starts_with("U: as of"), "{text}");
@@ -229,14 +281,20 @@ mod tests {
 
     #[test]
     fn the_page_about_own_chips_has_the_defaults_and_every_key() {
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/own-chip.md")).unwrap();
-        let mut shown = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        let page = std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/guide/own-chip.md"
+        ))
+        .unwrap();
+        let mut shown =
+            page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
         for kind in [Kind::Nand, Kind::Nor] {
             let profile = Profile::from_toml(shown.next().unwrap()).unwrap();
             assert_eq!(profile.chip, Profile::named(kind.usual()).unwrap().chip);
         }
         assert_eq!(shown.next(), None);
-        for line in Profile::all().iter().flat_map(|profile| Profile::lines(&profile.name).unwrap()) {
+        for line in Profile::all().iter().flat_map(|profile| Profile::lines(&profile.name).unwrap())
+        {
             if let Line::Value { key, .. } = line {
                 assert!(page.contains(&format!("`{key}`")), "docs/guide/own-chip.md lacks {key}");
             }
@@ -245,8 +303,11 @@ mod tests {
 
     #[test]
     fn answers_that_are_wrong_or_missing_name_the_key() {
-        assert!(asked(Kind::Nand, "mine\nMine\n").unwrap_err().starts_with("page_bytes is missing"));
-        let error = asked(Kind::Nand, &("mine\nMine\n1000".to_string() + &"\n".repeat(40))).unwrap_err();
+        assert!(
+            asked(Kind::Nand, "mine\nMine\n").unwrap_err().starts_with("page_bytes is missing")
+        );
+        let error =
+            asked(Kind::Nand, &("mine\nMine\n1000".to_string() + &"\n".repeat(40))).unwrap_err();
         assert!(error.contains("page_bytes") && error.contains("1000"), "{error}");
     }
 
@@ -254,9 +315,16 @@ mod tests {
     fn every_device_is_listed_with_its_title() {
         let text = listing(&Profile::all());
         for profile in Profile::all() {
-            assert_eq!(text.lines().filter(|line| line.starts_with(&profile.name)).count(), 2, "{text}");
+            assert_eq!(
+                text.lines().filter(|line| line.starts_with(&profile.name)).count(),
+                2,
+                "{text}"
+            );
         }
         assert!(text.contains("220 µs, 600 µs") && text.contains("2 ms, 10 ms"), "{text}");
-        assert!(text.lines().take_while(|line| !line.is_empty()).all(|line| line.chars().count() <= 80), "{text}");
+        assert!(
+            text.lines().take_while(|line| !line.is_empty()).all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
     }
 }

@@ -25,10 +25,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     arguments.trace.iter().try_for_each(|path| check_file(path))?;
     if arguments.beside.len() > PEERS_MAX {
-        return Err(Failure(format!("--beside: {} file systems; expected {PEERS_MAX} at most", arguments.beside.len())));
+        return Err(Failure(format!(
+            "--beside: {} file systems; expected {PEERS_MAX} at most",
+            arguments.beside.len()
+        )));
     }
     let write_bytes = arguments.options().write_bytes;
-    let peers = arguments.beside.iter().map(|beside| peer(beside, write_bytes)).collect::<Result<Vec<_>, _>>()?;
+    let peers = arguments
+        .beside
+        .iter()
+        .map(|beside| peer(beside, write_bytes))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut bar = Progress::of(1, "");
     let outcome = evaluate::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
@@ -43,7 +50,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Reads the access times of another file system, for writes as long as the writes of the run.
 fn peer(beside: &PeerTrace, write_bytes: u64) -> Result<Peer, Failure> {
     let trace = replay::read(&beside.path, None)?;
-    Peer::of_trace(beside.label.clone(), trace, write_bytes).map_err(|error| Failure(error.to_string()))
+    Peer::of_trace(beside.label.clone(), trace, write_bytes)
+        .map_err(|error| Failure(error.to_string()))
 }
 
 /// Writes the access times as a trace that `steady replay` reads.

@@ -54,7 +54,10 @@ Examples:
 fn capacity(text: &str) -> Result<u32, String> {
     const EXPECTED: &str = "expected 64 MiB to 1 TiB";
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
-    u32::try_from(bytes >> 20).ok().filter(|mib| (64..=1 << 20).contains(mib)).ok_or_else(|| EXPECTED.to_string())
+    u32::try_from(bytes >> 20)
+        .ok()
+        .filter(|mib| (64..=1 << 20).contains(mib))
+        .ok_or_else(|| EXPECTED.to_string())
 }
 
 /// Reads the name of a kind.
@@ -71,17 +74,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = read(&arguments.trace, arguments.unit)?;
     let asked_for = write_bytes(&trace, arguments.write)?;
     let write_bytes = u32::try_from(asked_for).ok().filter(|bytes| bytes.is_multiple_of(512));
-    let write_bytes =
-        write_bytes.ok_or_else(|| Failure(format!("writes of {asked_for} bytes: expected whole sectors of 512 bytes")))?;
+    let write_bytes = write_bytes.ok_or_else(|| {
+        Failure(format!("writes of {asked_for} bytes: expected whole sectors of 512 bytes"))
+    })?;
     if trace.access_ns.is_empty() {
         return Err(Failure(format!("{}: found no access", trace.name)));
     }
-    let doubted = |doubt: Doubt| Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name));
+    let doubted =
+        |doubt: Doubt| Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name));
     if let Some(doubt) = Doubt::of_accesses(trace.access_ns.len()).filter(|_| !arguments.anyway) {
         return Err(doubted(doubt));
     }
-    let (profile, quality) = managed::fit(&trace.access_ns, write_bytes, arguments.kind, arguments.capacity);
-    let stem = arguments.trace.file_stem().map(|stem| stem.to_string_lossy().into_owned()).filter(|stem| stem != "-");
+    let (profile, quality) =
+        managed::fit(&trace.access_ns, write_bytes, arguments.kind, arguments.capacity);
+    let stem = arguments
+        .trace
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .filter(|stem| stem != "-");
     let name = arguments.name.clone().or(stem).unwrap_or_else(|| "fitted".to_string());
     let title = format!("Fitted to {} accesses of {}", trace.access_ns.len(), trace.name);
     eprintln!("{quality}");

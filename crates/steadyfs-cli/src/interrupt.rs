@@ -52,9 +52,14 @@ pub fn check() -> Result<(), Failure> {
 /// Returns the message of an interrupted command.
 fn sentence(bar: Option<&ProgressBar>) -> String {
     let how_far = bar.map(|bar| {
-        let (percent, phase) = (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
+        let (percent, phase) =
+            (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
         bar.finish_and_clear();
-        if phase.is_empty() { format!(", {percent} % done") } else { format!(", {percent} % done ({phase})") }
+        if phase.is_empty() {
+            format!(", {percent} % done")
+        } else {
+            format!(", {percent} % done ({phase})")
+        }
     });
     format!("interrupted{}: the command was not finished", how_far.unwrap_or_default())
 }

@@ -30,7 +30,11 @@ pub fn within<N: Whole>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<N
 }
 
 fn read<N: Whole>(text: &str, range: RangeInclusive<u64>) -> Result<N, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number)).and_then(|number| N::try_from(number).ok());
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| range.contains(number))
+        .and_then(|number| N::try_from(number).ok());
     number.ok_or_else(|| {
         let (least, most) = (range.start(), range.end());
         if *most == u64::MAX {
@@ -50,10 +54,17 @@ mod tests {
         assert_eq!((any::<u8>("255"), any::<u8>("0")), (Ok(255), Ok(0)));
         assert_eq!((from::<u32>(1)("1"), within::<u16>(2..=4)("4")), (Ok(1), Ok(4)));
         for text in ["-1", "", "1.5", "0x10", "99999999999999999999", "1e3", "ten"] {
-            assert_eq!(any::<u64>(text), Err("expected a whole number, 0 or more".to_string()), "{text}");
+            assert_eq!(
+                any::<u64>(text),
+                Err("expected a whole number, 0 or more".to_string()),
+                "{text}"
+            );
         }
         assert_eq!(any::<u8>("256"), Err("expected a whole number from 0 to 255".to_string()));
         assert_eq!(from::<u64>(1)("0"), Err("expected a whole number, 1 or more".to_string()));
-        assert_eq!(within::<u32>(16..=64)("65"), Err("expected a whole number from 16 to 64".to_string()));
+        assert_eq!(
+            within::<u32>(16..=64)("65"),
+            Err("expected a whole number from 16 to 64".to_string())
+        );
     }
 }

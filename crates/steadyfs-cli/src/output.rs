@@ -51,36 +51,57 @@ pub fn check_file(path: &Path) -> Result<(), Failure> {
     let wrong = |what: &str| Failure::at(path.display(), format!("cannot be written: {what}"));
     match path.metadata() {
         _ if path.as_os_str() == "-" => Ok(()),
-        Ok(metadata) if metadata.is_dir() => Err(wrong("is a directory; expected the name of a file")),
+        Ok(metadata) if metadata.is_dir() => {
+            Err(wrong("is a directory; expected the name of a file"))
+        }
         Ok(_) => demand_writable(path).map_err(|error| wrong(&error.to_string())),
         Err(_) => {
             let directory = directory_of(path);
             match directory.metadata() {
                 Ok(metadata) if metadata.is_dir() => demand_writable(directory),
-                Ok(_) => return Err(wrong(&format!("{} is no directory; expected one", directory.display()))),
+                Ok(_) => {
+                    return Err(wrong(&format!(
+                        "{} is no directory; expected one",
+                        directory.display()
+                    )));
+                }
                 Err(error) => Err(error),
             }
-            .map_err(|error| wrong(&format!("{}: {error}; expected a directory in which files can be made", directory.display())))
+            .map_err(|error| {
+                wrong(&format!(
+                    "{}: {error}; expected a directory in which files can be made",
+                    directory.display()
+                ))
+            })
         }
     }
 }
 
 /// Reads the path of a file that is not written to standard output.
 pub fn file(text: &str) -> Result<PathBuf, &'static str> {
-    if text == "-" { Err("expected the name of a file; `./-` is a file called `-`") } else { Ok(text.into()) }
+    if text == "-" {
+        Err("expected the name of a file; `./-` is a file called `-`")
+    } else {
+        Ok(text.into())
+    }
 }
 
 /// Reads the path of a directory.
 fn directory(text: &str) -> Result<PathBuf, &'static str> {
-    if text == "-" { Err("expected a directory: there are several figures") } else { Ok(text.into()) }
+    if text == "-" {
+        Err("expected a directory: there are several figures")
+    } else {
+        Ok(text.into())
+    }
 }
 
 /// Refuses the path of a directory that can be neither created nor written to.
 fn check_directory(path: &Path) -> Result<(), Failure> {
     match path.ancestors().find(|above| above.as_os_str().is_empty() || above.exists()) {
-        Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => {
-            Err(Failure::at(path.display(), format!("{} is a file; expected a directory", above.display())))
-        }
+        Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => Err(Failure::at(
+            path.display(),
+            format!("{} is a file; expected a directory", above.display()),
+        )),
         Some(above) => {
             let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
             demand_writable(above).map_err(|error| Failure::writing(path.display(), &error))
@@ -100,7 +121,10 @@ fn demand_writable(_: &Path) -> io::Result<()> {
 }
 
 /// Writes the table to standard output and the JSON to a file, or the JSON to standard output.
-fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -> Result<(), Failure> {
+fn write_numbers<R: Serialize + Display>(
+    json_path: Option<&Path>,
+    result: &R,
+) -> Result<(), Failure> {
     match json_path {
         Some(path) if path.as_os_str() == "-" => print_json(result),
         Some(path) => {
@@ -120,14 +144,19 @@ impl Outputs {
 
     /// Writes all requested outputs. `result` is the table and the JSON; `report` is made only if
     /// it is needed.
-    pub fn write<R: Serialize + Display, P: Page>(&self, result: &R, report: impl FnOnce() -> P) -> Result<(), Failure> {
+    pub fn write<R: Serialize + Display, P: Page>(
+        &self,
+        result: &R,
+        report: impl FnOnce() -> P,
+    ) -> Result<(), Failure> {
         if self.report.is_some() || self.svg.is_some() {
             let report = report();
             if let Some(path) = &self.report {
                 write_file(path, &report.html())?;
             }
             if let Some(directory) = &self.svg {
-                write_svg(&report, directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+                write_svg(&report, directory)
+                    .map_err(|error| Failure::writing(directory.display(), &error))?;
             }
         }
         write_numbers(self.json.as_deref(), result)
@@ -140,14 +169,21 @@ pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
 }
 
 fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
     Ok(escaped_json(&text) + "\n")
 }
 
 /// Escapes each character that a terminal acts on. The serialiser escapes only the control
 /// characters below space.
 fn escaped_json(text: &str) -> String {
-    let escape = |c: char| if c != '\n' && is_unprintable(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let escape = |c: char| {
+        if c != '\n' && is_unprintable(c) {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
+    };
     text.chars().map(escape).collect()
 }
 
@@ -160,14 +196,17 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match interrupt::write(|| output.write_all(bytes).and_then(|()| output.flush())) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing("standard output", &error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::writing("standard output", &error))
+        }
         _ => Ok(()),
     }
 }
 
 /// Writes a file.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    interrupt::write(|| fs::write(path, text)).map_err(|error| Failure::writing(path.display(), &error))
+    interrupt::write(|| fs::write(path, text))
+        .map_err(|error| Failure::writing(path.display(), &error))
 }
 
 #[cfg(test)]

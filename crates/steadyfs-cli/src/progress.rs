@@ -36,7 +36,8 @@ fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
         None => (all >= LINE_EVERY).then(|| format!("takes about {time}; Ctrl-C ends it")),
         Some(said) => {
             let factor = all.as_secs_f64() / said.as_secs_f64();
-            (!(1.0 / OFF_BY..=OFF_BY).contains(&factor)).then(|| format!("takes about {time} in all, as it goes now"))
+            (!(1.0 / OFF_BY..=OFF_BY).contains(&factor))
+                .then(|| format!("takes about {time} in all, as it goes now"))
         }
     }
 }
@@ -133,7 +134,9 @@ impl Drop for Progress {
 fn visible() -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:<22} [{bar:40}] {percent:>3} %  {prefix}");
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
-    bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
+    bar.with_style(
+        style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")),
+    )
 }
 
 /// Returns a bar that is not shown but counts.
@@ -149,17 +152,32 @@ mod tests {
     fn only_what_takes_long_is_announced_and_again_when_it_takes_longer() {
         let seconds = Duration::from_secs;
         assert_eq!(announcement(seconds(9), None), None);
-        assert_eq!(announcement(seconds(41), None).as_deref(), Some("takes about 50 s; Ctrl-C ends it"));
-        assert!(announcement(seconds(200), None).is_some_and(|text| text.starts_with("takes about 4 min")));
-        assert!(announcement(seconds(42_951), None).is_some_and(|text| text.starts_with("takes about 12 h")));
+        assert_eq!(
+            announcement(seconds(41), None).as_deref(),
+            Some("takes about 50 s; Ctrl-C ends it")
+        );
+        assert!(
+            announcement(seconds(200), None)
+                .is_some_and(|text| text.starts_with("takes about 4 min"))
+        );
+        assert!(
+            announcement(seconds(42_951), None)
+                .is_some_and(|text| text.starts_with("takes about 12 h"))
+        );
         assert_eq!(announcement(seconds(250), Some(seconds(200))), None);
-        assert_eq!(announcement(seconds(300), Some(seconds(200))).as_deref(), Some("takes about 5 min in all, as it goes now"));
+        assert_eq!(
+            announcement(seconds(300), Some(seconds(200))).as_deref(),
+            Some("takes about 5 min in all, as it goes now")
+        );
         assert!(announcement(seconds(100), Some(seconds(200))).is_some());
     }
 
     #[test]
     fn lines_tell_phase_share_and_what_is_left() {
-        assert_eq!(line("writing", 0.25, Duration::from_secs(10)), "writing: 25 %, about 30 s left");
+        assert_eq!(
+            line("writing", 0.25, Duration::from_secs(10)),
+            "writing: 25 %, about 30 s left"
+        );
         assert_eq!(line("", 0.01, Duration::from_secs(100)), "1 %, about 3 h left");
         assert_eq!(line("", 0.0, Duration::from_secs(3)), "0 %");
     }

@@ -71,7 +71,9 @@ fn loss(text: &str) -> Result<Loss, String> {
     match text.parse() {
         Ok(0) => Err("expected one write at least: the one in progress".to_string()),
         Ok(count) => Ok(Loss::Writes(count)),
-        Err(_) => parse_duration(text).map(Loss::Time).map_err(|error| format!("{error}, or a number of writes")),
+        Err(_) => parse_duration(text)
+            .map(Loss::Time)
+            .map_err(|error| format!("{error}, or a number of writes")),
     }
 }
 
@@ -80,7 +82,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let options = arguments.options();
     let bar = Mutex::new(Progress::of(1, ""));
-    let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
+    let tell = |share: f64, what: &str| {
+        bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what)
+    };
     let result = realtime::run(&options, &tell);
     drop(bar);
     let realtime = result.map_err(|error| Failure(error.to_string()))?;
@@ -139,11 +143,16 @@ mod tests {
 
     #[test]
     fn what_may_be_lost_is_a_number_of_writes_or_a_time() {
-        let loss =
-            |text: &str| Line::try_parse_from(["realtime", "--may-lose", text]).ok().and_then(|line| line.arguments.may_lose);
+        let loss = |text: &str| {
+            Line::try_parse_from(["realtime", "--may-lose", text])
+                .ok()
+                .and_then(|line| line.arguments.may_lose)
+        };
         assert_eq!(loss("16"), Some(Loss::Writes(16)));
         assert_eq!(loss("130ms"), Some(Loss::Time(130_000_000)));
         assert_eq!([loss("0"), loss("-3"), loss("16 kB"), loss("soon")], [None; 4]);
-        assert!(Line::try_parse_from("realtime --may-lose 16 --commit-every 16".split(' ')).is_err());
+        assert!(
+            Line::try_parse_from("realtime --may-lose 16 --commit-every 16".split(' ')).is_err()
+        );
     }
 }

@@ -50,7 +50,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let trace = read(&arguments.trace, arguments.unit)?;
     let write_bytes = write_bytes(&trace, arguments.write)?;
-    let rates = if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
+    let rates =
+        if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
     let summary = Summary::of(&trace, write_bytes, &rates, arguments.buffer)
         .ok_or_else(|| Failure(format!("{}: found no access", trace.name)))?;
     arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))

@@ -93,7 +93,8 @@ fn ways() -> impl TypedValueParser<Value = Way> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let bar = Mutex::new(Progress::of(1, ""));
-    let tell = |share: f64, row: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, row);
+    let tell =
+        |share: f64, row: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, row);
     if arguments.study {
         let study = study::run(&arguments.study_options(), &tell);
         drop(bar);
@@ -109,7 +110,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn study_options(&self) -> StudyOptions {
         let usual = StudyOptions::default();
-        StudyOptions { blocks: self.blocks.unwrap_or(usual.blocks), passes: self.passes, seed: self.seed, ..usual }
+        StudyOptions {
+            blocks: self.blocks.unwrap_or(usual.blocks),
+            passes: self.passes,
+            seed: self.seed,
+            ..usual
+        }
     }
 
     fn options(&self) -> Options {
@@ -137,7 +143,8 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Result<Options, clap::Error> {
-        Line::try_parse_from(["streams"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+        Line::try_parse_from(["streams"].into_iter().chain(line.split_whitespace()))
+            .map(|line| line.arguments.options())
     }
 
     #[test]
@@ -170,16 +177,23 @@ mod tests {
                 .map(|line| line.arguments.study_options())
         };
         assert_eq!(study("--study").unwrap(), StudyOptions::default());
-        let smaller = StudyOptions { blocks: 192, passes: Some(2), seed: 3, ..StudyOptions::default() };
+        let smaller =
+            StudyOptions { blocks: 192, passes: Some(2), seed: 3, ..StudyOptions::default() };
         assert_eq!(study("--study --blocks 192 --passes 2 --seed 3").unwrap(), smaller);
-        for line in ["--study --device emmc-like", "--study --fill 50%", "--passes 2", "--study --passes 0"] {
+        for line in
+            ["--study --device emmc-like", "--study --fill 50%", "--passes 2", "--study --passes 0"]
+        {
             assert_eq!(study(line).unwrap_err().exit_code(), 2, "{line}");
         }
     }
 
     #[test]
     fn unknown_names_are_usage_errors_that_name_the_known_ones() {
-        for (line, known) in [("--writes zip", "zipf"), ("--streams auto", "automatic"), ("--count 7", "from 2 to 4")] {
+        for (line, known) in [
+            ("--writes zip", "zipf"),
+            ("--streams auto", "automatic"),
+            ("--count 7", "from 2 to 4"),
+        ] {
             let error = options(line).unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(known), "{error}");

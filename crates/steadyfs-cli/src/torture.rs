@@ -129,7 +129,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = arguments.options().map_err(refused)?;
     let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {
-        progress.borrow_mut().set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
+        progress
+            .borrow_mut()
+            .set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
         interrupt::signal().is_none()
     };
     interrupt::ends_itself();
@@ -153,7 +155,8 @@ fn replay(run: &Run) -> Result<(), Failure> {
     let replay = torture::replay(run);
     let mut text = replay.story.join("\n") + "\n";
     if replay.failure.is_none() {
-        text += &format!("passes; {} of {} cuts met an operation\n", replay.cuts_met, run.cuts.len());
+        text +=
+            &format!("passes; {} of {} cuts met an operation\n", replay.cuts_met, run.cuts.len());
     }
     print(&text)?;
     replay.failure.map_or(Ok(()), |what| Err(Failure(what.trim().to_string())))
@@ -165,11 +168,21 @@ impl Arguments {
         let defaults = Options::default();
         let volumes = self.volumes()?;
         let may_be_disks = volumes.iter().all(Volume::may_be_disk);
-        let usual = Workload::ALL.into_iter().filter(|workload| may_be_disks || *workload != Workload::Disk);
+        let usual = Workload::ALL
+            .into_iter()
+            .filter(|workload| may_be_disks || *workload != Workload::Disk);
         Ok(Options {
             volumes,
-            workloads: if self.workload.is_empty() { usual.collect() } else { self.workload.clone() },
-            faults: if self.fault.is_empty() { FaultKind::of_raw_flash() } else { self.fault.clone() },
+            workloads: if self.workload.is_empty() {
+                usual.collect()
+            } else {
+                self.workload.clone()
+            },
+            faults: if self.fault.is_empty() {
+                FaultKind::of_raw_flash()
+            } else {
+                self.fault.clone()
+            },
             mode: match self.exhaustive {
                 Some(2) => Mode::Exhaustive,
                 Some(_) => Mode::Every,
@@ -190,7 +203,9 @@ impl Arguments {
                 let profile = find_profile(device).map_err(|error| BadInput(error.to_string()))?;
                 vec![Volume::of_device(&profile, self.blocks)?]
             }
-            None if self.geometry.is_empty() => Volume::GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
+            None if self.geometry.is_empty() => {
+                Volume::GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?
+            }
             None => self.geometry.clone(),
         };
         volumes.into_iter().map(|volume| self.settings.over(volume)).collect()
@@ -201,7 +216,9 @@ impl Settings {
     /// Returns the volume with the given settings in place of its own.
     fn over(&self, volume: Volume) -> Result<Volume, BadInput> {
         let volume = Volume {
-            pages_per_logical_page: self.pages_per_logical_page.unwrap_or(volume.pages_per_logical_page),
+            pages_per_logical_page: self
+                .pages_per_logical_page
+                .unwrap_or(volume.pages_per_logical_page),
             transaction_pages: self.transaction_pages.unwrap_or(volume.transaction_pages),
             overlay_entries: self.overlay_entries.unwrap_or(volume.overlay_entries),
             checkpoint_programs: self.checkpoint_programs.unwrap_or(volume.checkpoint_programs),

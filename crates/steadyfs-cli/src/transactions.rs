@@ -59,7 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = arguments.options();
     if let Some(series) = arguments.series.filter(|&series| series > arguments.files) {
         let files = arguments.files;
-        return Err(Failure(format!("--series {series}: expected no more than --files, which is {files}")));
+        return Err(Failure(format!(
+            "--series {series}: expected no more than --files, which is {files}"
+        )));
     }
     let mut bar = Progress::of(1, "");
     let result = transactions::run(&options, &mut |share, what| bar.set(share, what));
@@ -91,7 +93,9 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Options {
-        Line::parse_from(["transactions"].into_iter().chain(line.split_whitespace())).arguments.options()
+        Line::parse_from(["transactions"].into_iter().chain(line.split_whitespace()))
+            .arguments
+            .options()
     }
 
     #[test]
@@ -112,7 +116,9 @@ mod tests {
             seed: 7,
         };
         assert_eq!(
-            options("--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"),
+            options(
+                "--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"
+            ),
             expected
         );
     }

@@ -7,7 +7,10 @@ fn a_search_is_told_as_a_table_and_as_json() {
     let bench = Bench::new("adversary");
     let line = "adversary --device nand.toml --calls 3000 --fill 50%";
     let report = bench.json(&format!("{line} --json -"));
-    assert_eq!((&report["device"], &report["size_bytes"]), (&"small-nand".into(), &(1 << 20).into()));
+    assert_eq!(
+        (&report["device"], &report["size_bytes"]),
+        (&"small-nand".into(), &(1 << 20).into())
+    );
     let rows = report["rows"].as_array().unwrap();
     let table = bench.ok(line);
     for row in rows {
@@ -27,5 +30,9 @@ fn devices_and_sizes_that_are_not_there_are_refused() {
             .fails("adversary --device nand.toml --size 2MiB")
             .starts_with("a size of 2,097,152 bytes; expected whole erase blocks")
     );
-    assert!(bench.is_wrong("adversary --device sd-industrial").contains("is a card; this command takes raw flash"));
+    assert!(
+        bench
+            .is_wrong("adversary --device sd-industrial")
+            .contains("is a card; this command takes raw flash")
+    );
 }

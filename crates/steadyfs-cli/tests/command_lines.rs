@@ -38,7 +38,8 @@ struct Session {
 const EVALUATE: &str = " --accesses 500 --device nand.toml";
 
 /// The reason why no sweep runs here.
-const SWEEP: &str = "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
+const SWEEP: &str =
+    "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
 
 const SESSIONS: [Session; 12] = [
     Session {
@@ -57,12 +58,24 @@ const SESSIONS: [Session; 12] = [
             ("steady compress card.img / zstd:19 --files", AsShown),
             ("steady health card.img --device mt29f1g01abafd", AsShown),
             ("steady scrub /dev/mtd3", With(&[("/dev/mtd3", "mtd3.img")])),
-            ("steady health /dev/mtd3 --endurance 100000 --json -", With(&[("/dev/mtd3", "mtd3.img")])),
-            ("steady format /dev/mtd3 --force", With(&[("/dev/mtd3", "mtd3.img --device mt29f1g01abafd")])),
+            (
+                "steady health /dev/mtd3 --endurance 100000 --json -",
+                With(&[("/dev/mtd3", "mtd3.img")]),
+            ),
+            (
+                "steady format /dev/mtd3 --force",
+                With(&[("/dev/mtd3", "mtd3.img --device mt29f1g01abafd")]),
+            ),
             ("steady dump card.img --json", AsShown),
             ("steady pack rootfs card.img --device mt29f1g01abafd --force", AsShown),
-            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19", AsShown),
-            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress lz4 --chunk 4KiB", AsShown),
+            (
+                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19",
+                AsShown,
+            ),
+            (
+                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress lz4 --chunk 4KiB",
+                AsShown,
+            ),
             ("steady unpack card.img out", AsShown),
             ("steady check --repair", With(&[("--repair", "card.img --repair")])),
         ],
@@ -72,7 +85,10 @@ const SESSIONS: [Session; 12] = [
         before: "",
         lines: &[
             ("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown),
-            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB", AsShown),
+            (
+                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB",
+                AsShown,
+            ),
         ],
     },
     Session {
@@ -85,15 +101,24 @@ const SESSIONS: [Session; 12] = [
                 With(&[("rootfs.sqfs", "small.sqfs")]),
             ),
             ("steady keygen release.key", AsShown),
-            ("steady pack rootfs rootfs.sqfs --read-only --sign release.key --sign-block 1KiB", AsShown),
-            ("steady pack rootfs rootfs.img --read-only --sign release.key --device mt29f1g01abafd --bad-block 7", AsShown),
+            (
+                "steady pack rootfs rootfs.sqfs --read-only --sign release.key --sign-block 1KiB",
+                AsShown,
+            ),
+            (
+                "steady pack rootfs rootfs.img --read-only --sign release.key --device mt29f1g01abafd --bad-block 7",
+                AsShown,
+            ),
             ("steady check rootfs.img --verify-key release.key.pub", AsShown),
             ("steady unpack rootfs.sqfs plain --verify-key release.key.pub", AsShown),
             ("steady convert card.img card.squashfs --compress zstd:19", AsShown),
             ("steady ls card.squashfs", AsShown),
             ("steady pack card.squashfs other.img --device w25n01gv --compress lz4", AsShown),
             ("steady convert card.squashfs card.cramfs", AsShown),
-            ("steady pack rootfs rootfs.sqfs --read-only --sign release.key", With(&[("rootfs.sqfs", "signed.sqfs")])),
+            (
+                "steady pack rootfs rootfs.sqfs --read-only --sign release.key",
+                With(&[("rootfs.sqfs", "signed.sqfs")]),
+            ),
             ("steady convert card.img card.squashfs", With(&[("card.squashfs", "other.squashfs")])),
             ("steady convert card.img rootfs.squashfs", With(&[("rootfs", "again")])),
             ("steady convert card.img rootfs.squashfs --force --compress xz --chunk 1MiB", AsShown),
@@ -104,7 +129,10 @@ const SESSIONS: [Session; 12] = [
         before: "",
         lines: &[
             ("steady format card.img --block --size 4GiB", AsShown),
-            ("steady format /dev/mmcblk0p2 --force", With(&[("/dev/mmcblk0p2", "part.img --block --size 1GiB")])),
+            (
+                "steady format /dev/mmcblk0p2 --force",
+                With(&[("/dev/mmcblk0p2", "part.img --block --size 1GiB")]),
+            ),
         ],
     },
     Session {
@@ -112,18 +140,30 @@ const SESSIONS: [Session; 12] = [
         before: "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions",
         lines: &[
             ("steady format disk.img --device mt29f1g01abafd --disk", AsShown),
-            ("steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100", AsShown),
+            (
+                "steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100",
+                AsShown,
+            ),
             ("steady format boot.img --device w25q128jv --erase", With(&[("boot", "erased")])),
             ("steady format --disk", With(&[("--disk", "d.img --device w25q128jv --disk")])),
-            ("steady format --block-bytes 4KiB", With(&[("--block", "s.img --device w25q128jv --size 1MiB --block")])),
+            (
+                "steady format --block-bytes 4KiB",
+                With(&[("--block", "s.img --device w25q128jv --size 1MiB --block")]),
+            ),
             ("steady man DIR", With(&[("DIR", "man")])),
-            ("steady completions bash > ~/.local/share/bash-completion/completions/steady", AsShown),
+            (
+                "steady completions bash > ~/.local/share/bash-completion/completions/steady",
+                AsShown,
+            ),
             ("steady completions fish > ~/.config/fish/completions/steady.fish", AsShown),
             ("steady devices", AsShown),
             ("steady devices w25n01gv > mine.toml", AsShown),
             (
                 "steady devices --new nand > mine.toml",
-                Elsewhere("crates/steadyfs-cli/src/devices.rs", "asks on the terminal; its tests answer"),
+                Elsewhere(
+                    "crates/steadyfs-cli/src/devices.rs",
+                    "asks on the terminal; its tests answer",
+                ),
             ),
             ("steady evaluate --device mine.toml", Smaller(" --accesses 500")),
         ],
@@ -132,18 +172,33 @@ const SESSIONS: [Session; 12] = [
         name: "evaluate",
         before: "",
         lines: &[
-            ("steady evaluate", Shows("docs/results/README.md", &["2.504 ms", "3.835 ms", "3.24 MB/s"])),
+            (
+                "steady evaluate",
+                Shows("docs/results/README.md", &["2.504 ms", "3.835 ms", "3.24 MB/s"]),
+            ),
             ("steady evaluate --fill", With(&[("--fill", "--fill 50% --accesses 500")])),
-            ("steady evaluate --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "1.17"])),
+            (
+                "steady evaluate --timing maximum",
+                Shows("docs/design.md", &["11.26", "12.30", "1.17"]),
+            ),
             ("steady evaluate --workload log", Smaller(EVALUATE)),
-            ("steady evaluate --fill 50% --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "2.12"])),
+            (
+                "steady evaluate --fill 50% --timing maximum",
+                Shows("docs/design.md", &["11.26", "12.30", "2.12"]),
+            ),
             ("steady evaluate --workload log --report log.html", Smaller(EVALUATE)),
             ("steady evaluate --idle 100ms", Shows("docs/design.md", &["1.51", "53"])),
-            ("steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json", Smaller(EVALUATE)),
+            (
+                "steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json",
+                Smaller(EVALUATE),
+            ),
             ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
             (
                 "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --beside littlefs=docs/peers/littlefs.csv --svg figures",
-                Shows("docs/results/README.md", &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"]),
+                Shows(
+                    "docs/results/README.md",
+                    &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"],
+                ),
             ),
             (
                 "steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures",
@@ -155,26 +210,47 @@ const SESSIONS: [Session; 12] = [
         name: "measure",
         before: "",
         lines: &[
-            ("steady streams --report streams.html", Smaller(" --writes sequential --blocks 80 --fill 80% --streams one,given")),
-            ("steady streams --study --report study.html --json study.json", Smaller(" --blocks 192 --passes 1")),
+            (
+                "steady streams --report streams.html",
+                Smaller(" --writes sequential --blocks 80 --fill 80% --streams one,given"),
+            ),
+            (
+                "steady streams --study --report study.html --json study.json",
+                Smaller(" --blocks 192 --passes 1"),
+            ),
             (
                 "steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd",
                 Smaller(" --blocks 64"),
             ),
-            ("steady costs", Shows("docs/design.md", &["1.80", "1.12", "3.07", "1.16", "4.33", "1.38"])),
+            (
+                "steady costs",
+                Shows("docs/design.md", &["1.80", "1.12", "3.07", "1.16", "4.33", "1.38"]),
+            ),
             ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
             (
                 "steady bench --device w25q128jv --size 1MiB",
                 SmallerShows(" --case append-64,create", "docs/results/bench.md", &["4,115"]),
             ),
-            ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
+            (
+                "steady bench --device w25q128jv --size 1MiB --erase-block 4KiB",
+                Smaller(" --case append-64,create"),
+            ),
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
             ("steady adversary --device w25q128jv --size 1MiB", Smaller(" --calls 2000")),
-            ("steady adversary --calls 1000000 --seed 7 --json near.json", With(&[("1000000", "2000 --device nand.toml")])),
+            (
+                "steady adversary --calls 1000000 --seed 7 --json near.json",
+                With(&[("1000000", "2000 --device nand.toml")]),
+            ),
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
-            ("steady advise --device w25q128jv --size 1MiB --workload log", Smaller(" --effort 2%")),
+            (
+                "steady advise --device w25q128jv --size 1MiB --workload log",
+                Smaller(" --effort 2%"),
+            ),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
-            ("steady life --spread 5 --report life.html --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
+            (
+                "steady life --spread 5 --report life.html --json life.json",
+                Smaller(" --blocks 32 --pages 16 --endurance 60"),
+            ),
         ],
     },
     Session {
@@ -183,14 +259,29 @@ const SESSIONS: [Session; 12] = [
         lines: &[
             (
                 "steady compare --all --report compare.html",
-                With(&[("--all", "--device nor --contender steadyfs,raw --case append-64,cuts --cuts 20")]),
+                With(&[(
+                    "--all",
+                    "--device nor --contender steadyfs,raw --case append-64,cuts --cuts 20",
+                )]),
             ),
-            ("steady compare --device nor --case append-64,replace-rename", Smaller(" --contender steadyfs")),
-            ("steady compare --contender fat-on-disk --case cuts --cuts 10000", With(&[("10000", "10")])),
-            ("steady compare --kept --report compare.html", With(&[("--kept", "--kept --results kept")])),
+            (
+                "steady compare --device nor --case append-64,replace-rename",
+                Smaller(" --contender steadyfs"),
+            ),
+            (
+                "steady compare --contender fat-on-disk --case cuts --cuts 10000",
+                With(&[("10000", "10")]),
+            ),
+            (
+                "steady compare --kept --report compare.html",
+                With(&[("--kept", "--kept --results kept")]),
+            ),
             (
                 "steady compare --kept --markdown docs/results/side-by-side.md",
-                With(&[("--kept", "--kept --results kept"), ("docs/results/side-by-side.md", "side-by-side.md")]),
+                With(&[
+                    ("--kept", "--kept --results kept"),
+                    ("docs/results/side-by-side.md", "side-by-side.md"),
+                ]),
             ),
         ],
     },
@@ -199,17 +290,35 @@ const SESSIONS: [Session; 12] = [
         before: "",
         lines: &[
             ("steady realtime", Smaller(" --accesses 1000 --fill 10%")),
-            ("steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml", Smaller(" --accesses 1000 --fill 10%")),
+            (
+                "steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
             ("steady boot", Smaller(" --share 50")),
             ("steady boot --device k9f1208u0 --cycles lz4=8,lzo=12", Smaller(" --share 50")),
             ("steady boot --block 64KiB --json boot.json", Smaller(" --share 50")),
             ("steady transactions", Smaller(" --copies 20 --files 20")),
-            ("steady transactions --device emmc-64gb --series 32 --copies 10000", With(&[("10000", "100 --files 40")])),
+            (
+                "steady transactions --device emmc-64gb --series 32 --copies 10000",
+                With(&[("10000", "100 --files 40")]),
+            ),
             ("steady transactions --report transactions.html", Smaller(" --copies 20 --files 20")),
-            ("steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms", Smaller(" --accesses 1000 --fill 10%")),
-            ("steady realtime --card emmc-64gb --commit-every 16", Smaller(" --accesses 1000 --fill 10%")),
-            ("steady realtime --tags within --commit-every 16", Smaller(" --accesses 1000 --fill 10%")),
-            ("steady realtime --report realtime.html --svg figures", Smaller(" --accesses 1000 --fill 10%")),
+            (
+                "steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
+            (
+                "steady realtime --card emmc-64gb --commit-every 16",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
+            (
+                "steady realtime --tags within --commit-every 16",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
+            (
+                "steady realtime --report realtime.html --svg figures",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
             ("steady fit card.csv --kind sd --capacity 16GiB", AsShown),
             ("steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml", AsShown),
             ("steady realtime --card card.toml", Smaller(" --accesses 1000 --fill 10%")),
@@ -218,7 +327,10 @@ const SESSIONS: [Session; 12] = [
                 Smaller(" --accesses 1000 --fill 10%"),
             ),
             ("steady replay trace.csv --write 4096 --rate 500kB/s", AsShown),
-            ("steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html", AsShown),
+            (
+                "steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html",
+                AsShown,
+            ),
         ],
     },
     Session {
@@ -235,9 +347,15 @@ const SESSIONS: [Session; 12] = [
                 "steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000 --json -",
                 With(&[("100000", "1 --mode sampled --steps 3")]),
             ),
-            ("steady torture --workload disk --geometry small-disk,nor --cuts 20000", With(&[("20000", "1 --steps 2")])),
+            (
+                "steady torture --workload disk --geometry small-disk,nor --cuts 20000",
+                With(&[("20000", "1 --steps 2")]),
+            ),
             ("steady torture --exhaustive 2 --geometry small", Smaller(" --time 2s")),
-            ("steady torture --exhaustive 2 --geometry small --fault none --resume night.json", Smaller(" --time 2s")),
+            (
+                "steady torture --exhaustive 2 --geometry small --fault none --resume night.json",
+                Smaller(" --time 2s"),
+            ),
         ],
     },
     Session {
@@ -246,11 +364,20 @@ const SESSIONS: [Session; 12] = [
         lines: &[
             ("steady mount card.img /mnt/card --device mt29f1g01abafd", Mounts("/mnt/card")),
             ("steady mount disk.img /mnt/card --background", Mounts("/mnt/card")),
-            ("steady mount card.img /mnt/card --commit-every 16 --commit-bytes 64KiB --commit-interval 100", Mounts("/mnt/card")),
-            ("mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time", Mounts("/tmp/card")),
+            (
+                "steady mount card.img /mnt/card --commit-every 16 --commit-bytes 64KiB --commit-interval 100",
+                Mounts("/mnt/card"),
+            ),
+            (
+                "mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time",
+                Mounts("/tmp/card"),
+            ),
             (
                 "mke2fs -t ext4 /mnt/card/disk && mount -o loop,discard /mnt/card/disk /mnt/ext4",
-                Elsewhere("crates/steadyfs-cli/tests/disk_mount.rs", "needs a loop device, and is skipped there without one"),
+                Elsewhere(
+                    "crates/steadyfs-cli/tests/disk_mount.rs",
+                    "needs a loop device, and is skipped there without one",
+                ),
             ),
         ],
     },
@@ -272,11 +399,17 @@ const SESSIONS: [Session; 12] = [
             ),
             (
                 "cargo install --path crates/steadyfs-cli",
-                Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
+                Elsewhere(
+                    "crates/steadyfs-cli",
+                    "builds all for minutes; what it installs is run here",
+                ),
             ),
             (
                 "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib",
-                Elsewhere("crates/steadyfs-c/tests/programs.rs", "builds the library without --release"),
+                Elsewhere(
+                    "crates/steadyfs-c/tests/programs.rs",
+                    "builds the library without --release",
+                ),
             ),
             (
                 "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib --target thumbv7m-none-eabi",
@@ -294,43 +427,73 @@ const SESSIONS: [Session; 12] = [
                 "cargo run -p steadyfs-drivers --example readme",
                 Elsewhere("crates/steadyfs-drivers/tests/examples.rs", "runs it as a test"),
             ),
-            ("cargo test -p steadyfs-compare", Elsewhere(".ci/run", "is a part of the command that runs this")),
-            ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run", "is a part of the command that runs this")),
+            (
+                "cargo test -p steadyfs-compare",
+                Elsewhere(".ci/run", "is a part of the command that runs this"),
+            ),
+            (
+                "cargo test -p steadyfs-hostile",
+                Elsewhere(".ci/run", "is a part of the command that runs this"),
+            ),
             (
                 "cargo run --release -p steadyfs-siege -- all",
                 Elsewhere("crates/steadyfs-siege/tests", "takes hours; a share of it is a test"),
             ),
             (
                 "cargo run --release -p steadyfs-sim --example managed -- my-card.toml",
-                Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-sim/examples/managed.rs",
+                    "builds for minutes; the tests build the example",
+                ),
             ),
             (
                 "cargo run -p steadyfs-lab --features boot --example made_tree DIR",
-                Elsewhere("crates/steadyfs-lab/examples/made_tree.rs", "writes thousands of files; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-lab/examples/made_tree.rs",
+                    "writes thousands of files; the tests build the example",
+                ),
             ),
             (
                 "cargo run --release -p steadyfs-lab --example advise_sweep",
-                Elsewhere("crates/steadyfs-lab/examples/advise_sweep.rs", "takes minutes; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-lab/examples/advise_sweep.rs",
+                    "takes minutes; the tests build the example",
+                ),
             ),
             (
                 "cargo run --release -p steadyfs-lab --example defaults_sweep",
-                Elsewhere("crates/steadyfs-lab/examples/defaults_sweep.rs", "takes minutes; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-lab/examples/defaults_sweep.rs",
+                    "takes minutes; the tests build the example",
+                ),
             ),
             (
                 "cargo run --release -p steadyfs-sim --example fits",
-                Elsewhere("crates/steadyfs-sim/examples/fits.rs", "takes many minutes; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-sim/examples/fits.rs",
+                    "takes many minutes; the tests build the example",
+                ),
             ),
             (
                 "cargo run -p steadyfs-hostile --example seeds",
-                Elsewhere("crates/steadyfs-hostile/examples/seeds.rs", "writes into the repository; the tests build the example"),
+                Elsewhere(
+                    "crates/steadyfs-hostile/examples/seeds.rs",
+                    "writes into the repository; the tests build the example",
+                ),
             ),
             (
                 "cargo +nightly fuzz run -s none mount_mutated -- -dict=fuzz/dictionary",
                 Elsewhere("tools/fuzz.sh", "needs another toolchain and has no end"),
             ),
             ("steady sweep grid.toml", Elsewhere("python/tests/test_command.py", SWEEP)),
-            ("steady sweep grid.toml --scheduler tcp://10.0.0.7:8786", Elsewhere("python/tests/test_command.py", SWEEP)),
-            ("cargo install cargo-fuzz", Elsewhere("tools/fuzz.sh", "installs what is not of this project")),
+            (
+                "steady sweep grid.toml --scheduler tcp://10.0.0.7:8786",
+                Elsewhere("python/tests/test_command.py", SWEEP),
+            ),
+            (
+                "cargo install cargo-fuzz",
+                Elsewhere("tools/fuzz.sh", "installs what is not of this project"),
+            ),
         ],
     },
 ];
@@ -341,24 +504,45 @@ fn run(name: &str) {
     let bench = Bench::new(&format!("lines-{name}"));
     furnish(&bench);
     if name == "managed" {
-        let lines = |line: fn(u64) -> String, card| traced(card).into_iter().map(line).collect::<String>();
-        bench.write("card.csv", format!("time_ns\n{}", lines(|ns| format!("{ns}\n"), "sd-consumer")).as_bytes());
-        bench.write("card_lat.1.log", lines(|ns| format!("0, {ns}, 1, 4096, 0\n"), "sd-industrial").as_bytes());
+        let lines =
+            |line: fn(u64) -> String, card| traced(card).into_iter().map(line).collect::<String>();
+        bench.write(
+            "card.csv",
+            format!("time_ns\n{}", lines(|ns| format!("{ns}\n"), "sd-consumer")).as_bytes(),
+        );
+        bench.write(
+            "card_lat.1.log",
+            lines(|ns| format!("0, {ns}, 1, 4096, 0\n"), "sd-industrial").as_bytes(),
+        );
     }
     shell(&bench, session.before);
     for (shown, how) in session.lines {
         match how {
             AsShown => drop(shell(&bench, shown)),
             Shows(page, figures) => agree(shown, &shell(&bench, shown), page, figures),
-            SmallerShows(beside, page, figures) => agree(shown, &shell(&bench, &smaller(shown, beside)), page, figures),
-            Smaller(beside) => {
-                drop(shell(&bench, &shown.split(" && ").map(|line| smaller(line, beside)).collect::<Vec<_>>().join(" && ")))
+            SmallerShows(beside, page, figures) => {
+                agree(shown, &shell(&bench, &smaller(shown, beside)), page, figures)
             }
+            Smaller(beside) => drop(shell(
+                &bench,
+                &shown
+                    .split(" && ")
+                    .map(|line| smaller(line, beside))
+                    .collect::<Vec<_>>()
+                    .join(" && "),
+            )),
             With(places) => {
-                drop(shell(&bench, &places.iter().fold(shown.to_string(), |line, (from, to)| line.replace(from, to))));
+                drop(shell(
+                    &bench,
+                    &places
+                        .iter()
+                        .fold(shown.to_string(), |line, (from, to)| line.replace(from, to)),
+                ));
             }
             Mounts(directory) => drop(shell(&bench, &mounted(&shown.replace(directory, "mnt")))),
-            Elsewhere(place, _why) => assert!(root().join(place).exists(), "{shown}: there is no {place}"),
+            Elsewhere(place, _why) => {
+                assert!(root().join(place).exists(), "{shown}: there is no {place}")
+            }
         }
     }
 }
@@ -367,7 +551,10 @@ fn run(name: &str) {
 fn agree(shown: &str, output: &str, page: &str, figures: &[&str]) {
     let told = fs::read_to_string(root().join(page)).unwrap();
     for figure in figures {
-        assert!(output.contains(figure) && told.contains(figure), "{shown}: {figure} is not in both:\n{output}");
+        assert!(
+            output.contains(figure) && told.contains(figure),
+            "{shown}: {figure} is not in both:\n{output}"
+        );
     }
 }
 
@@ -381,24 +568,33 @@ fn smaller(line: &str, beside: &str) -> String {
 fn mounted(line: &str) -> String {
     let made = if line.starts_with("mkdir") { "rm -rf mnt" } else { "mkdir -p mnt" };
     let until = "n=0; until mountpoint -q mnt; do sleep 0.05; n=$((n + 1)); test $n -lt 400; done";
-    format!("{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); test $n -lt 400; done; wait $!")
+    format!(
+        "{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); test $n -lt 400; done; wait $!"
+    )
 }
 
 /// Makes everything that the lines name: files, directories, traces, and a home.
 fn furnish(bench: &Bench) {
     for (index, name) in
-        ["www/index.html", "www/style/a.css", "fonts/a.ttf", "settings.toml", "rootfs/etc/passwd"].iter().enumerate()
+        ["www/index.html", "www/style/a.css", "fonts/a.ttf", "settings.toml", "rootfs/etc/passwd"]
+            .iter()
+            .enumerate()
     {
         bench.write(name, &content(index, 5000 * index + 10));
     }
-    let trace: String = (0..4000).map(|at| format!("{}\n", 600 + at % 7 * 30 + if at % 97 == 0 { 15_000 } else { 0 })).collect();
+    let trace: String = (0..4000)
+        .map(|at| format!("{}\n", 600 + at % 7 * 30 + if at % 97 == 0 { 15_000 } else { 0 }))
+        .collect();
     for name in ["trace.csv", "board.csv"] {
         bench.write(name, format!("time_us\n{trace}").as_bytes());
     }
     for name in ["mine.toml", "card.toml"] {
         bench.write(name, include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
     }
-    bench.write("Cargo.toml", b"[package]\nname = \"mine\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    bench.write(
+        "Cargo.toml",
+        b"[package]\nname = \"mine\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
     bench.write("src/lib.rs", b"");
     fs::create_dir(bench.path("home")).unwrap();
     fs::create_dir(bench.path("bin")).unwrap();
@@ -415,7 +611,8 @@ fn shell(bench: &Bench, line: &str) -> String {
     let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
     let (printed, said) = (text(&stdout), text(&stderr));
     assert!(
-        status.success() && !said.lines().any(|line| line.starts_with("error:") || line.starts_with("warning:")),
+        status.success()
+            && !said.lines().any(|line| line.starts_with("error:") || line.starts_with("warning:")),
         "{line}: {status}\n{printed}\n{said}"
     );
     printed
@@ -427,7 +624,8 @@ fn traced(card: &str) -> Vec<u64> {
     card.fill();
     let mut state = 1_u64;
     let mut write = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         card.write((state >> 33) as u32 % (card.sector_count() / 8) * 8, 8)
     };
     for _ in 0..300_000 {
@@ -445,8 +643,13 @@ fn root() -> PathBuf {
 /// text, only a span that is more than a name counts.
 fn shown() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let folders = ["docs", "docs/guide", "docs/results", "docs/design"].map(|name| root().join(name));
-    let docs = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().map(|entry| entry.unwrap().path());
+    let folders =
+        ["docs", "docs/guide", "docs/results", "docs/design"].map(|name| root().join(name));
+    let docs = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .map(|entry| entry.unwrap().path());
     let others = [
         "README.md",
         "CONTRIBUTING.md",
@@ -470,7 +673,10 @@ fn shown() -> BTreeSet<String> {
 fn names() -> Vec<String> {
     let help = help("");
     let (_, list) = help.split_once("Commands:\n").unwrap();
-    list.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+    list.lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.split_whitespace().next().unwrap().to_string())
+        .collect()
 }
 
 fn help(name: &str) -> String {
@@ -518,11 +724,19 @@ fn command(line: &str) -> Option<String> {
 
 #[test]
 fn every_line_that_is_shown_is_run_and_none_other() {
-    let told: BTreeSet<String> = SESSIONS.iter().flat_map(|session| session.lines).map(|(line, _)| line.to_string()).collect();
+    let told: BTreeSet<String> = SESSIONS
+        .iter()
+        .flat_map(|session| session.lines)
+        .map(|(line, _)| line.to_string())
+        .collect();
     let shown = shown();
     assert!(shown.len() > 60, "they are not found: {shown:?}");
-    let (new, gone): (Vec<_>, Vec<_>) = (shown.difference(&told).collect(), told.difference(&shown).collect());
-    assert!(new.is_empty() && gone.is_empty(), "not in a session: {new:#?}\nnot shown any more: {gone:#?}");
+    let (new, gone): (Vec<_>, Vec<_>) =
+        (shown.difference(&told).collect(), told.difference(&shown).collect());
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "not in a session: {new:#?}\nnot shown any more: {gone:#?}"
+    );
 }
 
 #[test]
@@ -574,19 +788,32 @@ fn names_within_the_text_are_those_of_commands() {
         "docs/design.md",
         "crates/steadyfs/src/guide.md",
     ];
-    for page in
-        docs.map(|name| fs::read_to_string(root().join(name)).unwrap()).into_iter().chain(names().iter().map(|name| help(name)))
+    for page in docs
+        .map(|name| fs::read_to_string(root().join(name)).unwrap())
+        .into_iter()
+        .chain(names().iter().map(|name| help(name)))
     {
-        found.extend(page.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("steady ")).map(str::to_string));
+        found.extend(
+            page.split('`')
+                .skip(1)
+                .step_by(2)
+                .filter_map(|span| span.strip_prefix("steady "))
+                .map(str::to_string),
+        );
     }
     let names = names();
-    for span in found.iter().filter(|span| !span.starts_with("COMMAND") && !span.starts_with("--help")) {
+    for span in
+        found.iter().filter(|span| !span.starts_with("COMMAND") && !span.starts_with("--help"))
+    {
         let mut words = span.split(' ');
         let name = words.next().unwrap();
         assert!(names.iter().any(|known| known == name), "steady {span}: there is no {name}");
         let help = help(name);
         for option in words.filter(|word| word.starts_with("--")) {
-            assert!(help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")), "steady {span}: no {option}");
+            assert!(
+                help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")),
+                "steady {span}: no {option}"
+            );
         }
     }
 }

@@ -20,7 +20,9 @@ fn method(bench: &Bench, image: &str, path: &str) -> Option<String> {
 /// Returns everything that must stay when a file is written anew.
 fn facts(bench: &Bench, image: &str, path: &str) -> Vec<Value> {
     let stat = bench.json(&format!("stat {image} {path} --json"));
-    ["size", "modified_ns", "permissions", "attributes", "parent"].map(|name| stat[name].clone()).to_vec()
+    ["size", "modified_ns", "permissions", "attributes", "parent"]
+        .map(|name| stat[name].clone())
+        .to_vec()
 }
 
 #[test]
@@ -42,7 +44,11 @@ fn what_is_written_below_a_directory_follows_it() {
     bench.ok("compress i.img a none");
     bench.ok("put i.img from/text /a/b/plain");
     assert_eq!(method(&bench, "i.img", "a/b/plain"), None);
-    assert_eq!(method(&bench, "i.img", all[0]).as_deref(), Some("lz4"), "what is there stays as it is");
+    assert_eq!(
+        method(&bench, "i.img", all[0]).as_deref(),
+        Some("lz4"),
+        "what is there stays as it is"
+    );
     bench.ok("put i.img from/text /c/again");
     assert_eq!(method(&bench, "i.img", "c/again").as_deref(), Some("lz4"));
     bench.ok("check i.img");
@@ -57,10 +63,15 @@ fn files_that_are_there_are_written_anew_with_all_that_they_have() {
     let before: Vec<_> = paths.iter().map(|path| facts(&bench, "i.img", path)).collect();
     let used = || bench.json("df i.img --json")["used_bytes"].as_u64().expect("bytes");
     let plain = used();
-    for (line, expected) in [("lz4/4KiB", Some("lz4")), ("zstd:19/64KiB", Some("zstd")), ("none", None)] {
+    for (line, expected) in
+        [("lz4/4KiB", Some("lz4")), ("zstd:19/64KiB", Some("zstd")), ("none", None)]
+    {
         let told = bench.ok(&format!("compress i.img / {line} --files"));
         let compressed = if expected.is_some() { "2" } else { "0" };
-        assert!(told.lines().any(|line| line.starts_with("Compressed") && line.ends_with(compressed)), "{told}");
+        assert!(
+            told.lines().any(|line| line.starts_with("Compressed") && line.ends_with(compressed)),
+            "{told}"
+        );
         assert_eq!(method(&bench, "i.img", "logs/text").as_deref(), expected, "{line}");
         assert_eq!(method(&bench, "i.img", "logs/noise"), None, "{line}");
         let now: Vec<_> = paths.iter().map(|path| facts(&bench, "i.img", path)).collect();
@@ -80,7 +91,11 @@ fn what_says_nothing_is_named() {
     let bench = Bench::new("compress-wrong");
     fill(&bench);
     bench.ok("pack from i.img --device nand.toml");
-    for (line, told) in [("/ rar", "expected lz4, deflate, zstd"), ("/ lz4/5KiB", "4KiB, 8KiB"), ("/ zstd:99", "from 1 to 22")] {
+    for (line, told) in [
+        ("/ rar", "expected lz4, deflate, zstd"),
+        ("/ lz4/5KiB", "4KiB, 8KiB"),
+        ("/ zstd:99", "from 1 to 22"),
+    ] {
         let output = bench.run(&format!("compress i.img {line}"));
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(text(&output.stderr).contains(told), "{line}: {}", text(&output.stderr));
@@ -97,8 +112,12 @@ fn directories_that_say_something_else_keep_it() {
     bench.ok("mkdir i.img a a/b a/b/c d d/e");
     bench.ok("compress i.img a/b none");
     bench.ok("compress i.img / zstd:9/4096");
-    let said = |path: &str| bench.ok(&format!("stat i.img {path}")).lines().last().map(String::from).unwrap();
-    for (path, rule) in [("a", "zstd:9/4KiB"), ("a/b", "none"), ("a/b/c", "none"), ("d/e", "zstd:9/4KiB")] {
+    let said = |path: &str| {
+        bench.ok(&format!("stat i.img {path}")).lines().last().map(String::from).unwrap()
+    };
+    for (path, rule) in
+        [("a", "zstd:9/4KiB"), ("a/b", "none"), ("a/b/c", "none"), ("d/e", "zstd:9/4KiB")]
+    {
         assert_eq!(said(path), format!("Attribute steadyfs.compress = {rule}"), "{path}");
     }
 }
@@ -106,7 +125,9 @@ fn directories_that_say_something_else_keep_it() {
 #[test]
 fn a_file_that_is_too_large_to_be_compressed_stays_plain() {
     let bench = Bench::new("compress-large");
-    let room = |image: &str| bench.json(&format!("df {image} --json"))["available_bytes"].as_u64().expect("bytes");
+    let room = |image: &str| {
+        bench.json(&format!("df {image} --json"))["available_bytes"].as_u64().expect("bytes")
+    };
     bench.ok("format i.img --device nor.toml --compress lz4/64KiB");
     let large = b"the same again and again ".repeat(room("i.img") as usize * 9 / 10 / 25);
     bench.write("large", &large);

@@ -22,7 +22,10 @@ fn steady(arguments: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> serde_json::Value {
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(0), "")
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -33,7 +36,10 @@ fn costs_measures_every_call_within_its_bound_and_every_copy() {
     assert_eq!((&costs["device"], &costs["files"]), (&"small".into(), &300.into()));
     let calls = costs["calls"].as_array().unwrap();
     assert_eq!(calls.len(), 16);
-    assert!(calls.iter().all(|call| call["max_us"].as_f64() <= call["bound_us"].as_f64()), "{costs}");
+    assert!(
+        calls.iter().all(|call| call["max_us"].as_f64() <= call["bound_us"].as_f64()),
+        "{costs}"
+    );
     let copies = costs["copies"].as_array().unwrap();
     assert!(copies.iter().all(|copy| copy["ratio"].as_f64() > Some(1.0)), "{costs}");
 }
@@ -44,12 +50,16 @@ fn more_files_than_fit_end_with_code_1_and_one_sentence() {
     let output = steady(&["costs", "--device", &device, "--files", "1000000"]);
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.starts_with("error: 1000216 files are needed") && error.lines().count() == 1, "{error}");
+    assert!(
+        error.starts_with("error: 1000216 files are needed") && error.lines().count() == 1,
+        "{error}"
+    );
 }
 
 #[test]
 fn transactions_show_the_flush_of_the_device_in_the_column_of_the_commit() {
-    let line = ["transactions", "--device", "ssd-sata", "--files", "10", "--copies", "0", "--json", "-"];
+    let line =
+        ["transactions", "--device", "ssd-sata", "--files", "10", "--copies", "0", "--json", "-"];
     let table = json(&steady(&line));
     let rows = table["devices"][0]["rows"].as_array().unwrap();
     // The columns are create, write, flush, close, and the time after these.
@@ -66,16 +76,31 @@ fn what_a_small_chip_has_no_room_for_is_skipped_with_the_reason() {
     let line = ["costs", "--device", "w25q16jv", "--files", "100"];
     let costs = json(&steady(&[&line[..], &["--json", "-"]].concat()));
     let skipped = costs["skipped"].as_array().unwrap();
-    assert_eq!((costs["calls"].as_array().unwrap().len(), costs["copies"].as_array().unwrap().len(), skipped.len()), (16, 0, 8));
+    assert_eq!(
+        (
+            costs["calls"].as_array().unwrap().len(),
+            costs["copies"].as_array().unwrap().len(),
+            skipped.len()
+        ),
+        (16, 0, 8)
+    );
     assert!(skipped.iter().all(|copy| copy["reason"] == "no room left on the volume"), "{costs}");
     let text = String::from_utf8(steady(&line).stdout).unwrap();
-    assert!(text.contains("1: 10.0 MB, each file, erased was not measured: no room left on the volume."), "{text}");
+    assert!(
+        text.contains(
+            "1: 10.0 MB, each file, erased was not measured: no room left on the volume."
+        ),
+        "{text}"
+    );
 
     for device in ["w25q16jv", "m25p16"] {
         let line = ["transactions", "--device", device, "--copies", "3"];
         let rows = json(&steady(&[&line[..], &["--json", "-"]].concat()));
         let skipped = rows["devices"][0]["skipped"].as_array().unwrap();
-        assert!(skipped.iter().all(|row| row["reason"].is_string()) && !skipped.is_empty(), "{rows}");
+        assert!(
+            skipped.iter().all(|row| row["reason"].is_string()) && !skipped.is_empty(),
+            "{rows}"
+        );
         let text = String::from_utf8(steady(&line).stdout).unwrap();
         assert!(text.contains(" was not measured: "), "{text}");
     }

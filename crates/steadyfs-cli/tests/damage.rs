@@ -32,12 +32,20 @@ fn damaged(name: &str) -> Bench {
 fn commands_that_read_go_past_what_is_lost_and_warn() {
     let bench = damaged("damage-reads");
     let before = bench.read("i.img");
-    for line in ["ls i.img", "tree i.img", "stat i.img", "cat i.img file", "get i.img file back", "dump i.img"] {
+    for line in [
+        "ls i.img",
+        "tree i.img",
+        "stat i.img",
+        "cat i.img file",
+        "get i.img file back",
+        "dump i.img",
+    ] {
         let output = bench.run(line);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{line}: {told}");
-        let expected =
-            format!("warning: i.img: {LOST}; the volume can only be read until `steady check --repair` accepts that\n");
+        let expected = format!(
+            "warning: i.img: {LOST}; the volume can only be read until `steady check --repair` accepts that\n"
+        );
         assert_eq!(told, expected, "{line}");
     }
     assert_eq!(bench.read("back"), content(1, 50_000));
@@ -50,16 +58,27 @@ fn df_health_dump_and_check_tell_what_is_lost_as_text_and_json() {
     assert!(bench.ok("df i.img").contains(&format!("{LOST}\n")));
     assert_eq!(bench.json("df i.img --json")["damage"], "journal");
     let output = bench.run("dump i.img --json");
-    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["root"]["damage"], "journal");
+    assert_eq!(
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["root"]["damage"],
+        "journal"
+    );
     let output = bench.run("health i.img");
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains(&format!("damaged: {LOST}")), "{}", text(&output.stdout));
-    assert!(text(&output.stderr).starts_with(&format!("error: i.img: {LOST}; ")), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).starts_with(&format!("error: i.img: {LOST}; ")),
+        "{}",
+        text(&output.stderr)
+    );
     let json: Value = serde_json::from_slice(&bench.run("health i.img --json -").stdout).unwrap();
     assert_eq!(json["damage"], "journal");
     let output = bench.run("check i.img");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).starts_with(&format!("{LOST}; the volume can only be read until")), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).starts_with(&format!("{LOST}; the volume can only be read until")),
+        "{}",
+        text(&output.stdout)
+    );
     let json: Value = serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
     assert_eq!((&json["damage"], &json["repaired"]), (&"journal".into(), &false.into()));
 }
@@ -70,7 +89,12 @@ fn changes_are_refused_until_a_repair_accepts_the_loss() {
     let output = bench.run("mkdir i.img new");
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stderr);
-    assert!(told.ends_with("; the volume can only be read until `steady check --repair` accepts that\n"), "{told}");
+    assert!(
+        told.ends_with(
+            "; the volume can only be read until `steady check --repair` accepts that\n"
+        ),
+        "{told}"
+    );
     let output = bench.run("check i.img --repair --json");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&json["damage"], &json["repaired"]), (&"journal".into(), &true.into()));
@@ -89,7 +113,12 @@ fn what_copies_everything_ends_with_1_where_files_may_be_missing() {
     bench.write("from/file", b"some bytes");
     bench.ok("pack from i.img --device nand.toml");
     lose_newest_journal_page(&bench);
-    for line in ["unpack i.img out", "get -r i.img / back", "unpack i.img kept --keep-going", "convert i.img i.sqfs"] {
+    for line in [
+        "unpack i.img out",
+        "get -r i.img / back",
+        "unpack i.img kept --keep-going",
+        "convert i.img i.sqfs",
+    ] {
         let output = bench.run(line);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {told}");
@@ -109,13 +138,18 @@ fn what_cannot_be_read_can_be_left_out() {
     bench.write("from/small", b"small");
     bench.ok("pack from i.img --device nand.toml");
     bench.damage("i.img", needle);
-    for (line, place) in [("unpack i.img all --keep-going", "all/d"), ("get -r i.img d some --keep-going", "some")] {
+    for (line, place) in
+        [("unpack i.img all --keep-going", "all/d"), ("get -r i.img d some --keep-going", "some")]
+    {
         let output = bench.run(line);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {told}");
         let expected = "left out: i.img:/d/lost: what was read is not what was written there";
         assert!(told.contains(expected), "{line}: {told}");
-        assert!(told.ends_with("error: i.img: 1 file or directory cannot be read and was left out\n"), "{line}: {told}");
+        assert!(
+            told.ends_with("error: i.img: 1 file or directory cannot be read and was left out\n"),
+            "{line}: {told}"
+        );
         assert_eq!(bench.read(&format!("{place}/kept")), content(2, 4096));
         assert!(!bench.path(&format!("{place}/lost")).exists());
     }
@@ -131,7 +165,8 @@ fn many_pages_of_lost_files_are_a_line_and_a_repair_that_frees_them_is_told_befo
     (0..80).for_each(|number| bench.write(&format!("from/later {number}"), &content(number, 200)));
     bench.ok("pack from i.img --device nand.toml");
     let (mut bytes, needle) = (bench.read("i.img"), b"a-name-to-find");
-    let places: Vec<usize> = (0..bytes.len() - needle.len()).filter(|&at| bytes[at..].starts_with(needle)).collect();
+    let places: Vec<usize> =
+        (0..bytes.len() - needle.len()).filter(|&at| bytes[at..].starts_with(needle)).collect();
     places.into_iter().for_each(|at| bytes[at] ^= 1);
     bench.write("i.img", &bytes);
 
@@ -141,7 +176,10 @@ fn many_pages_of_lost_files_are_a_line_and_a_repair_that_frees_them_is_told_befo
         " logical pages are taken, or hold something, and belong to no file: ",
     );
     assert!(told.contains(table) && told.contains(pages) && told.lines().count() < 10, "{told}");
-    assert!(told.contains("--repair frees the ") && told.contains(" pages that belong to no file; "), "{told}");
+    assert!(
+        told.contains("--repair frees the ") && told.contains(" pages that belong to no file; "),
+        "{told}"
+    );
     let json: Value = serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
     assert!(json["findings"].as_array().unwrap().len() > 30, "JSON has each: {json}");
     let told = text(&bench.run("check i.img --repair").stdout);

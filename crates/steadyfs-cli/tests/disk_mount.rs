@@ -32,7 +32,13 @@ impl Mounted {
 
     /// Unmounts, and returns the last output of the command.
     fn end(mut self) -> String {
-        assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &self.0.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
         wait_until(|| self.0.try_wait().unwrap().is_some());
         let said = std::io::read_to_string(self.0.stderr.take().unwrap()).unwrap();
         assert_eq!(self.0.wait().unwrap().code(), Some(0), "{said}");
@@ -59,8 +65,13 @@ fn with_disk(name: &str, device: &str, test: impl FnOnce(&Bench)) {
 
 /// Runs a line of the shell in the directory of a test. Returns its exit code and its output.
 fn tool(bench: &Bench, line: &str) -> (Option<i32>, String) {
-    let output = Command::new("sh").args(["-c", line]).current_dir(&bench.directory).output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+    let output =
+        Command::new("sh").args(["-c", line]).current_dir(&bench.directory).output().unwrap();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr),
+    )
 }
 
 #[track_caller]
@@ -89,32 +100,41 @@ fn make_files(bench: &Bench) {
 
 #[test]
 fn bytes_at_odd_places_are_what_was_written_and_stay_after_an_unmount() {
-    with_disk("bytes_at_odd_places_are_what_was_written_and_stay_after_an_unmount", "nor.toml", |bench| {
-        let mounted = Mounted::new(bench, "mount i.img mnt --device nor.toml");
-        let disk = File::options().read(true).write(true).open(bench.path("mnt/disk")).unwrap();
-        let size = disk.metadata().unwrap().len();
-        let mut oracle = vec![0; size as usize];
-        let mut random = 1_u64;
-        for step in 0..400 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let offset = (random >> 33) % size;
-            let length = ((random >> 20) % 9_000).min(size - offset) as usize;
-            let data = content(step, length);
-            disk.write_all_at(&data, offset).unwrap();
-            oracle[offset as usize..][..length].copy_from_slice(&data);
-            if step % 50 == 0 {
-                disk.sync_data().unwrap();
+    with_disk(
+        "bytes_at_odd_places_are_what_was_written_and_stay_after_an_unmount",
+        "nor.toml",
+        |bench| {
+            let mounted = Mounted::new(bench, "mount i.img mnt --device nor.toml");
+            let disk = File::options().read(true).write(true).open(bench.path("mnt/disk")).unwrap();
+            let size = disk.metadata().unwrap().len();
+            let mut oracle = vec![0; size as usize];
+            let mut random = 1_u64;
+            for step in 0..400 {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                let offset = (random >> 33) % size;
+                let length = ((random >> 20) % 9_000).min(size - offset) as usize;
+                let data = content(step, length);
+                disk.write_all_at(&data, offset).unwrap();
+                oracle[offset as usize..][..length].copy_from_slice(&data);
+                if step % 50 == 0 {
+                    disk.sync_data().unwrap();
+                }
             }
-        }
-        drop(disk);
-        assert!(bench.read("mnt/disk") == oracle);
-        let told = mounted.end();
-        assert!(told.contains(" programs, ") && told.trim_end().contains(" on small-nor"), "{told}");
-        let _mounted = Mounted::new(bench, "mount i.img mnt --disk --read-only");
-        assert!(bench.read("mnt/disk") == oracle);
-        assert!(File::options().write(true).open(bench.path("mnt/disk")).is_err());
-        _mounted.end();
-    });
+            drop(disk);
+            assert!(bench.read("mnt/disk") == oracle);
+            let told = mounted.end();
+            assert!(
+                told.contains(" programs, ") && told.trim_end().contains(" on small-nor"),
+                "{told}"
+            );
+            let _mounted = Mounted::new(bench, "mount i.img mnt --disk --read-only");
+            assert!(bench.read("mnt/disk") == oracle);
+            assert!(File::options().write(true).open(bench.path("mnt/disk")).is_err());
+            _mounted.end();
+        },
+    );
 }
 
 #[test]
@@ -194,7 +214,10 @@ fn compare_in_the_kernel(bench: &Bench, test: &str, kind: &str) {
     fs::create_dir_all(bench.path("on-disk")).unwrap();
     let (code, said) = tool(bench, &format!("mount -t {kind} -o loop,ro mnt/disk on-disk"));
     if code != Some(0) {
-        return say(&format!("SKIPPED a part of {test}: {kind} is not mounted through a loop device: {}", said.trim()));
+        return say(&format!(
+            "SKIPPED a part of {test}: {kind} is not mounted through a loop device: {}",
+            said.trim()
+        ));
     }
     let found = tree(&bench.path("on-disk"));
     succeeds(bench, "umount on-disk");
@@ -248,7 +271,10 @@ fn f2fs_is_made_filled_and_checked_by_its_own_tools() {
         // The root, its twenty directories, and the files.
         let inodes = format!("[0x{:x}]", FILES + FILES / 100 + 1);
         let counts = said.lines().find(|line| line.contains("valid_inode_count matched with CP"));
-        assert!(counts.is_some_and(|line| line.contains("[Ok..]") && line.contains(&inodes)), "{inodes}: {said}");
+        assert!(
+            counts.is_some_and(|line| line.contains("[Ok..]") && line.contains(&inodes)),
+            "{inodes}: {said}"
+        );
         compare_in_the_kernel(bench, NAME, "f2fs");
         mounted.end();
         bench.ok("check i.img");
@@ -290,22 +316,35 @@ fn commands_say_what_a_disk_is_and_what_it_is_not() {
         "stat i.img",
         "unpack i.img out",
     ] {
-        assert_eq!(bench.fails(line), "i.img: is a disk, which holds sectors and no files; `steady mount` shows it as one file");
+        assert_eq!(
+            bench.fails(line),
+            "i.img: is a disk, which holds sectors and no files; `steady mount` shows it as one file"
+        );
     }
     for option in ["--files-max 5", "--name-bytes-max 9", "--no-permissions"] {
         let error = bench.fails(&format!("format other.img --disk --device nand.toml {option}"));
-        assert!(error.starts_with(option.split(' ').next().unwrap()) && !bench.path("other.img").exists(), "{error}");
+        assert!(
+            error.starts_with(option.split(' ').next().unwrap())
+                && !bench.path("other.img").exists(),
+            "{error}"
+        );
     }
     assert!(bench.ok("check i.img").ends_with(" sectors, 0 pages: sound\n"));
     let room = bench.json("df i.img --json");
-    assert_eq!((room["written_bytes"].as_u64(), room["sector_bytes"].as_u64()), (Some(0), Some(512)));
+    assert_eq!(
+        (room["written_bytes"].as_u64(), room["sector_bytes"].as_u64()),
+        (Some(0), Some(512))
+    );
     assert_eq!(room["bytes"].as_u64(), room["sectors"].as_u64().map(|sectors| sectors * 512));
     assert!(bench.ok("dump i.img").contains("it is a disk"));
     assert_eq!(bench.json("health i.img --json -")["damage"], serde_json::Value::Null);
     bench.ok("scrub i.img");
     bench.ok("format files.img --device nand.toml");
     fs::create_dir(bench.path("mnt")).unwrap();
-    assert_eq!(bench.fails("mount files.img mnt --disk"), "files.img: holds a file system, not a disk; expected no --disk");
+    assert_eq!(
+        bench.fails("mount files.img mnt --disk"),
+        "files.img: holds a file system, not a disk; expected no --disk"
+    );
 }
 
 #[test]
@@ -321,11 +360,20 @@ fn check_names_the_sectors_that_cannot_be_read() {
         let output = bench.run("check i.img");
         let said = text(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.starts_with("sectors 7") && said.contains(" cannot be read\n") && said.ends_with(": damaged\n"), "{said}");
+        assert!(
+            said.starts_with("sectors 7")
+                && said.contains(" cannot be read\n")
+                && said.ends_with(": damaged\n"),
+            "{said}"
+        );
         let mounted = Mounted::new(bench, "mount i.img mnt");
         let disk = File::options().read(true).write(true).open(bench.path("mnt/disk")).unwrap();
         let mut sector = [0; 512];
-        assert_eq!(disk.read_exact_at(&mut sector, 39_936).unwrap_err().raw_os_error(), Some(5), "EIO");
+        assert_eq!(
+            disk.read_exact_at(&mut sector, 39_936).unwrap_err().raw_os_error(),
+            Some(5),
+            "EIO"
+        );
         // A sector that is written anew can be read.
         disk.write_all_at(&[1; 65_536], 0).unwrap();
         disk.read_exact_at(&mut sector, 39_936).unwrap();

@@ -14,7 +14,11 @@ fn page(name: &str) -> String {
 fn bytes(label: &str) -> u64 {
     let footprint = page("docs/results/footprint.md");
     let row = footprint.lines().find_map(|line| line.strip_prefix(&format!("| {label} | ")));
-    row.and_then(|row| row.split(' ').next()).unwrap_or_else(|| panic!("no row {label}")).replace(',', "").parse().unwrap()
+    row.and_then(|row| row.split(' ').next())
+        .unwrap_or_else(|| panic!("no row {label}"))
+        .replace(',', "")
+        .parse()
+        .unwrap()
 }
 
 fn stack(call: &str) -> u64 {
@@ -36,15 +40,20 @@ fn kib(bytes: u64) -> String {
 
 #[track_caller]
 fn tells(name: &str, text: &str) {
-    assert!(page(name).contains(text), "{name} does not tell what docs/results/footprint.md says: {text}");
+    assert!(
+        page(name).contains(text),
+        "{name} does not tell what docs/results/footprint.md says: {text}"
+    );
 }
 
 /// The pages disagreed, because each had been measured at another time.
 #[test]
 fn pages_that_tell_of_the_footprint_agree_with_it() {
-    let [all, logger, lean] = ["Code, NAND", "Code, NAND, a logger", "Code, NAND, a logger without features"].map(bytes);
-    let [reader, clean] = ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"]
-        .map(|label| whole_kib(bytes(label)));
+    let [all, logger, lean] =
+        ["Code, NAND", "Code, NAND, a logger", "Code, NAND, a logger without features"].map(bytes);
+    let [reader, clean] =
+        ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"]
+            .map(|label| whole_kib(bytes(label)));
     tells(
         "docs/results/README.md",
         &format!(
@@ -57,16 +66,25 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells("README.md", &format!("A logger takes {} KiB of code", whole_kib(logger)));
     let ram = bytes("RAM, 128 MiB NAND");
     tells("docs/results/README.md", &format!("{} KiB of RAM for 128 MiB of NAND", whole_kib(ram)));
-    tells("docs/results/README.md", &format!("with the struct {} bytes for 128 MiB of NAND", exact(ram)));
+    tells(
+        "docs/results/README.md",
+        &format!("with the struct {} bytes for 128 MiB of NAND", exact(ram)),
+    );
     let (small, large) = (bytes("RAM, 1 MiB NOR"), bytes("RAM, 16 MiB NOR"));
     tells(
         "docs/results/README.md",
-        &format!("{} for 1 MiB of NOR in sectors of 4 KiB, {} for 16 MiB in blocks of 64 KiB", kib(small), kib(large)),
+        &format!(
+            "{} for 1 MiB of NOR in sectors of 4 KiB, {} for 16 MiB in blocks of 64 KiB",
+            kib(small),
+            kib(large)
+        ),
     );
 
     let footprint = page("docs/results/footprint.md");
-    let calls = footprint.lines().filter_map(|line| line.strip_prefix("| Stack, `")?.split('`').next());
-    let other = calls.filter(|call| !["mount", "repair", "check"].contains(call)).map(stack).max().unwrap();
+    let calls =
+        footprint.lines().filter_map(|line| line.strip_prefix("| Stack, `")?.split('`').next());
+    let other =
+        calls.filter(|call| !["mount", "repair", "check"].contains(call)).map(stack).max().unwrap();
     tells(
         "docs/results/README.md",
         &format!(
@@ -78,10 +96,14 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
         ),
     );
 
-    tells("docs/guide/getting-started.md", &format!("The core alone takes {} in a mount", kib(stack("mount"))));
+    tells(
+        "docs/guide/getting-started.md",
+        &format!("The core alone takes {} in a mount", kib(stack("mount"))),
+    );
 
     let [reads, clean_reads] =
-        ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"].map(bytes);
+        ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"]
+            .map(bytes);
     let everything = bytes("Code, NOR");
     let calls = ["mount", "read", "write"].map(|call| exact(stack(call)));
     let kb = |bytes: u64| format!("{:.1}", bytes as f64 / 1000.0);
@@ -99,28 +121,54 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells("docs/guide/from-spiffs.md", &format!("{} bytes of code", exact(reads)));
     tells("docs/results/documents.md", &format!("| {} B |", calls.join(", ")));
     tells("docs/results/documents.md", &format!("| {}; {} B |", exact(reads), exact(everything)));
-    let [packed, packed_all] = ["reading", "reading and writing"].map(|calls| bytes(&format!("Code, compressed files: {calls}")));
+    let [packed, packed_all] = ["reading", "reading and writing"]
+        .map(|calls| bytes(&format!("Code, compressed files: {calls}")));
     tells("docs/results/compression.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
-    tells("docs/results/compression.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
+    tells(
+        "docs/results/compression.md",
+        &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)),
+    );
     let signed = bytes("Code, NAND, a read-only image that is signed");
     let image = bytes("Code, NAND, a read-only image");
-    let with_both = format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed));
+    let with_both = format!(
+        "{} KB to read LZ4 from NAND, {} KB with hash tree and signature",
+        kb(image),
+        kb(signed)
+    );
     tells("docs/results/compression.md", &with_both);
 
-    let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
-    tells("docs/results/footprint.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
-    tells("docs/results/footprint.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
-    tells("docs/results/footprint.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
+    let [all_in_c, lean_in_c] =
+        ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
+    tells(
+        "docs/results/footprint.md",
+        &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)),
+    );
+    tells(
+        "docs/results/footprint.md",
+        &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)),
+    );
+    tells(
+        "docs/results/footprint.md",
+        &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0),
+    );
 }
 
 /// Lent memory has the same size on every processor.
 #[test]
 fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     let nor = Geometry::of_nor(4096, 256);
-    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-    let [nor, nand] = [nor, nand].map(|geometry| Config::for_geometry(&geometry).memory_bytes(&geometry) as u64);
+    let nand = Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 1024,
+        programs_bytes: false,
+    };
+    let [nor, nand] =
+        [nor, nand].map(|geometry| Config::for_geometry(&geometry).memory_bytes(&geometry) as u64);
     let (of_nor, of_nand) = (exact(nor), exact(nand));
-    let both = format!("{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND");
+    let both = format!(
+        "{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND"
+    );
     tells("docs/guide/getting-started.md", &both);
     tells("docs/guide/getting-started.md", &format!("static uint8_t memory[{nor}];"));
     tells("docs/guide/c.md", &format!("static uint8_t memory[{nor}];"));
@@ -141,8 +189,14 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
 
 #[test]
 fn the_page_of_settings_has_the_defaults() {
-    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-    let all = [Geometry::of_nor(4096, 256), Geometry::of_nor(65_536, 256), nand].map(|geometry| Config::for_geometry(&geometry));
+    let nand = Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 1024,
+        programs_bytes: false,
+    };
+    let all = [Geometry::of_nor(4096, 256), Geometry::of_nor(65_536, 256), nand]
+        .map(|geometry| Config::for_geometry(&geometry));
     let settings: [(&str, fn(&Config) -> u64); 13] = [
         ("pages_per_logical_page", |config| config.pages_per_logical_page.into()),
         ("overlay_entries", |config| config.overlay_entries.into()),
@@ -164,6 +218,7 @@ fn the_page_of_settings_has_the_defaults() {
         let shown = if is_same { values[0].clone() } else { values.join(" / ") };
         tells("docs/guide/settings.md", &format!("| `{name}` | {shown} |"));
     }
-    let is_off = |config: &Config| !config.permissions && !config.moved_apart && !config.auto_streams;
+    let is_off =
+        |config: &Config| !config.permissions && !config.moved_apart && !config.auto_streams;
     assert!(all.iter().all(is_off), "docs/guide/settings.md tells false");
 }

@@ -35,14 +35,23 @@ fn health_tells_blocks_and_erases_and_changes_nothing() {
         let bench = volume(&format!("health-{device}"), device);
         let before = bench.read("i.img");
         let health = bench.json("health i.img --json -");
-        assert_eq!((&health["bad_blocks"], &health["weak_blocks"], &health["worn_out"]), (&0.into(), &0.into(), &false.into()));
+        assert_eq!(
+            (&health["bad_blocks"], &health["weak_blocks"], &health["worn_out"]),
+            (&0.into(), &0.into(), &false.into())
+        );
         assert!(
-            health["blocks"] == 64 && health["data_blocks"].as_u64().is_some_and(|data| (50..64).contains(&data)),
+            health["blocks"] == 64
+                && health["data_blocks"].as_u64().is_some_and(|data| (50..64).contains(&data)),
             "{health}"
         );
         assert!(health["erases_min"].as_u64() <= health["erases_max"].as_u64(), "{health}");
         let text = bench.ok("health i.img");
-        assert!(text.contains("Spare blocks") && text.contains("can be written") && !text.contains("Life used"), "{text}");
+        assert!(
+            text.contains("Spare blocks")
+                && text.contains("can be written")
+                && !text.contains("Life used"),
+            "{text}"
+        );
         assert!(bench.read("i.img") == before);
     }
 }
@@ -55,7 +64,10 @@ fn bad_blocks_take_from_the_spare_ones() {
     bench.ok("format i.img --device nand.toml --force --bad-block 7 --bad-block 20");
     let health = bench.json("health i.img --json -");
     assert_eq!(health["bad_blocks"], 2);
-    assert_eq!(health["spare_blocks"].as_u64().unwrap() + 2, whole["spare_blocks"].as_u64().unwrap());
+    assert_eq!(
+        health["spare_blocks"].as_u64().unwrap() + 2,
+        whole["spare_blocks"].as_u64().unwrap()
+    );
 }
 
 #[test]
@@ -89,7 +101,10 @@ fn worn_out_volume_can_be_read_and_every_command_says_what_it_is() {
         "{}",
         crate::common::text(&output.stdout)
     );
-    assert!(crate::common::text(&output.stderr).starts_with("error: i.img: is worn out: more blocks are bad than"));
+    assert!(
+        crate::common::text(&output.stderr)
+            .starts_with("error: i.img: is worn out: more blocks are bad than")
+    );
     assert!(bench.ok("df i.img").contains("\nWorn out        more blocks are bad than"));
     assert_eq!(bench.json("df i.img --json")["worn_out"], true);
     assert!(bench.ok("check i.img").contains(": sound\nworn out: more blocks are bad than"));
@@ -106,9 +121,17 @@ fn scrub_reads_every_page_and_leaves_a_sound_volume_sound() {
         let bench = volume(&format!("scrub-{device}"), device);
         let round = bench.json("scrub i.img --json");
         assert!(round["reads"].as_u64() > Some(50_000 / 512), "{round}");
-        assert_eq!((&round["corrected"], &round["moved_blocks"], &round["lost"]), (&0.into(), &0.into(), &0.into()));
+        assert_eq!(
+            (&round["corrected"], &round["moved_blocks"], &round["lost"]),
+            (&0.into(), &0.into(), &0.into())
+        );
         let text = bench.ok("scrub i.img");
-        assert!(text.contains(": the chip does not tell what it corrects\n0 weak blocks moved\n0 pages lost\n"), "{text}");
+        assert!(
+            text.contains(
+                ": the chip does not tell what it corrects\n0 weak blocks moved\n0 pages lost\n"
+            ),
+            "{text}"
+        );
         assert!(bench.ok("check i.img").ends_with(": sound\n"));
     }
 }

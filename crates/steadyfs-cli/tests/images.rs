@@ -33,7 +33,11 @@ fn files_come_back_as_they_were() {
         assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
         bench.ok("get i.img from/large.bin .");
         assert_eq!(bench.read("large.bin"), content(7, 150_000));
-        assert!(bench.ok("check i.img").contains("43 files, 6 directories"), "{}", bench.ok("check i.img"));
+        assert!(
+            bench.ok("check i.img").contains("43 files, 6 directories"),
+            "{}",
+            bench.ok("check i.img")
+        );
         let zeros = bench.json("stat i.img from/zeros --json");
         assert_eq!((&zeros["size"], &zeros["kind"]), (&100_000.into(), &"file".into()));
     }
@@ -47,7 +51,11 @@ fn files_keep_their_times() {
     fs::File::options().write(true).open(bench.path("old")).unwrap().set_modified(time).unwrap();
     bench.ok("format i.img --device nand.toml");
     bench.ok("put i.img old /");
-    assert!(bench.ok("ls -l i.img").contains("   3  2020-09-13 12:26:40  old\n"), "{}", bench.ok("ls -l i.img"));
+    assert!(
+        bench.ok("ls -l i.img").contains("   3  2020-09-13 12:26:40  old\n"),
+        "{}",
+        bench.ok("ls -l i.img")
+    );
     bench.ok("get i.img old new");
     assert_eq!(fs::metadata(bench.path("new")).unwrap().modified().unwrap(), time);
 }
@@ -79,7 +87,10 @@ fn names_are_made_moved_and_removed() {
         assert_eq!(bench.json("tree i.img --json").as_array().unwrap().len(), 46);
         bench.ok("rm i.img a/x b/large.bin");
         bench.ok("rm -r i.img a b");
-        assert_eq!((bench.ok("ls i.img"), bench.ok("ls -l i.img").lines().count()), (String::new(), 2));
+        assert_eq!(
+            (bench.ok("ls i.img"), bench.ok("ls -l i.img").lines().count()),
+            (String::new(), 2)
+        );
         // The first file takes a page of the file table that is never given back.
         let left = bench.json("df i.img --json")["free_bytes"].as_u64().unwrap();
         assert!(free.as_u64().unwrap() - left < 64 * 1024, "{left} of {free} free");
@@ -100,7 +111,10 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("tree i.img f", "i.img:/f: is a file; expected a directory"),
         ("ls i.img f/x", "i.img:/f/x: a file is where a directory is needed"),
         ("rm i.img d", "i.img:/d: is a directory; -r removes it with all that it holds"),
-        ("rm -r i.img /", "i.img:/: has no name to be removed; expected a file or directory below the root"),
+        (
+            "rm -r i.img /",
+            "i.img:/: has no name to be removed; expected a file or directory below the root",
+        ),
         ("rm i.img f nope", "i.img:/nope: no such file or directory"),
         ("put i.img d /", "d: is a directory; -r takes it with all that it holds"),
         ("put i.img f f nope/", "i.img:/nope: is no directory; expected one that is there"),
@@ -119,12 +133,24 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("get i.img d x", "i.img:/d: is a directory; -r gets it with all that it holds"),
         ("get i.img f f", "f: exists already; --force replaces it"),
         ("get -r i.img d .", "./d: is not empty; expected a directory that is, or none"),
-        ("ls none.img", "none.img: the file cannot be used: No such file or directory (os error 2)"),
+        (
+            "ls none.img",
+            "none.img: the file cannot be used: No such file or directory (os error 2)",
+        ),
         ("ls d", "d: is a directory; expected the image of a chip"),
-        ("ls i.img --device w25q128jv", "i.img: the profile w25q128jv is that of a NOR chip, the image that of a NAND chip"),
-        ("pack f x.img --device nand.toml", "f: is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI"),
+        (
+            "ls i.img --device w25q128jv",
+            "i.img: the profile w25q128jv is that of a NOR chip, the image that of a NAND chip",
+        ),
+        (
+            "pack f x.img --device nand.toml",
+            "f: is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI",
+        ),
         ("pack d d/x.img --device nand.toml", "d/x.img: lies in d; expected a place outside"),
-        ("format i.img --device nand.toml", "i.img: exists already; --force replaces it, and all that it holds is lost"),
+        (
+            "format i.img --device nand.toml",
+            "i.img: exists already; --force replaces it, and all that it holds is lost",
+        ),
         (
             "format x.img",
             "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk",
@@ -133,8 +159,14 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
             "format x.img --device nor.toml --bad-block 3",
             "--bad-block is for NAND; small-nor is NOR, which has no marks of bad blocks",
         ),
-        ("format x.img --device nand.toml --bad-block 64", "--bad-block 64: block 64 does not exist: the chip has 64"),
-        ("format no/x.img --device nand.toml", "no/x.img: the file cannot be used: No such file or directory (os error 2)"),
+        (
+            "format x.img --device nand.toml --bad-block 64",
+            "--bad-block 64: block 64 does not exist: the chip has 64",
+        ),
+        (
+            "format no/x.img --device nand.toml",
+            "no/x.img: the file cannot be used: No such file or directory (os error 2)",
+        ),
     ] {
         if line == "get -r i.img d ." {
             bench.write("d/in-the-way", b"");
@@ -143,16 +175,26 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
     }
     assert_eq!(bench.ok("ls i.img"), "d/\nf\n");
     assert!(!bench.path("x.img").exists());
-    let left: Vec<_> = tree(&bench.directory).into_iter().filter(|(path, _)| path.to_string_lossy().contains("part")).collect();
+    let left: Vec<_> = tree(&bench.directory)
+        .into_iter()
+        .filter(|(path, _)| path.to_string_lossy().contains("part"))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
 fn wrong_usage_has_code_2() {
     let bench = Bench::new("usage");
-    for line in
-        ["ls", "put i.img x", "format", "cat i.img", "mv i.img a", "pack d", "format i.img --files-max many", "completions tcl"]
-    {
+    for line in [
+        "ls",
+        "put i.img x",
+        "format",
+        "cat i.img",
+        "mv i.img a",
+        "pack d",
+        "format i.img --files-max many",
+        "completions tcl",
+    ] {
         let output = bench.run(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{line}");
@@ -165,7 +207,9 @@ fn settings_reach_the_volume() {
     bench.ok("format i.img --device nand.toml --files-max 100 --name-bytes-max 12 --transaction-pages 20 --wear-spread 40 --bad-block 9 --bad-block 63");
     let dump = bench.json("dump i.img --json");
     let superblock = &dump["superblock"];
-    for (key, value) in [("files_max", 100), ("name_bytes_max", 12), ("transaction_pages", 20), ("wear_spread", 40)] {
+    for (key, value) in
+        [("files_max", 100), ("name_bytes_max", 12), ("transaction_pages", 20), ("wear_spread", 40)]
+    {
         assert_eq!(superblock[key], value, "{key}");
     }
     let bad: Vec<_> = dump["blocks"]
@@ -182,7 +226,10 @@ fn settings_reach_the_volume() {
         "i.img:/a-name-that-is-too-long: the name is longer than the volume allows: 12 bytes"
     );
     let error = bench.fails("format j.img --device nand.toml --failures 9");
-    assert!(error.starts_with("these settings do not fit the chip: ") && !bench.path("j.img").exists(), "{error}");
+    assert!(
+        error.starts_with("these settings do not fit the chip: ") && !bench.path("j.img").exists(),
+        "{error}"
+    );
     bench.ok("format k.img --device nor.toml --page-bytes 256");
     assert_eq!(bench.json("dump k.img --json")["superblock"]["page_bytes"], 256);
 }
@@ -195,16 +242,36 @@ fn dump_tells_the_blocks_as_text_and_json() {
         bench.ok(&format!("pack from i.img --device {device}"));
         let dump = bench.json("dump i.img --json");
         assert_eq!(dump["blocks"].as_array().unwrap().len(), 64);
-        let live: u64 = dump["blocks"].as_array().unwrap().iter().map(|block| block["live"].as_u64().unwrap()).sum();
+        let live: u64 = dump["blocks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["live"].as_u64().unwrap())
+            .sum();
         let used = bench.json("df i.img --json");
         // A page of a few bytes may exist only in the journal's buffer.
         let in_journal = dump["journal"]["bytes"].as_u64().unwrap() / 50;
         let pages = used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap();
-        assert!(live + in_journal >= pages && pages > 2 * in_journal, "{live} live, {pages} used, {in_journal} in the journal");
+        assert!(
+            live + in_journal >= pages && pages > 2 * in_journal,
+            "{live} live, {pages} used, {in_journal} in the journal"
+        );
         assert!(dump["journal"]["page"].is_u64() && dump["root"]["sequence"].as_u64() > Some(100));
-        assert!(dump["root"]["ring_blocks"].as_u64() >= Some(7) && dump["root"]["damage"].is_null(), "{dump}");
+        assert!(
+            dump["root"]["ring_blocks"].as_u64() >= Some(7) && dump["root"]["damage"].is_null(),
+            "{dump}"
+        );
         let text = bench.ok("dump i.img");
-        for part in ["Superblock\n", "Next sequence", "in a ring of", "Journal", "Blocks", "reserved", "used", "listed"] {
+        for part in [
+            "Superblock\n",
+            "Next sequence",
+            "in a ring of",
+            "Journal",
+            "Blocks",
+            "reserved",
+            "used",
+            "listed",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -227,7 +294,10 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
         bench.ok("get i.img f back");
         assert_eq!(bench.read("back"), content(1, 200_000));
         let checked = bench.ok("check i.img");
-        assert!(checked.starts_with("1 file, 0 directories, ") && checked.ends_with(" pages: sound\n"), "{checked}");
+        assert!(
+            checked.starts_with("1 file, 0 directories, ") && checked.ends_with(" pages: sound\n"),
+            "{checked}"
+        );
         assert_eq!(bench.json("df i.img --json")["used_bytes"], before["used_bytes"]);
         // A failed pack leaves nothing. An image that existed before stays.
         bench.write("dir/f", &content(2, 1_500_000));
@@ -263,27 +333,57 @@ fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
                 let output = bench.run(line);
                 let said = text(&output.stderr);
                 let is_full = said.contains("no room left") || said.contains("as many files as");
-                assert!(output.status.success() || (is_full && said.lines().count() == 1), "{chip}, {line}: {said}");
+                assert!(
+                    output.status.success() || (is_full && said.lines().count() == 1),
+                    "{chip}, {line}: {said}"
+                );
                 // No command reports that the volume was not unmounted. The volume contains only
                 // what `tree` lists.
                 let (check, listed) = (bench.json("check i.img --json"), bench.ok("tree i.img"));
-                assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{chip}, {line}");
+                assert_eq!(
+                    (&check["findings"], &check["removed_pages"]),
+                    (&serde_json::json!([]), &0.into()),
+                    "{chip}, {line}"
+                );
                 let last = listed.lines().last().unwrap();
-                let count = |what: &str| last.split(", ").find(|part| part.contains(what)).unwrap().split(' ').next().unwrap();
-                assert_eq!(check["files"].to_string(), count("file"), "{chip}, {line}, {round}: {last}");
-                assert_eq!(check["directories"].to_string(), count("director"), "{chip}, {line}, {round}: {last}");
+                let count = |what: &str| {
+                    last.split(", ")
+                        .find(|part| part.contains(what))
+                        .unwrap()
+                        .split(' ')
+                        .next()
+                        .unwrap()
+                };
+                assert_eq!(
+                    check["files"].to_string(),
+                    count("file"),
+                    "{chip}, {line}, {round}: {last}"
+                );
+                assert_eq!(
+                    check["directories"].to_string(),
+                    count("director"),
+                    "{chip}, {line}, {round}: {last}"
+                );
                 let df = bench.json("df i.img --json");
                 let used = df["used_bytes"].as_u64().unwrap();
-                let page = bench.json("dump i.img --json")["logical_bytes"].as_u64().unwrap_or(4096);
+                let page =
+                    bench.json("dump i.img --json")["logical_bytes"].as_u64().unwrap_or(4096);
                 // Beside the pages of files and directories, the file table takes pages: 256
                 // bytes for each of them and for each long name.
                 let table = (df["files"].as_u64().unwrap() * 256).div_ceil(page);
-                assert!(used <= (check["pages"].as_u64().unwrap() + table) * page, "{chip}, {line}: {used} {check}");
+                assert!(
+                    used <= (check["pages"].as_u64().unwrap() + table) * page,
+                    "{chip}, {line}: {used} {check}"
+                );
             }
         }
         bench.ok("rm -r i.img from");
         let check = bench.json("check i.img --json");
-        assert_eq!((&check["files"], &check["directories"]), (&0.into(), &0.into()), "{chip}: {check}");
+        assert_eq!(
+            (&check["files"], &check["directories"]),
+            (&0.into(), &0.into()),
+            "{chip}: {check}"
+        );
     }
 }
 
@@ -305,17 +405,24 @@ fn a_command_that_is_killed_leaves_whole_files() {
             bench.ok("check i.img");
             bench.ok_unsettled("unpack i.img out");
             for (path, bytes) in tree(&bench.path("out")) {
-                let (name, bytes) = (path.to_string_lossy().into_owned(), bytes.unwrap_or_default());
+                let (name, bytes) =
+                    (path.to_string_lossy().into_owned(), bytes.unwrap_or_default());
                 if let Some(index) = name.strip_prefix("from/file-") {
                     let index: usize = index.parse().unwrap();
-                    assert!(bytes == content(index, 3000 + index * 80), "{name} after {delay_us} µs");
+                    assert!(
+                        bytes == content(index, 3000 + index * 80),
+                        "{name} after {delay_us} µs"
+                    );
                 }
             }
             let again = bench.run("put -r i.img from /");
             let said = text(&again.stderr);
             let is_left = said == "i.img: removed /~steady-put, which an interrupted `put` left\n";
             assert!(again.status.success() && (said.is_empty() || is_left), "{said}");
-            assert!(bench.ok("ls i.img from").lines().filter(|name| name.starts_with("file-")).count() == 60);
+            assert!(
+                bench.ok("ls i.img from").lines().filter(|name| name.starts_with("file-")).count()
+                    == 60
+            );
         }
     }
 }
@@ -329,7 +436,10 @@ fn devices_that_are_no_chips_are_named() {
         assert!(error.starts_with("/dev/null: ") && error.contains("MTD"), "{error}");
     }
     let error = bench.fails("format /dev/null --force --device nand.toml");
-    assert_eq!(error, "/dev/null: is a chip of this machine; --device small-nand is for images alone");
+    assert_eq!(
+        error,
+        "/dev/null: is a chip of this machine; --device small-nand is for images alone"
+    );
 }
 
 #[test]
@@ -344,17 +454,35 @@ fn damage_is_found_and_changes_the_exit_code() {
     bench.damage("i.img", needle);
     let output = bench.run("check i.img");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).starts_with("inode 2 (/f): logical page "), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).starts_with("inode 2 (/f): logical page "),
+        "{}",
+        text(&output.stdout)
+    );
     assert!(text(&output.stdout).contains("cannot be read"), "{}", text(&output.stdout));
-    assert_eq!(text(&output.stderr), "error: i.img: 1 finding; expected none; --repair mends what can be mended\n");
-    assert_eq!(bench.fails("scrub i.img"), "i.img: 1 page is lost; expected none; `steady check` tells whose");
-    let json: serde_json::Value = serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();
+    assert_eq!(
+        text(&output.stderr),
+        "error: i.img: 1 finding; expected none; --repair mends what can be mended\n"
+    );
+    assert_eq!(
+        bench.fails("scrub i.img"),
+        "i.img: 1 page is lost; expected none; `steady check` tells whose"
+    );
+    let json: serde_json::Value =
+        serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();
     assert_eq!(json["findings"].as_array().unwrap().len(), 1);
-    assert!(bench.fails("cat i.img f").contains("i.img:/f: what was read is not what was written there"));
+    assert!(
+        bench
+            .fails("cat i.img f")
+            .contains("i.img:/f: what was read is not what was written there")
+    );
     assert!(bench.fails("unpack i.img out").contains("i.img:/f: "));
     assert!(!bench.path("out").exists(), "nothing is left of what could not be unpacked");
     let repaired = bench.fails("check --repair i.img");
-    assert!(repaired.contains("1 finding, 0 mended") && repaired.ends_with("or remove the file"), "{repaired}");
+    assert!(
+        repaired.contains("1 finding, 0 mended") && repaired.ends_with("or remove the file"),
+        "{repaired}"
+    );
     bench.ok("rm i.img f");
     assert_eq!(bench.ok("scrub i.img").lines().last(), Some("0 pages lost"));
 }
@@ -368,7 +496,14 @@ fn images_that_are_cut_or_no_images_are_refused_and_stay_as_they_are() {
         let whole = bench.read("whole.img");
         for length in [0, 1, 100, 512, 4096, whole.len() / 2, whole.len() - 576, whole.len() - 1] {
             bench.write("i.img", &whole[..length]);
-            for line in ["ls i.img", "check i.img", "dump i.img", "unpack i.img out", "put i.img nor.toml /", "rm i.img f"] {
+            for line in [
+                "ls i.img",
+                "check i.img",
+                "dump i.img",
+                "unpack i.img out",
+                "put i.img nor.toml /",
+                "rm i.img f",
+            ] {
                 let error = bench.fails(line);
                 assert!(error.starts_with("i.img: "), "{length}: {error}");
             }
@@ -405,7 +540,10 @@ fn reading_changes_no_byte_of_the_image() {
         assert!(bench.read("i.img") == before);
         // Permissions do not stop the superuser.
         if fs::File::options().write(true).open(bench.path("i.img")).is_err() {
-            assert_eq!(bench.fails("mkdir i.img d"), "i.img: the file cannot be used: Permission denied (os error 13)");
+            assert_eq!(
+                bench.fails("mkdir i.img d"),
+                "i.img: the file cannot be used: Permission denied (os error 13)"
+            );
         }
     }
 }
@@ -421,11 +559,17 @@ fn an_image_that_somebody_writes_is_left_alone() {
     bench.ok("ls i.img");
     let error = "i.img: another process uses the image; expected it to be free";
     assert_eq!(
-        (bench.fails("mkdir i.img d").as_str(), bench.fails("format i.img --force --device nand.toml").as_str()),
+        (
+            bench.fails("mkdir i.img d").as_str(),
+            bench.fails("format i.img --force --device nand.toml").as_str()
+        ),
         (error, error)
     );
     flock(&file, FlockOperation::LockExclusive).unwrap();
-    assert_eq!(bench.fails("ls i.img"), "i.img: another process changes the image; expected it to be free");
+    assert_eq!(
+        bench.fails("ls i.img"),
+        "i.img: another process changes the image; expected it to be free"
+    );
 }
 
 #[test]
@@ -457,7 +601,10 @@ fn every_command_has_help_a_manual_page_and_completions() {
         let help = bench.ok(&format!("{name} --help"));
         assert!(help.contains("Usage: steady"), "{help}");
         let page = text(&bench.read(&format!("pages/steady-{name}.1")));
-        assert!(page.contains(".SH SYNOPSIS") && page.contains(&format!("steady\\-{name}")), "{page}");
+        assert!(
+            page.contains(".SH SYNOPSIS") && page.contains(&format!("steady\\-{name}")),
+            "{page}"
+        );
     }
     assert!(bench.ok("man").contains(".TH steady 1"));
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
@@ -471,16 +618,31 @@ fn cards_and_their_images_work_with_the_same_commands() {
     for tags in ["beside", "table", "within"] {
         let bench = Bench::new(&format!("card-{tags}"));
         fill(&bench, "from");
-        assert!(bench.ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags}")).contains("Usable"));
+        assert!(
+            bench
+                .ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags}"))
+                .contains("Usable")
+        );
         bench.ok("put -r card.img from /");
         bench.ok("get -r card.img from to");
         assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
         let checked = bench.ok("check card.img");
-        assert!(checked.starts_with("43 files, 6 directories, ") && checked.ends_with(" pages: sound\n"), "{checked}");
+        assert!(
+            checked.starts_with("43 files, 6 directories, ")
+                && checked.ends_with(" pages: sound\n"),
+            "{checked}"
+        );
         let health = bench.ok("health card.img");
-        assert!(health.contains("Spare blocks    none needed: a card or disk replaces its blocks by itself"), "{health}");
+        assert!(
+            health.contains(
+                "Spare blocks    none needed: a card or disk replaces its blocks by itself"
+            ),
+            "{health}"
+        );
         let before = bench.ok("ls card.img");
-        bench.ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags} --force"));
+        bench.ok(&format!(
+            "format card.img --block --size 64MiB --unit 512KiB --tags {tags} --force"
+        ));
         assert_eq!((before.as_str(), bench.ok("ls card.img").as_str()), ("from/\n", ""));
         assert!(bench.fails("ls card.img --device nand.toml").contains("is managed flash"));
     }
@@ -490,35 +652,53 @@ fn cards_and_their_images_work_with_the_same_commands() {
     assert!(!bench.path("card.img").exists(), "nothing is made of it");
     assert!(bench.fails("format card.img --block").contains("--size is missing"));
     let refused = bench.fails("format card.img --block --size 1MiB");
-    assert!(refused.contains("1 MiB have 8 allocation units of 128 KiB, too few for a volume"), "{refused}");
+    assert!(
+        refused.contains("1 MiB have 8 allocation units of 128 KiB, too few for a volume"),
+        "{refused}"
+    );
     let refused = bench.fails("format card.img --block --size 64MiB --unit 4MiB");
     assert!(
-        refused.contains("16 allocation units of 4 MiB") && refused.contains("expected --unit 1MiB, which leaves"),
+        refused.contains("16 allocation units of 4 MiB")
+            && refused.contains("expected --unit 1MiB, which leaves"),
         "{refused}"
     );
     assert!(!refused.contains("bad_blocks_max"), "words of raw chips: {refused}");
     assert!(!bench.path("card.img").exists());
-    assert_eq!(fs::read_dir(&bench.directory).unwrap().count(), 2, "nothing is left of a format that was refused");
+    assert_eq!(
+        fs::read_dir(&bench.directory).unwrap().count(),
+        2,
+        "nothing is left of a format that was refused"
+    );
 }
 
 #[test]
 fn a_file_that_holds_nothing_is_formatted_as_it_is_and_one_that_holds_something_is_not() {
     let bench = Bench::new("card-blank");
     let file = fs::File::create(bench.path("card.img")).unwrap();
-    assert!(bench.fails("format card.img --block").contains("--size is missing"), "an empty one has no size");
+    assert!(
+        bench.fails("format card.img --block").contains("--size is missing"),
+        "an empty one has no size"
+    );
     file.set_len(64 << 20).unwrap();
     let before = fs::metadata(bench.path("card.img")).unwrap();
     let made = bench.ok("format card.img --block");
     assert!(made.contains("\nUnit ") && made.contains("; usable were "), "{made}");
     let after = fs::metadata(bench.path("card.img")).unwrap();
     assert_eq!((before.ino(), before.len()), (after.ino(), after.len()), "the same file");
-    assert!(bench.fails("format card.img --block").contains("exists already"), "now it holds a volume");
+    assert!(
+        bench.fails("format card.img --block").contains("exists already"),
+        "now it holds a volume"
+    );
     bench.ok("ls card.img");
     fs::write(bench.path("notes"), [vec![0; 5000], vec![1]].concat()).unwrap();
     assert!(bench.fails("format notes --block --size 64MiB").contains("exists already"));
     fs::write(bench.path("zeros"), [0; 5000]).unwrap();
     bench.ok("format zeros --block --size 64MiB");
-    assert_eq!(fs::metadata(bench.path("zeros")).unwrap().len(), 64 << 20, "the size that was asked for");
+    assert_eq!(
+        fs::metadata(bench.path("zeros")).unwrap().len(),
+        64 << 20,
+        "the size that was asked for"
+    );
 }
 
 /// A card image that was cut to half was taken for an image of NAND. The error was "the
@@ -530,16 +710,31 @@ fn a_card_image_that_is_cut_off_says_how_long_it_is_and_should_be() {
         bench.ok(&format!("format card.img --block --size 4GiB --tags {tags}"));
         let file = fs::File::options().write(true).open(bench.path("card.img")).unwrap();
         for (length, said) in [
-            (2_u64 << 30, "2.0 GiB long, the volume has 4.0 GiB: the last 2147483648 bytes are missing"),
-            (100 << 20, "100.0 MiB long, the volume has 4.0 GiB: the last 4190109696 bytes are missing"),
+            (
+                2_u64 << 30,
+                "2.0 GiB long, the volume has 4.0 GiB: the last 2147483648 bytes are missing",
+            ),
+            (
+                100 << 20,
+                "100.0 MiB long, the volume has 4.0 GiB: the last 4190109696 bytes are missing",
+            ),
             (8192, "0.0 MiB long, the volume has 4.0 GiB: the last 4294959104 bytes are missing"),
         ] {
             file.set_len(length).unwrap();
-            for line in ["ls card.img", "check card.img", "put card.img nor.toml /", "mount card.img ."] {
+            for line in
+                ["ls card.img", "check card.img", "put card.img nor.toml /", "mount card.img ."]
+            {
                 let error = bench.fails(line);
-                assert!(error == format!("card.img: {said}") || line.starts_with("mount"), "{line}: {error}");
+                assert!(
+                    error == format!("card.img: {said}") || line.starts_with("mount"),
+                    "{line}: {error}"
+                );
             }
-            assert_eq!(fs::metadata(bench.path("card.img")).unwrap().len(), length, "nothing is written");
+            assert_eq!(
+                fs::metadata(bench.path("card.img")).unwrap().len(),
+                length,
+                "nothing is written"
+            );
         }
         file.set_len(0).unwrap();
         assert!(bench.fails("ls card.img").starts_with("card.img: "));

@@ -50,7 +50,10 @@ fn others_say_that_they_were_not_finished_and_write_nothing() {
         let output = interrupted(&bench, line, 1500, Signal::INT);
         assert_eq!(output.status.code(), Some(130), "{line}: {}", text(&output.stderr));
         let said = text(&output.stderr).lines().last().unwrap_or_default().to_string();
-        assert!(said.starts_with("interrupted") && said.ends_with("the command was not finished"), "{line}: {said}");
+        assert!(
+            said.starts_with("interrupted") && said.ends_with("the command was not finished"),
+            "{line}: {said}"
+        );
         assert!(output.stdout.is_empty() && !bench.path("out.json").exists(), "{line}");
     }
 }

@@ -21,7 +21,8 @@ struct Chance(u64);
 
 impl Chance {
     fn below(&mut self, limit: Duration) -> Duration {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         limit.mul_f64((self.0 >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
@@ -43,7 +44,11 @@ const CASES: [Case; 8] = [
     Case { name: "get", line: "get i.img old/a a", then: "get --force i.img old/a a" },
     Case { name: "get-r", line: "get -r i.img old out", then: "get -r i.img old out" },
     Case { name: "unpack", line: "unpack i.img out", then: "unpack i.img out" },
-    Case { name: "pack", line: "pack new n.img --device nand.toml", then: "pack new n.img --device nand.toml --force" },
+    Case {
+        name: "pack",
+        line: "pack new n.img --device nand.toml",
+        then: "pack new n.img --device nand.toml --force",
+    },
 ];
 
 fn prepared(name: &str) -> Bench {
@@ -64,7 +69,11 @@ fn prepared(name: &str) -> Bench {
 /// Starts a command, and stops it after a time.
 fn stop(bench: &Bench, line: &str, after: Duration, signal: Signal) {
     let mut command = bench.command(line);
-    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     std::thread::sleep(after);
     let _ = kill_process(Pid::from_child(&child), signal);
     child.wait().unwrap();
@@ -83,7 +92,8 @@ fn got(bench: &Bench, case: &Case) -> Option<bool> {
         "unpack" => ("out", "out/old"),
         _ => return None,
     };
-    let is_whole = bench.path(name).exists().then(|| tree(&bench.path(below)) == tree(&bench.path("old")))?;
+    let is_whole =
+        bench.path(name).exists().then(|| tree(&bench.path(below)) == tree(&bench.path("old")))?;
     fs::remove_dir_all(bench.path(name)).unwrap();
     Some(is_whole)
 }
@@ -92,10 +102,18 @@ fn got(bench: &Bench, case: &Case) -> Option<bool> {
 /// other.
 fn look(bench: &Bench, case: &Case, context: &str) {
     let check = bench.json("check i.img --json");
-    assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{context}: {check}");
-    assert!(check["interrupted_bytes"].is_null() && check["unsettled"] == false, "{context}: {check}");
+    assert_eq!(
+        (&check["findings"], &check["removed_pages"]),
+        (&serde_json::json!([]), &0.into()),
+        "{context}: {check}"
+    );
+    assert!(
+        check["interrupted_bytes"].is_null() && check["unsettled"] == false,
+        "{context}: {check}"
+    );
     bench.ok("unpack i.img shown");
-    let is_shown = |path: &PathBuf, bytes: &Option<Vec<u8>>, from: &Tree| from.get(path) == Some(bytes);
+    let is_shown =
+        |path: &PathBuf, bytes: &Option<Vec<u8>>, from: &Tree| from.get(path) == Some(bytes);
     let host: Tree = tree(&bench.directory).into_iter().collect();
     let shown = tree(&bench.path("shown"));
     // Only visible files use space: pages of files, and few pages of each directory.
@@ -113,10 +131,15 @@ fn look(bench: &Bench, case: &Case, context: &str) {
     );
     for (path, bytes) in shown {
         let moved = case.name == "mv" && path.ends_with("b");
-        let from = if moved && !is_shown(&path, &bytes, &host) { PathBuf::from("old/a") } else { path.clone() };
+        let from = if moved && !is_shown(&path, &bytes, &host) {
+            PathBuf::from("old/a")
+        } else {
+            path.clone()
+        };
         assert!(path.ends_with("then") || is_shown(&from, &bytes, &host), "{context}: {path:?}");
     }
-    let strange: Vec<_> = host.keys().filter(|path| path.to_string_lossy().contains("steady-")).collect();
+    let strange: Vec<_> =
+        host.keys().filter(|path| path.to_string_lossy().contains("steady-")).collect();
     assert!(strange.is_empty(), "{context}: {strange:?}");
 }
 
@@ -230,10 +253,18 @@ fn check_names_what_an_interrupted_put_left_and_repair_removes_it() {
         fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
         leave(&bench, name, number);
         let before = bench.ok("check i.img");
-        assert!(before.contains(&format!("left over: /{name}, 68.4 KiB, of a `put` that was interrupted")), "{before}");
+        assert!(
+            before.contains(&format!(
+                "left over: /{name}, 68.4 KiB, of a `put` that was interrupted"
+            )),
+            "{before}"
+        );
         assert!(!bench.ok("stat i.img /").contains("draft"), "the mark is no attribute of a user");
         let repaired = bench.run("check --repair i.img");
-        assert_eq!(text(&repaired.stderr), format!("i.img: removed /{name}, which an interrupted `put` left\n"));
+        assert_eq!(
+            text(&repaired.stderr),
+            format!("i.img: removed /{name}, which an interrupted `put` left\n")
+        );
         let after = bench.ok("check i.img");
         assert!(!after.contains("left over") && after.ends_with("sound\n"), "{after}");
         bench.ok("put i.img nand.toml /");
@@ -287,7 +318,8 @@ fn what_a_user_made_of_a_draft_is_the_users() {
         let bench = prepared("users");
         fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
         leave(&bench, "~steady-put", 0);
-        let image = steadyfs_host::image::Image::open(bench.path("i.img"), Access::ReadWrite).unwrap();
+        let image =
+            steadyfs_host::image::Image::open(bench.path("i.img"), Access::ReadWrite).unwrap();
         let mut memory = vec![0; 1 << 20];
         let mut fs = FileSystem::mount(image, Access::ReadWrite, &mut memory).unwrap();
         fs.set_time(1_800_000_000_000_000_000);
@@ -325,14 +357,22 @@ fn a_signal_ends_put_with_a_line_and_the_code_of_shells() {
     let mut seen = 0;
     for after_us in (500..20_000).step_by(500) {
         fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
-        let child = bench.command("put i.img large /").stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let child = bench
+            .command("put i.img large /")
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         std::thread::sleep(Duration::from_micros(after_us));
         let _ = kill_process(Pid::from_child(&child), Signal::INT);
         let output = child.wait_with_output().unwrap();
         let said = text(&output.stderr);
         if output.status.code() == Some(130) && said.contains("% done") {
             seen += 1;
-            assert!(said.starts_with("interrupted, ") && said.ends_with(": the command was not finished\n"), "{said}");
+            assert!(
+                said.starts_with("interrupted, ")
+                    && said.ends_with(": the command was not finished\n"),
+                "{said}"
+            );
             // The next command has nothing left to do.
             let checked = bench.ok("check i.img");
             assert!(checked.ends_with("sound\n") && bench.ok("ls i.img") == "old/\n", "{checked}");

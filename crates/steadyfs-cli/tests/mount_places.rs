@@ -29,7 +29,11 @@ fn in_namespace(name: &str, test: impl FnOnce(&Bench)) {
 /// Runs a command of the host in the directory of a test.
 fn host(bench: &Bench, line: &str) {
     let mut words = line.split(' ');
-    let status = Command::new(words.next().unwrap()).args(words).current_dir(&bench.directory).status().unwrap();
+    let status = Command::new(words.next().unwrap())
+        .args(words)
+        .current_dir(&bench.directory)
+        .status()
+        .unwrap();
     assert!(status.success(), "{line}");
 }
 
@@ -54,7 +58,13 @@ impl Service {
     }
 
     fn signal(&self) {
-        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &self.child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     fn told(&self) -> String {
@@ -100,7 +110,9 @@ fn refused(bench: &Bench, directory: &str, reason: &str) {
 fn the_root_directory_is_refused() {
     in_namespace("the_root_directory_is_refused", |bench| {
         std::os::unix::fs::symlink("/", bench.path("link")).unwrap();
-        for place in ["/", "link", "/proc/..", "/ --nonempty", "link --nonempty", "link/. --nonempty"] {
+        for place in
+            ["/", "link", "/proc/..", "/ --nonempty", "link --nonempty", "link/. --nonempty"]
+        {
             refused(bench, place, "is the root directory");
         }
     });
@@ -112,7 +124,14 @@ fn a_directory_with_a_mount_below_is_refused() {
         std::os::unix::fs::symlink("mnt", bench.path("link")).unwrap();
         let below = bench.path("mnt/one two/data");
         fs::create_dir_all(&below).unwrap();
-        assert!(Command::new("mount").args(["-t", "tmpfs", "t"]).arg(&below).status().unwrap().success());
+        assert!(
+            Command::new("mount")
+                .args(["-t", "tmpfs", "t"])
+                .arg(&below)
+                .status()
+                .unwrap()
+                .success()
+        );
         fs::write(below.join("theirs"), b"theirs").unwrap();
         for place in ["mnt", "link", "mnt --nonempty", "link --nonempty", ". --nonempty"] {
             refused(bench, place, "/mnt/one two/data; expected a directory without any");
@@ -127,7 +146,11 @@ fn a_directory_that_is_not_empty_is_mounted_on_only_when_asked() {
     in_namespace("a_directory_that_is_not_empty_is_mounted_on_only_when_asked", |bench| {
         bench.write("mnt/hidden", b"hidden");
         std::os::unix::fs::symlink("mnt", bench.path("link")).unwrap();
-        refused(bench, "mnt", "is not empty, and its files would be hidden; expected an empty directory, or --nonempty");
+        refused(
+            bench,
+            "mnt",
+            "is not empty, and its files would be hidden; expected an empty directory, or --nonempty",
+        );
         refused(bench, "link", "is not empty");
         let service = Service::new(bench, "mount i.img link --nonempty");
         assert!(!bench.path("mnt/hidden").exists());
@@ -147,7 +170,10 @@ fn in_the_way(name: &str, place: &str, complaint: &str) {
         host(bench, &format!("mount -t tmpfs t {place}"));
         bench.write(&format!("{place}/theirs"), b"theirs");
         let told = service.complaint();
-        assert!(told.starts_with("still mounted and served: ") && told.contains(complaint), "{told}");
+        assert!(
+            told.starts_with("still mounted and served: ") && told.contains(complaint),
+            "{told}"
+        );
         assert_eq!(bench.read(&format!("{place}/theirs")), b"theirs");
         // When the tmpfs is gone, the next signal ends the service as usual.
         host(bench, &format!("umount {place}"));
@@ -196,7 +222,10 @@ fn a_second_signal_leaves_a_mount_that_another_one_lies_on() {
         service.complaint();
         service.signal();
         let told = service.end(1);
-        assert!(told.contains("mnt: the mount is still there: another mount (tmpfs) lies on it"), "{told}");
+        assert!(
+            told.contains("mnt: the mount is still there: another mount (tmpfs) lies on it"),
+            "{told}"
+        );
         assert_eq!(bench.read("mnt/theirs"), b"theirs");
         assert_eq!(bench.ok("cat i.img file"), "content", "what was written is kept");
         host(bench, "umount mnt");

@@ -7,8 +7,9 @@ const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
 
 /// Makes the same files, in an order that a number chooses.
 fn fill(bench: &Bench, name: &str, order: usize) {
-    let mut files: Vec<_> =
-        (0..30).map(|index| (format!("{name}/d{}/f{index}", index % 4), content(index, index * 431))).collect();
+    let mut files: Vec<_> = (0..30)
+        .map(|index| (format!("{name}/d{}/f{index}", index % 4), content(index, index * 431)))
+        .collect();
     files.push((format!("{name}/Ärger/ß.txt"), b"utf-8".to_vec()));
     let shift = order * 7 % files.len();
     files.rotate_left(shift);
@@ -47,7 +48,10 @@ fn the_same_input_gives_the_same_bytes_in_whatever_order_it_was_made() {
             fill(&bench, &format!("from{order}"), order);
             bench.ok(&format!("pack from{order} i{order}.img --device {device}"));
         }
-        assert!(bench.read("i0.img") == bench.read("i1.img") && bench.read("i0.img") == bench.read("i2.img"));
+        assert!(
+            bench.read("i0.img") == bench.read("i1.img")
+                && bench.read("i0.img") == bench.read("i2.img")
+        );
         bench.ok(&format!("pack from1 i0.img --force --device {device}"));
         assert!(bench.read("i0.img") == bench.read("i1.img"));
     }
@@ -62,8 +66,13 @@ fn times_are_fixed_from_the_environment_or_those_of_the_files() {
     let mut command = bench.command("pack from epoch.img --device nand.toml");
     assert!(command.env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap().status.success());
     bench.ok("pack from files.img --device nand.toml --mtime files");
-    assert!(bench.read("fixed.img") == bench.read("epoch.img") && bench.read("fixed.img") != bench.read("none.img"));
-    let modified = |image: &str, path: &str| bench.json(&format!("stat {image} {path} --json"))["modified_ns"].as_u64();
+    assert!(
+        bench.read("fixed.img") == bench.read("epoch.img")
+            && bench.read("fixed.img") != bench.read("none.img")
+    );
+    let modified = |image: &str, path: &str| {
+        bench.json(&format!("stat {image} {path} --json"))["modified_ns"].as_u64()
+    };
     assert_eq!(modified("none.img", "d1/f1"), None);
     assert_eq!(
         (modified("fixed.img", "d1/f1"), modified("fixed.img", "d1")),
@@ -71,12 +80,18 @@ fn times_are_fixed_from_the_environment_or_those_of_the_files() {
     );
     for path in ["d1/f1", "d1"] {
         let host = fs::metadata(bench.path("from").join(path)).unwrap().modified().unwrap();
-        let host_ns = host.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let host_ns =
+            host.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
         assert_eq!(modified("files.img", path), Some(host_ns), "{path}");
     }
-    let output = bench.command("pack from x.img --device nand.toml").env("SOURCE_DATE_EPOCH", "today").output().unwrap();
+    let output = bench
+        .command("pack from x.img --device nand.toml")
+        .env("SOURCE_DATE_EPOCH", "today")
+        .output()
+        .unwrap();
     assert!(
-        String::from_utf8(output.stderr).unwrap().contains("SOURCE_DATE_EPOCH is `today`: ") && !bench.path("x.img").exists()
+        String::from_utf8(output.stderr).unwrap().contains("SOURCE_DATE_EPOCH is `today`: ")
+            && !bench.path("x.img").exists()
     );
 }
 
@@ -98,14 +113,22 @@ fn names_made_to_leave_the_directory_are_refused_before_anything_is_written() {
         bench.ok("pack from i.img --device nand.toml");
         bench.forge("i.img", harmless.as_bytes(), name.as_bytes());
         let error = bench.fails("unpack i.img sub/out");
-        assert!(error.contains(&format!("has a name that {fault}, which is not made on the host")), "{error}");
+        assert!(
+            error.contains(&format!("has a name that {fault}, which is not made on the host")),
+            "{error}"
+        );
         assert!(!error.contains(['\u{1b}', '\0']), "{error:?}");
         assert!(!bench.path("sub").exists());
         bench.ok("unpack i.img out --sanitise");
         let found = tree(&bench.path("out"));
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().all(|(path, _)| !path.to_string_lossy().contains(['\0', '\u{1b}'])), "{found:?}");
-        assert!(bench.ok("ls i.img").lines().count() == 2 && !bench.ok("ls i.img").contains('\u{1b}'));
+        assert!(
+            found.iter().all(|(path, _)| !path.to_string_lossy().contains(['\0', '\u{1b}'])),
+            "{found:?}"
+        );
+        assert!(
+            bench.ok("ls i.img").lines().count() == 2 && !bench.ok("ls i.img").contains('\u{1b}')
+        );
         // Other commands do not use such a name as a path either.
         bench.fails("get -r i.img / elsewhere");
         assert!(!bench.path("elsewhere").exists());
@@ -150,7 +173,9 @@ fn links_are_kept_or_followed_and_never_written_through() {
     assert_eq!(bench.ok("ls kept.img"), "f\nlink@\n");
     assert!(bench.ok("stat kept.img link").contains("Names           f\n"));
     assert!(bench.ok("stat kept.img f").contains("6751, owner 0, group 0"));
-    assert!(bench.fails("cat kept.img link").ends_with("is a symbolic link to `f`; expected a file"));
+    assert!(
+        bench.fails("cat kept.img link").ends_with("is a symbolic link to `f`; expected a file")
+    );
     bench.ok("unpack kept.img out");
     assert_eq!(fs::read_link(bench.path("out/link")).unwrap(), std::path::Path::new("f"));
     let mode = fs::metadata(bench.path("out/f")).unwrap().permissions().mode();
@@ -166,7 +191,10 @@ fn links_are_kept_or_followed_and_never_written_through() {
     symlink("victim", bench.path("in-the-way")).unwrap();
     assert!(bench.fails("get i.img f in-the-way").contains("exists already"));
     bench.ok("get i.img f in-the-way --force");
-    assert_eq!((bench.read("victim"), bench.read("in-the-way")), (b"untouched".to_vec(), b"f".to_vec()));
+    assert_eq!(
+        (bench.read("victim"), bench.read("in-the-way")),
+        (b"untouched".to_vec(), b"f".to_vec())
+    );
     symlink("nowhere", bench.path("dangling")).unwrap();
     assert!(bench.fails("unpack i.img dangling").contains("dangling"));
     assert!(!bench.path("nowhere").exists());
@@ -182,14 +210,20 @@ fn what_a_volume_cannot_hold_is_refused() {
     bench.write("from/f", b"f");
     fs::write(bench.path("from").join(std::ffi::OsStr::from_bytes(b"\xFF\xFE")), b"").unwrap();
     assert!(
-        bench.fails("pack from i.img --device nand.toml").ends_with("has a name that is not UTF-8, as names in a volume are")
+        bench
+            .fails("pack from i.img --device nand.toml")
+            .ends_with("has a name that is not UTF-8, as names in a volume are")
     );
     let bench = Bench::new("unfit-socket");
     fs::create_dir(bench.path("from")).unwrap();
     // The name is relative, because names of sockets are short.
     let socket = std::os::unix::net::UnixListener::bind(bench.path("from/s"));
     if socket.is_ok() {
-        assert!(bench.fails("pack from i.img --device nand.toml").contains("is neither a file nor a directory"));
+        assert!(
+            bench
+                .fails("pack from i.img --device nand.toml")
+                .contains("is neither a file nor a directory")
+        );
     }
 }
 
@@ -203,19 +237,28 @@ fn a_file_that_says_it_is_larger_than_any_is_refused_at_once() {
     let fields = |size: u64| [size.to_le_bytes(), modified].concat();
     bench.forge("i.img", &fields(77_777), &fields(u64::MAX));
     let says = "endless: what was read is not what was written there; `steady check` tells more";
-    for line in ["cat i.img endless", "get i.img endless out", "get -r i.img / out", "unpack i.img out2"] {
+    for line in
+        ["cat i.img endless", "get i.img endless out", "get -r i.img / out", "unpack i.img out2"]
+    {
         let error = bench.fails(line);
         assert!(error.contains(says), "{line}: {error}");
     }
     assert!(!bench.path("out").join("endless").exists() && !bench.path("out2/endless").exists());
     assert_eq!(bench.ok("cat i.img good"), "good");
     assert_eq!(bench.run("check i.img").status.code(), Some(1));
-    assert!(bench.ok("tree i.img").contains("2 files") && bench.ok("ls -l i.img").contains("endless"));
+    assert!(
+        bench.ok("tree i.img").contains("2 files") && bench.ok("ls -l i.img").contains("endless")
+    );
 }
 
 #[test]
 fn no_output_has_what_a_terminal_acts_on() {
-    let names = ["escape\u{1b}[2J-in-image", "command\u{9b}2J-in-image", "line\r\n-is-in-this-image", "turn\u{202e}gpj-in-image"];
+    let names = [
+        "escape\u{1b}[2J-in-image",
+        "command\u{9b}2J-in-image",
+        "line\r\n-is-in-this-image",
+        "turn\u{202e}gpj-in-image",
+    ];
     for (index, name) in names.into_iter().enumerate() {
         let bench = Bench::new(&format!("terminal-{index}"));
         let harmless = "x".repeat(name.len());
@@ -257,7 +300,11 @@ fn names_of_the_host_are_told_without_what_a_terminal_acts_on() {
     std::os::unix::fs::symlink(target, bench.path("from/a\u{1b}[2Jb")).unwrap();
     let error = bench.fails("pack from i.img --device nand.toml");
     assert!(error.starts_with(r"from/a\u{1b}[2Jb: names something that is not UTF-8"), "{error:?}");
-    let title = String::from_utf8(bench.read("nand.toml")).unwrap().replacen("title = \"", "title = \"\\u001b[2J", 1);
+    let title = String::from_utf8(bench.read("nand.toml")).unwrap().replacen(
+        "title = \"",
+        "title = \"\\u001b[2J",
+        1,
+    );
     bench.write("title.toml", title.as_bytes());
     assert!(!bench.ok("format t.img --device title.toml").contains('\u{1b}'));
     bench.write("trace.csv", b"\x1b[2Jduration\n1\n");
@@ -270,9 +317,21 @@ fn names_that_no_file_can_have_are_refused_where_files_are_made() {
     bench.write("f", b"f");
     bench.ok("format i.img --device nand.toml");
     bench.ok("put i.img f /");
-    for line in ["mkdir i.img ..", "mkdir i.img .", "put i.img f missing/../g", "mv i.img / f", "mv i.img .. f", "rm i.img .."] {
+    for line in [
+        "mkdir i.img ..",
+        "mkdir i.img .",
+        "put i.img f missing/../g",
+        "mv i.img / f",
+        "mv i.img .. f",
+        "rm i.img ..",
+    ] {
         let output = bench.run(line);
-        assert_eq!((output.status.code(), bench.ok("ls i.img").as_str()), (Some(1), "f\n"), "{line}: {}", text(&output.stderr));
+        assert_eq!(
+            (output.status.code(), bench.ok("ls i.img").as_str()),
+            (Some(1), "f\n"),
+            "{line}: {}",
+            text(&output.stderr)
+        );
     }
     let long = "n".repeat(256);
     assert!(bench.fails(&format!("mkdir i.img {long}")).contains("255 bytes"));
@@ -285,7 +344,9 @@ fn names_that_no_file_can_have_are_refused_where_files_are_made() {
 /// Returns the hash of a name in a directory with this seed, as in `docs/format.md`.
 fn hash(seed: u32, name: &[u8]) -> u32 {
     let basis = 0x811C_9DC5 ^ seed;
-    let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let mut h = name
+        .iter()
+        .fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
     h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
     h ^ h >> 16
@@ -300,7 +361,11 @@ fn record_of(image: &[u8], name: &[u8], inode: u32) -> [u8; 8] {
     });
     let record = |seed| (u64::from(inode + 1) << 32 | u64::from(hash(seed, name))).to_le_bytes();
     let seeds: std::collections::BTreeSet<u32> = seeds.collect();
-    seeds.into_iter().map(record).find(|record| image.windows(8).any(|bytes| bytes == record)).expect("a record")
+    seeds
+        .into_iter()
+        .map(record)
+        .find(|record| image.windows(8).any(|bytes| bytes == record))
+        .expect("a record")
 }
 
 #[test]
@@ -308,13 +373,18 @@ fn a_directory_in_itself_ends_every_walk() {
     let bench = Bench::new("circle");
     bench.write("from/outer/inner/file", b"x");
     bench.ok("pack from i.img --device nand.toml");
-    let inode = |path: &str| bench.json(&format!("stat i.img {path} --json"))["inode"].as_u64().unwrap() as u32;
+    let inode = |path: &str| {
+        bench.json(&format!("stat i.img {path} --json"))["inode"].as_u64().unwrap() as u32
+    };
     let record = record_of(&bench.read("i.img"), b"file", inode("outer/inner/file"));
     let forged = [&record[..4], &(inode("outer") + 1).to_le_bytes()].concat();
     bench.forge("i.img", &record, &forged);
     for line in ["tree i.img", "unpack i.img out", "get -r i.img outer out", "rm -r i.img outer"] {
         let error = bench.fails(line);
-        assert!(error.contains("outer/inner") && error.contains("`steady check` tells more"), "{error}");
+        assert!(
+            error.contains("outer/inner") && error.contains("`steady check` tells more"),
+            "{error}"
+        );
     }
     assert!(!bench.path("out").exists());
     assert_eq!(bench.run("check i.img").status.code(), Some(1));
@@ -327,8 +397,9 @@ fn a_directory_in_itself_ends_every_walk() {
 
 /// Makes text, noise, and files that are too small for compression.
 fn fill_mixed(bench: &Bench) {
-    let text =
-        |index: usize, bytes: usize| format!("{index}: the valve of sensor {index} is open\n").repeat(bytes / 30).into_bytes();
+    let text = |index: usize, bytes: usize| {
+        format!("{index}: the valve of sensor {index} is open\n").repeat(bytes / 30).into_bytes()
+    };
     for index in 0..8 {
         bench.write(&format!("mixed/text/t{index}"), &text(index, 300 << index));
     }
@@ -344,13 +415,23 @@ fn fill_mixed(bench: &Bench) {
 fn compressed_images_take_less_room_and_every_command_shows_plain_bytes() {
     let bench = Bench::new("compressed");
     fill_mixed(&bench);
-    let used = |image: &str| bench.json(&format!("df {image} --json"))["used_bytes"].as_u64().expect("bytes");
+    let used = |image: &str| {
+        bench.json(&format!("df {image} --json"))["used_bytes"].as_u64().expect("bytes")
+    };
     bench.ok("pack mixed plain.img --device nand.toml");
     let listed = bench.ok("ls -l plain.img text");
     let tree_of = bench.ok("tree plain.img");
-    for (method, chunk) in [("lz4", "4KiB"), ("lz4", "64KiB"), ("deflate", "16KiB"), ("zstd:19", "32KiB")] {
-        bench.ok(&format!("pack mixed packed.img --force --device nand.toml --compress {method} --chunk {chunk}"));
-        assert!(used("packed.img") * 2 < used("plain.img"), "{method}: {} bytes", used("packed.img"));
+    for (method, chunk) in
+        [("lz4", "4KiB"), ("lz4", "64KiB"), ("deflate", "16KiB"), ("zstd:19", "32KiB")]
+    {
+        bench.ok(&format!(
+            "pack mixed packed.img --force --device nand.toml --compress {method} --chunk {chunk}"
+        ));
+        assert!(
+            used("packed.img") * 2 < used("plain.img"),
+            "{method}: {} bytes",
+            used("packed.img")
+        );
         bench.ok("check packed.img");
         assert_eq!(bench.ok("ls -l packed.img text"), listed, "{method}");
         assert_eq!(bench.ok("tree packed.img"), tree_of, "{method}");
@@ -362,7 +443,10 @@ fn compressed_images_take_less_room_and_every_command_shows_plain_bytes() {
         let stat = bench.json("stat packed.img text/t7 --json");
         assert_eq!(stat["compressed"]["method"].as_str(), method.split(':').next());
         assert_eq!(stat["size"], bench.read("mixed/text/t7").len());
-        assert!(stat["attributes"].as_object().is_some_and(|all| all.is_empty()), "{method}: {stat}");
+        assert!(
+            stat["attributes"].as_object().is_some_and(|all| all.is_empty()),
+            "{method}: {stat}"
+        );
         let noise = bench.json("stat packed.img noise/n3 --json");
         assert!(noise["compressed"].is_null(), "{method}: noise stays as it is");
     }

@@ -11,7 +11,10 @@ use steadyfs_convert::{Inode, Kind, Limit, Tree};
 /// Makes a directory with files of several sizes, a hard link, a link, modes and times.
 fn fill(bench: &Bench, name: &str) {
     for index in 0..12 {
-        bench.write(&format!("{name}/d{}/f{index}", index % 3), &content(index, index * index * 531));
+        bench.write(
+            &format!("{name}/d{}/f{index}", index % 3),
+            &content(index, index * index * 531),
+        );
     }
     bench.write(&format!("{name}/zeros"), &vec![0; 100_000]);
     bench.write(&format!("{name}/Ärger/ß.txt"), b"utf-8");
@@ -44,13 +47,19 @@ fn marks(bench: &Bench, name: &str) -> Vec<(std::path::PathBuf, u32, i64)> {
 fn unpacking_gives_what_was_packed_read_only() {
     let bench = Bench::new("read-only");
     fill(&bench, "from");
-    for (index, options) in
-        ["", "--compress xz --chunk 1MiB", "--compress gzip:6 --plain-metadata", "--compress zstd:3 --hash-tree"]
-            .into_iter()
-            .enumerate()
+    for (index, options) in [
+        "",
+        "--compress xz --chunk 1MiB",
+        "--compress gzip:6 --plain-metadata",
+        "--compress zstd:3 --hash-tree",
+    ]
+    .into_iter()
+    .enumerate()
     {
         let (image, out) = (format!("i{index}.sqfs"), format!("out{index}"));
-        let packed = bench.json(&format!("pack from {image} --read-only --mtime files --owner files --json {options}"));
+        let packed = bench.json(&format!(
+            "pack from {image} --read-only --mtime files --owner files --json {options}"
+        ));
         assert_eq!((&packed["files"], &packed["directories"]), (&16.into(), &5.into()));
         let unpacked = bench.json(&format!("unpack {image} {out} --json"));
         assert_eq!((&unpacked["files"], &unpacked["bytes"]), (&packed["files"], &packed["bytes"]));
@@ -61,7 +70,12 @@ fn unpacking_gives_what_was_packed_read_only() {
         assert!(bench.ok(&format!("check {image}")).contains("16 files, 5 directories: sound"));
         if has("unsquashfs") {
             let theirs = bench.path(&format!("theirs{index}"));
-            let output = Command::new("unsquashfs").arg("-d").arg(&theirs).arg(bench.path(&image)).output().unwrap();
+            let output = Command::new("unsquashfs")
+                .arg("-d")
+                .arg(&theirs)
+                .arg(bench.path(&image))
+                .output()
+                .unwrap();
             assert!(output.status.success(), "{}", text(&output.stderr));
             assert_eq!(tree(&bench.path("from")), tree(&theirs));
         }
@@ -78,7 +92,9 @@ fn the_same_directory_gives_the_same_read_only_image() {
         bench.ok(&format!("pack from b.img --read-only --force {options}"));
         assert!(bench.read("a.img") == bench.read("b.img"), "{options}");
     }
-    assert!(bench.fails("pack from a.img --read-only").contains("exists already; --force replaces it"));
+    assert!(
+        bench.fails("pack from a.img --read-only").contains("exists already; --force replaces it")
+    );
     bench.write("order", b"zeros\n\nd2\n");
     bench.ok("pack from ordered.sqfs --read-only --order order");
     bench.ok("pack from plain.sqfs --read-only");
@@ -102,12 +118,26 @@ fn commands_that_read_read_archives_and_others_refuse_them() {
     assert_eq!(bench.read("got"), content(7, 7 * 7 * 531));
     assert_eq!(tree(&bench.path("from/d1")), tree(&bench.path("directory")));
     let stat = bench.json("stat i.sqfs d1/f7 --json");
-    assert_eq!((&stat["permissions"]["mode"], &stat["modified_ns"]), (&"0751".into(), &1_700_000_000_000_000_000_u64.into()));
-    assert!(bench.fails("stat i.sqfs d1/none").contains("i.sqfs:/d1/none: no such file or directory"));
+    assert_eq!(
+        (&stat["permissions"]["mode"], &stat["modified_ns"]),
+        (&"0751".into(), &1_700_000_000_000_000_000_u64.into())
+    );
+    assert!(
+        bench.fails("stat i.sqfs d1/none").contains("i.sqfs:/d1/none: no such file or directory")
+    );
     let before = bench.read("i.sqfs");
-    for line in ["rm i.sqfs zeros", "put i.sqfs nand.toml /", "mkdir i.sqfs x", "mv i.sqfs zeros x", "df i.sqfs", "scrub i.sqfs"]
-    {
-        assert!(bench.fails(line).contains("i.sqfs: is an image of squashfs, which is only read"), "{line}");
+    for line in [
+        "rm i.sqfs zeros",
+        "put i.sqfs nand.toml /",
+        "mkdir i.sqfs x",
+        "mv i.sqfs zeros x",
+        "df i.sqfs",
+        "scrub i.sqfs",
+    ] {
+        assert!(
+            bench.fails(line).contains("i.sqfs: is an image of squashfs, which is only read"),
+            "{line}"
+        );
     }
     assert!(bench.fails("check i.sqfs --repair").contains("is only read; expected no --repair"));
     assert!(bench.read("i.sqfs") == before);
@@ -125,16 +155,23 @@ fn a_signed_image_is_refused_where_a_bit_is_another_one() {
         let checked = bench.json("check i.sqfs --json --verify-key k.pub");
         let signed_by = checked["seal"]["signed_by"].as_str().unwrap();
         assert_eq!(text(&key), format!("ed25519-public {signed_by}\n"));
-        assert!(bench.ok("check i.sqfs").contains("hash tree: verified, signed; --verify-key says"));
+        assert!(
+            bench.ok("check i.sqfs").contains("hash tree: verified, signed; --verify-key says")
+        );
         assert!(!bench.ok("ls i.sqfs --verify-key k.pub").is_empty());
         let sound = bench.read("i.sqfs");
         for at in [100, sound.len() / 3, sound.len() / 2, sound.len() - 4096] {
             let mut flipped = sound.clone();
             flipped[at] ^= 0x10;
             bench.write("f.sqfs", &flipped);
-            for line in
-                ["ls f.sqfs", "unpack f.sqfs none", "cat f.sqfs d1/f7", "get f.sqfs d1/f7 none", "tree f.sqfs", "stat f.sqfs"]
-            {
+            for line in [
+                "ls f.sqfs",
+                "unpack f.sqfs none",
+                "cat f.sqfs d1/f7",
+                "get f.sqfs d1/f7 none",
+                "tree f.sqfs",
+                "stat f.sqfs",
+            ] {
                 bench.fails(&format!("{line} --verify-key k.pub"));
             }
             let output = bench.run("check f.sqfs --verify-key k.pub");
@@ -149,9 +186,17 @@ fn a_signed_image_is_refused_where_a_bit_is_another_one() {
     bench.ok("pack from plain.sqfs --read-only");
     bench.ok("pack from volume.img --device nand.toml");
     assert!(bench.ok("check unsigned.sqfs").contains("hash tree: verified, not signed"));
-    assert!(bench.fails("ls unsigned.sqfs --verify-key k.pub").contains("is not signed; expected a signature"));
+    assert!(
+        bench
+            .fails("ls unsigned.sqfs --verify-key k.pub")
+            .contains("is not signed; expected a signature")
+    );
     assert!(bench.fails("ls plain.sqfs --verify-key k.pub").contains("has no hash tree"));
-    assert!(bench.fails("ls volume.img --verify-key k.pub").contains("is no read-only image, and nothing else is signed"));
+    assert!(
+        bench
+            .fails("ls volume.img --verify-key k.pub")
+            .contains("is no read-only image, and nothing else is signed")
+    );
     assert!(bench.fails("check volume.img --verify-key k.pub").contains("is no read-only image"));
 }
 
@@ -166,7 +211,11 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
         let _ = fs::remove_dir_all(bench.path("out"));
         bench.ok("unpack i.img out --verify-key k.pub --device nand.toml");
         assert_eq!(tree(&bench.path("from")), tree(&bench.path("out")));
-        assert!(bench.fails("rm i.img zeros --device nand.toml").contains("is a chip with a read-only image"));
+        assert!(
+            bench
+                .fails("rm i.img zeros --device nand.toml")
+                .contains("is a chip with a read-only image")
+        );
         let output = bench.run("ls i.img --stats --device nand.toml");
         assert!(output.status.success() && text(&output.stderr).contains(" on small-nand"));
     }
@@ -177,7 +226,11 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
     assert_eq!(&bench.read("nor.img")[..4], b"hsqs");
     let mut rng = fastrand::Rng::with_seed(1);
     bench.write("from/noise", &(0..2_000_000).map(|_| rng.u8(..)).collect::<Vec<_>>());
-    assert!(bench.fails("pack from large.img --read-only --device nor.toml").contains("and small-nor 1 MiB"));
+    assert!(
+        bench
+            .fails("pack from large.img --read-only --device nor.toml")
+            .contains("and small-nor 1 MiB")
+    );
     bench.fails("pack from large.img --read-only --device nand.toml");
     assert!(!bench.path("large.img").exists());
 }
@@ -201,7 +254,9 @@ fn a_device_reads_a_signed_image_in_the_memory_that_pack_tells() {
     let key = std::array::from_fn(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap());
     let shape = Shape::of(&Profile::named("w25n01gv").unwrap());
     let image = Image::open_as(bench.path("i.img"), Access::ReadOnly, &shape).unwrap();
-    let source = Verified::open(OnNand::open(image, &mut nand).unwrap(), Trusted::Key(key), &mut verify).unwrap();
+    let source =
+        Verified::open(OnNand::open(image, &mut nand).unwrap(), Trusted::Key(key), &mut verify)
+            .unwrap();
     let mut rom = Squash::mount(source, &mut least).unwrap();
     let mut file = rom.open("d1/f7").unwrap();
     let mut found = vec![0; 40_000];
@@ -218,11 +273,19 @@ fn veritysetup_verifies_the_hash_tree() {
     let bench = Bench::new("read-only-verity");
     fill(&bench, "from");
     for block in [512, 1024, 4096] {
-        let told = bench.json(&format!("pack from i.sqfs --json --read-only --force --hash-tree --sign-block {block}"));
-        let (root, offset) = (told["seal"]["root_hash"].as_str().unwrap(), &told["seal"]["data_bytes"]);
+        let told = bench.json(&format!(
+            "pack from i.sqfs --json --read-only --force --hash-tree --sign-block {block}"
+        ));
+        let (root, offset) =
+            (told["seal"]["root_hash"].as_str().unwrap(), &told["seal"]["data_bytes"]);
         let image = bench.path("i.sqfs");
         let offset = format!("--hash-offset={offset}");
-        let output = Command::new("veritysetup").arg("verify").args([&image, &image]).args([root, &offset]).output().unwrap();
+        let output = Command::new("veritysetup")
+            .arg("verify")
+            .args([&image, &image])
+            .args([root, &offset])
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{block}: {}", text(&output.stderr));
     }
 }
@@ -234,14 +297,22 @@ fn a_volume_becomes_squashfs_and_squashfs_a_volume() {
     bench.ok("pack from v.img --device nand.toml --mtime files --owner files --compress lz4");
     bench.ok("convert v.img v.squashfs --compress zstd:3");
     let output = bench.run("convert v.squashfs v.cramfs --force");
-    assert_eq!(text(&output.stderr), "left out, because they are nothing that the format holds: 21 times\n");
+    assert_eq!(
+        text(&output.stderr),
+        "left out, because they are nothing that the format holds: 21 times\n"
+    );
     bench.ok("unpack v.squashfs out");
     assert_eq!(tree(&bench.path("from")), tree(&bench.path("out")));
     assert_eq!(marks(&bench, "from"), marks(&bench, "out"));
     assert!(bench.ok("check v.cramfs").starts_with("cramfs, 16 files, 5 directories: sound"));
     if has("unsquashfs") {
         let theirs = bench.path("theirs");
-        let output = Command::new("unsquashfs").arg("-d").arg(&theirs).arg(bench.path("v.squashfs")).output().unwrap();
+        let output = Command::new("unsquashfs")
+            .arg("-d")
+            .arg(&theirs)
+            .arg(bench.path("v.squashfs"))
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_eq!(tree(&bench.path("from")), tree(&theirs));
     }
@@ -252,7 +323,11 @@ fn a_volume_becomes_squashfs_and_squashfs_a_volume() {
     assert_eq!(marks(&bench, "from"), marks(&bench, "again"));
     assert!(bench.fails("convert v.img v.tar").contains("tells no format by its name"));
     assert!(bench.fails("convert v.img v.squashfs").contains("exists already"));
-    assert!(bench.fails("pack v.img w.img --device nand.toml").contains("is neither a directory nor an image of squashfs"));
+    assert!(
+        bench
+            .fails("pack v.img w.img --device nand.toml")
+            .contains("is neither a directory nor an image of squashfs")
+    );
 }
 
 /// Makes an image with entries that neither hosts nor volumes hold unchanged.
@@ -281,7 +356,10 @@ fn what_is_left_out_is_told() {
         said("pack i.sqfs v.img --device nand.toml"),
         "left out, because they are nothing that a volume holds: 1 device, 1 pipe, 2 attributes; 1 hard link became files of their own\n"
     );
-    assert_eq!(said("unpack i.sqfs out"), "left out, because they are not made on the host: 1 device, 1 pipe\n");
+    assert_eq!(
+        said("unpack i.sqfs out"),
+        "left out, because they are not made on the host: 1 device, 1 pipe\n"
+    );
     assert_eq!(tree(&bench.path("out")).len(), 2);
     assert_eq!(bench.ok("ls v.img"), "file\nsecond\n");
     assert_eq!(bench.json("stat i.sqfs null --json")["device"], serde_json::json!([1, 3]));
@@ -294,11 +372,15 @@ fn what_is_left_out_is_told() {
 fn names_in_an_archive_do_not_leave_the_directory() {
     let bench = Bench::new("archive-hostile");
     let mut tree = Tree::new(Limit::default());
-    let inside = tree.insert(0, b"QZ", Inode::new(Kind::Directory(Default::default()), 0o755)).unwrap();
+    let inside =
+        tree.insert(0, b"QZ", Inode::new(Kind::Directory(Default::default()), 0o755)).unwrap();
     tree.insert(inside, b"escaped", Inode::new(Kind::File(b"harm".to_vec()), 0o644)).unwrap();
-    let image = squashfs::write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).unwrap();
+    let image =
+        squashfs::write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).unwrap();
     let at = image.windows(2).position(|window| window == b"QZ").unwrap();
-    for (name, is_read) in [(b"..", false), (b"a/", false), (b"/a", false), (b"\x1b[", true), (b"\xFF\xFE", true)] {
+    for (name, is_read) in
+        [(b"..", false), (b"a/", false), (b"/a", false), (b"\x1b[", true), (b"\xFF\xFE", true)]
+    {
         let mut image = image.clone();
         image[at..at + 2].copy_from_slice(name);
         bench.write("i.sqfs", &image);
@@ -315,9 +397,11 @@ fn names_in_an_archive_do_not_leave_the_directory() {
     // cannot come first.
     let mut tree = Tree::new(Limit::default());
     tree.insert(0, b"l1", Inode::new(Kind::Symlink(b"/tmp".to_vec()), 0o777)).unwrap();
-    let inside = tree.insert(0, b"l2", Inode::new(Kind::Directory(Default::default()), 0o755)).unwrap();
+    let inside =
+        tree.insert(0, b"l2", Inode::new(Kind::Directory(Default::default()), 0o755)).unwrap();
     tree.insert(inside, b"escaped", Inode::new(Kind::File(b"harm".to_vec()), 0o644)).unwrap();
-    let mut image = squashfs::write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).unwrap();
+    let mut image =
+        squashfs::write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).unwrap();
     let at = image.windows(2).position(|window| window == b"l2").unwrap();
     image[at..at + 2].copy_from_slice(b"l1");
     bench.write("twice.sqfs", &image);
@@ -335,19 +419,30 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
     assert!(bench.read("k") == key && text(&key).starts_with("ed25519-secret ") && key.len() == 80);
     bench.write("from/a", b"x");
     // A signature with the public key would be worthless.
-    assert!(bench.fails("pack from i.sqfs --read-only --sign k.pub").contains("k.pub: is a public key; expected a secret key"));
+    assert!(
+        bench
+            .fails("pack from i.sqfs --read-only --sign k.pub")
+            .contains("k.pub: is a public key; expected a secret key")
+    );
     fs::remove_file(bench.path("k")).unwrap();
     assert!(bench.fails("keygen k").contains("k.pub: exists already"));
     assert!(!bench.path("k").exists());
     // A full disk left an empty file, which the next run refused.
-    let line = format!("trap '' XFSZ; ulimit -f 0; exec {} keygen full", env!("CARGO_BIN_EXE_steady"));
-    let output = std::process::Command::new("bash").args(["-c", &line]).current_dir(bench.path(".")).output().unwrap();
+    let line =
+        format!("trap '' XFSZ; ulimit -f 0; exec {} keygen full", env!("CARGO_BIN_EXE_steady"));
+    let output = std::process::Command::new("bash")
+        .args(["-c", &line])
+        .current_dir(bench.path("."))
+        .output()
+        .unwrap();
     assert!(text(&output.stderr).contains("full: cannot be written"), "{}", text(&output.stderr));
     bench.ok("keygen full");
     bench.write("from/a", b"x");
     bench.write("bad", b"no key");
     assert!(
-        bench.fails("pack from i.sqfs --read-only --sign bad").contains("bad: is no key; expected a secret key of 64 digits")
+        bench
+            .fails("pack from i.sqfs --read-only --sign bad")
+            .contains("bad: is no key; expected a secret key of 64 digits")
     );
     assert!(!bench.path("i.sqfs").exists());
 }
@@ -374,12 +469,16 @@ fn what_a_damaged_image_of_jffs2_lacks_is_said() {
     bench.write("j", &image);
     let output = bench.run("check j");
     assert!(
-        output.status.code() == Some(1) && text(&output.stdout).contains("1 node of it has a wrong checksum"),
+        output.status.code() == Some(1)
+            && text(&output.stdout).contains("1 node of it has a wrong checksum"),
         "{}",
         text(&output.stdout)
     );
     let output = bench.run("unpack j out");
-    assert!(output.status.success() && text(&output.stderr).contains("warning: j: 1 node of it has a wrong checksum"));
+    assert!(
+        output.status.success()
+            && text(&output.stderr).contains("warning: j: 1 node of it has a wrong checksum")
+    );
     image.truncate(200);
     bench.write("j", &image);
     assert_eq!(bench.run("check j").status.code(), Some(1));
@@ -391,18 +490,27 @@ fn an_order_that_names_nothing_is_said() {
     bench.write("from/a", b"x");
     bench.write("order", b"a\nb\nc\n");
     let output = bench.run("pack from i.sqfs --read-only --order order");
-    assert!(output.status.success() && text(&output.stderr).contains("--order names b and 1 more, which are not there"));
+    assert!(
+        output.status.success()
+            && text(&output.stderr).contains("--order names b and 1 more, which are not there")
+    );
 }
 
 #[test]
 fn options_of_one_kind_of_image_are_refused_for_the_other() {
     let bench = Bench::new("read-only-options");
     bench.write("from/a", b"x");
-    for line in ["--read-only --files-max 10", "--read-only --size 1MiB", "--read-only --streams 2", "--read-only --bad-block 3"]
-    {
+    for line in [
+        "--read-only --files-max 10",
+        "--read-only --size 1MiB",
+        "--read-only --streams 2",
+        "--read-only --bad-block 3",
+    ] {
         bench.fails(&format!("pack from i.img {line}"));
     }
-    for line in ["--device nand.toml --compress xz", "--device nand.toml --compress lz4 --chunk 128KiB"] {
+    for line in
+        ["--device nand.toml --compress xz", "--device nand.toml --compress lz4 --chunk 128KiB"]
+    {
         assert!(bench.fails(&format!("pack from i.img {line}")).contains("--read-only"));
     }
     for line in [

@@ -14,7 +14,11 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn steady(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).stdin(Stdio::null()).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_steady"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -31,8 +35,15 @@ fn fit_refuses_a_short_trace_before_it_fits() {
     fs::write(&file, format!("duration_us\n{}", "1000\n".repeat(3000))).unwrap();
     let output = steady(&["fit", file.to_str().unwrap(), "--kind", "sd", "--capacity", "4GiB"]);
     let error = text(&output.stderr);
-    assert!(error.starts_with("error: ") && error.contains("3000 accesses; expected 4000 at least"), "{error}");
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "nothing was fitted: {error}");
+    assert!(
+        error.starts_with("error: ") && error.contains("3000 accesses; expected 4000 at least"),
+        "{error}"
+    );
+    assert_eq!(
+        (output.status.code(), error.lines().count()),
+        (Some(1), 1),
+        "nothing was fitted: {error}"
+    );
 }
 
 #[test]
@@ -40,10 +51,21 @@ fn replay_prints_table_highest_rate_and_envelope() {
     let file = directory("table").join("board.csv");
     fs::write(&file, TRACE).unwrap();
     let file = file.to_str().unwrap();
-    let output = steady(&["replay", file, "--write", "4096", "--rate", "1MB/s", "--rate", "9MB/s", "--buffer", "10KiB"]);
+    let output = steady(&[
+        "replay", file, "--write", "4096", "--rate", "1MB/s", "--rate", "9MB/s", "--buffer",
+        "10KiB",
+    ]);
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
     let table = text(&output.stdout);
-    for part in ["5 accesses of 4 KiB", "10.000 ms", "5.8 KiB", "9.8 KiB", "above mean", "Highest rate", "burst"] {
+    for part in [
+        "5 accesses of 4 KiB",
+        "10.000 ms",
+        "5.8 KiB",
+        "9.8 KiB",
+        "above mean",
+        "Highest rate",
+        "burst",
+    ] {
         assert!(table.contains(part), "{part} in {table}");
     }
 }
@@ -64,11 +86,16 @@ fn report_figures_and_json_are_written_beside_the_table() {
     let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
     fs::write(path("board.csv"), TRACE).unwrap();
     let (json, html, svg) = (path("board.json"), path("board.html"), path("figures"));
-    let output = steady(&["replay", &path("board.csv"), "--json", &json, "--report", &html, "--svg", &svg]);
+    let output =
+        steady(&["replay", &path("board.csv"), "--json", &json, "--report", &html, "--svg", &svg]);
     assert!(output.status.success() && text(&output.stdout).contains("Input rate"));
     assert!(fs::read_to_string(&json).unwrap().starts_with('{'));
     let page = fs::read_to_string(&html).unwrap();
-    assert!(page.contains("board.csv") && page.contains("; nothing is promised.</h1>") && page.contains("\"levels\":[]"));
+    assert!(
+        page.contains("board.csv")
+            && page.contains("; nothing is promised.</h1>")
+            && page.contains("\"levels\":[]")
+    );
     let figures = fs::read_dir(&svg).unwrap().count();
     assert_eq!(figures, 3);
 }
@@ -93,7 +120,10 @@ fn bad_trace_fails_with_one_sentence_and_code_1() {
     let output = steady(&["replay", file.to_str().unwrap()]);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), ""));
     let error = text(&output.stderr);
-    assert!(error.ends_with("bad.csv, line 3: found `-3`, expected a time that is not negative\n"), "{error}");
+    assert!(
+        error.ends_with("bad.csv, line 3: found `-3`, expected a time that is not negative\n"),
+        "{error}"
+    );
     assert_eq!(error.lines().count(), 1);
 }
 
@@ -150,7 +180,9 @@ fn logs_of_fio_are_used_rightly_or_refused() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     assert!(text(&output.stdout).contains("5,000 accesses of 4 KiB"), "{}", text(&output.stdout));
     let averages = at("averages.log", "1000, 2000000, 1, 0, 0\n2000, 2400000, 1, 0, 0\n");
-    for arguments in [&["replay", &averages][..], &["fit", &averages, "--kind", "sd", "--capacity", "4GiB"]] {
+    for arguments in
+        [&["replay", &averages][..], &["fit", &averages, "--kind", "sd", "--capacity", "4GiB"]]
+    {
         let output = steady(arguments);
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1));
@@ -167,12 +199,22 @@ fn logs_of_fio_are_used_rightly_or_refused() {
         &["evaluate", "--accesses", "2000", "--beside", &large],
     ] {
         let error = text(&steady(arguments).stderr);
-        assert!(error.contains("found writes of 65536 bytes, expected 4096 as given for each write"), "{error}");
+        assert!(
+            error.contains("found writes of 65536 bytes, expected 4096 as given for each write"),
+            "{error}"
+        );
     }
-    let mixed = at("mixed.log", "1, 70, 0, 512, 0\n2, 1000000, 1, 4096, 0\n3, 9, 2, 4096, 0\n4, 9, 2, 4096, 0\n");
+    let mixed = at(
+        "mixed.log",
+        "1, 70, 0, 512, 0\n2, 1000000, 1, 4096, 0\n3, 9, 2, 4096, 0\n4, 9, 2, 4096, 0\n",
+    );
     let output = steady(&["replay", &mixed]);
     let said = text(&output.stderr);
-    assert!(output.status.success() && said.ends_with("mixed.log: 1 read and 2 trims left out: only writes count\n"), "{said}");
+    assert!(
+        output.status.success()
+            && said.ends_with("mixed.log: 1 read and 2 trims left out: only writes count\n"),
+        "{said}"
+    );
     let old = at("old.log", "1, 1500, 1, 4096\n");
     let error = text(&steady(&["replay", &old]).stderr);
     assert!(error.contains("--unit us or --unit ns"), "{error}");

@@ -16,7 +16,11 @@ fn images(name: &str) -> (Bench, [(&'static str, [usize; 2]); 4]) {
     bench.ok("format disk.img --disk --block --size 16MiB");
     let find = |image: &str| {
         let bytes = bench.read(image);
-        let mut places = bytes.windows(8).enumerate().filter(|(_, bytes)| bytes == b"SteadyFS").map(|(at, _)| at);
+        let mut places = bytes
+            .windows(8)
+            .enumerate()
+            .filter(|(_, bytes)| bytes == b"SteadyFS")
+            .map(|(at, _)| at);
         [places.next().unwrap(), places.next().unwrap()]
     };
     let images = ["nand.img", "nor.img", "card.img", "disk.img"].map(|image| (image, find(image)));
@@ -44,34 +48,62 @@ fn every_command_works_with_either_copy_and_warns() {
                      lost; `steady check --repair` writes it anew\n",
                     1 - block
                 );
-                let of_files =
-                    ["ls i.img", "tree i.img", "cat i.img a", "get i.img a back --force", "stat i.img a", "unpack i.img out-1"];
+                let of_files = [
+                    "ls i.img",
+                    "tree i.img",
+                    "cat i.img a",
+                    "get i.img a back --force",
+                    "stat i.img a",
+                    "unpack i.img out-1",
+                ];
                 let of_all = ["df i.img", "health i.img", "dump i.img", "scrub i.img"];
                 // Each command runs once. Some of them also meet the other damages.
-                let (of_all, of_files) = if byte == 8 { (&of_all[..], &of_files[..]) } else { (&of_all[..1], &of_files[..1]) };
+                let (of_all, of_files) = if byte == 8 {
+                    (&of_all[..], &of_files[..])
+                } else {
+                    (&of_all[..1], &of_files[..1])
+                };
                 let reading = of_all.iter().chain(of_files.iter().filter(|_| image != "disk.img"));
                 for line in reading {
                     let output = bench.run(line);
                     let told = text(&output.stderr);
                     assert!(output.status.success(), "{image}, {block}, {byte}: {line}: {told}");
-                    assert!(told.starts_with(&warning) && told.matches("warning").count() == 1, "{image}: {line}: {told}");
+                    assert!(
+                        told.starts_with(&warning) && told.matches("warning").count() == 1,
+                        "{image}: {line}: {told}"
+                    );
                 }
                 let _ = std::fs::remove_dir_all(bench.path("out-1"));
                 if image != "disk.img" && byte == 8 {
-                    for line in ["put i.img more /", "mkdir i.img new", "mv i.img more new", "rm -r i.img new"] {
+                    for line in [
+                        "put i.img more /",
+                        "mkdir i.img new",
+                        "mv i.img more new",
+                        "rm -r i.img new",
+                    ] {
                         let output = bench.run(line);
-                        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), warning.clone()), "{image}: {line}");
+                        assert_eq!(
+                            (output.status.code(), text(&output.stderr)),
+                            (Some(0), warning.clone()),
+                            "{image}: {line}"
+                        );
                     }
                 }
-                let finding = format!("the superblock in block {block} is damaged; its copy in block {} is whole", 1 - block);
+                let finding = format!(
+                    "the superblock in block {block} is damaged; its copy in block {} is whole",
+                    1 - block
+                );
                 let checked = bench.run("check i.img");
                 let said = text(&checked.stdout);
                 assert_eq!(checked.status.code(), Some(1), "{said}");
                 assert!(
-                    said.contains(&finding) && said.contains("--repair writes it anew") && said.ends_with(": damaged\n"),
+                    said.contains(&finding)
+                        && said.contains("--repair writes it anew")
+                        && said.ends_with(": damaged\n"),
                     "{said}"
                 );
-                let json: serde_json::Value = serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
+                let json: serde_json::Value =
+                    serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
                 assert!(json["findings"][0].as_str().unwrap().starts_with(&finding), "{json}");
                 let repaired = text(&bench.run("check i.img --repair").stdout);
                 assert!(repaired.contains("it was written anew"), "{repaired}");
@@ -106,8 +138,14 @@ fn a_card_without_its_first_sectors_is_read_and_mended() {
     bytes[..4096].fill(0x5A);
     bench.write("i.img", &bytes);
     let output = bench.run("cat i.img a");
-    assert!(output.status.success() && output.stdout == content(1, 20_000), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).starts_with("warning: i.img: the superblock in block 0 is damaged"));
+    assert!(
+        output.status.success() && output.stdout == content(1, 20_000),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(
+        text(&output.stderr).starts_with("warning: i.img: the superblock in block 0 is damaged")
+    );
     assert!(text(&bench.run("check --repair i.img").stdout).contains("it was written anew"));
     assert!(bench.ok("check i.img").ends_with(": sound\n"));
 }

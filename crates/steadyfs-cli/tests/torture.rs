@@ -24,7 +24,8 @@ fn impossible(arguments: &[&str]) -> String {
 }
 
 /// A little of everything on the small volume.
-const SHORT: [&str; 8] = ["--geometry", "small", "--workload", "log,reclaim", "--steps", "5", "--threads", "2"];
+const SHORT: [&str; 8] =
+    ["--geometry", "small", "--workload", "log,reclaim", "--steps", "5", "--threads", "2"];
 
 #[test]
 fn a_short_torture_finds_nothing_and_tells_what_it_did() {
@@ -44,16 +45,23 @@ fn a_short_torture_finds_nothing_and_tells_what_it_did() {
 
 #[test]
 fn what_a_lying_chip_loses_ends_with_code_1_and_a_string_that_replays_it() {
-    let table = steady(&[&SHORT[..], &["--fault", "lie", "--cuts", "20000", "--failures", "1"]].concat());
+    let table =
+        steady(&[&SHORT[..], &["--fault", "lie", "--cuts", "20000", "--failures", "1"]].concat());
     let text = String::from_utf8(table.stdout).unwrap();
     assert_eq!(table.status.code(), Some(1), "{text}");
-    let replay = text.lines().find_map(|line| line.strip_prefix("  replay: steady torture --replay ")).unwrap();
+    let replay = text
+        .lines()
+        .find_map(|line| line.strip_prefix("  replay: steady torture --replay "))
+        .unwrap();
     let replayed = steady(&["--replay", replay]);
     let story = String::from_utf8(replayed.stdout).unwrap();
     let error = String::from_utf8(replayed.stderr).unwrap();
     assert_eq!(replayed.status.code(), Some(1), "{story}");
     assert!(story.starts_with("mount 1\n") && error.starts_with("error: "), "{story}{error}");
-    assert!(text.contains(error.trim().strip_prefix("error: ").unwrap().lines().next().unwrap()), "{text}{error}");
+    assert!(
+        text.contains(error.trim().strip_prefix("error: ").unwrap().lines().next().unwrap()),
+        "{text}{error}"
+    );
 }
 
 #[test]
@@ -68,25 +76,45 @@ fn a_run_in_which_nothing_is_lost_replays_with_code_0() {
 #[test]
 fn wrong_usage_ends_with_code_2_and_says_what_was_expected() {
     assert!(refused(&["--geometry", "huge"]).contains("expected one of small, small-copy"));
-    assert!(impossible(&["--geometry", "512x16x64", "--pages-per-logical-page", "3"]).contains("pages_per_logical_page must be a power of two"));
+    assert!(
+        impossible(&["--geometry", "512x16x64", "--pages-per-logical-page", "3"])
+            .contains("pages_per_logical_page must be a power of two")
+    );
     assert!(refused(&["--workload", "logs"]).contains("expected one of log, configuration"));
     assert!(refused(&["--fault", "fire"]).contains("expected one of none, programs"));
     assert!(refused(&["--mode", "some"]).contains("expected every, sampled or exhaustive"));
     assert!(refused(&["--exhaustive", "3"]).contains("from 1 to 2"));
     assert!(refused(&["--time", "30"]).contains("a duration such as"));
     assert!(refused(&["--replay", "t1-small"]).contains("expected a workload after the geometry"));
-    assert!(refused(&["--device", "sd-industrial"]).contains("is a card; this command takes raw flash"));
-    assert!(refused(&["--device", "nothing"]).contains("nothing"));
-    assert!(impossible(&["--device", "w25n01gv", "--blocks", "5000"]).contains("w25n01gv has 1024"));
     assert!(
-        impossible(&["--resume", "/nowhere/at/all.json", "--steps", "1", "--geometry", "small"]).contains("cannot be written")
+        refused(&["--device", "sd-industrial"]).contains("is a card; this command takes raw flash")
+    );
+    assert!(refused(&["--device", "nothing"]).contains("nothing"));
+    assert!(
+        impossible(&["--device", "w25n01gv", "--blocks", "5000"]).contains("w25n01gv has 1024")
+    );
+    assert!(
+        impossible(&["--resume", "/nowhere/at/all.json", "--steps", "1", "--geometry", "small"])
+            .contains("cannot be written")
     );
 }
 
 #[test]
 fn a_device_and_settings_of_ones_own_are_tortured() {
-    let arguments = ["--device", "w25q128jv", "--blocks", "32", "--cache-pages", "2", "--workload", "configuration"];
-    let output = steady(&[&arguments[..], &["--fault", "none", "--cuts", "1", "--steps", "2", "--json", "-"]].concat());
+    let arguments = [
+        "--device",
+        "w25q128jv",
+        "--blocks",
+        "32",
+        "--cache-pages",
+        "2",
+        "--workload",
+        "configuration",
+    ];
+    let output = steady(
+        &[&arguments[..], &["--fault", "none", "--cuts", "1", "--steps", "2", "--json", "-"]]
+            .concat(),
+    );
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -94,9 +122,16 @@ fn a_device_and_settings_of_ones_own_are_tortured() {
 fn work_is_kept_in_a_file_and_not_done_again() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("torture-resume.json");
     let _ = std::fs::remove_file(&path);
-    let arguments = [&SHORT[..], &["--fault", "none", "--resume", path.to_str().unwrap(), "--json", "-"]].concat();
-    let cuts = |output: Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["cuts"].clone();
+    let arguments =
+        [&SHORT[..], &["--fault", "none", "--resume", path.to_str().unwrap(), "--json", "-"]]
+            .concat();
+    let cuts = |output: Output| {
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["cuts"].clone()
+    };
     let (first, second) = (cuts(steady(&arguments)), cuts(steady(&arguments)));
     assert_eq!(first, second);
-    assert!(impossible(&[&arguments[..], &["--seed", "7"]].concat()).contains("was written for other options"));
+    assert!(
+        impossible(&[&arguments[..], &["--seed", "7"]].concat())
+            .contains("was written for other options")
+    );
 }

@@ -122,7 +122,10 @@ const CASES: [(&str, &str); 112] = [
     ("tree NO/i.img", "NO/i.img: the file cannot be used"),
     // Sizes of another kind of device.
     ("format x.img --device mt29f1g01abafd --size 16MiB", "are for NOR"),
-    ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 4096 bytes"),
+    (
+        "format x.img --device w25q128jv --size 100000",
+        "expected a multiple of the block, 4096 bytes",
+    ),
     ("format x.img --device w25q128jv --unit 4MiB", "--unit is for cards and disks"),
     ("format /dev/mtd0 --size 1MiB", "--size"),
     // Inputs that do not exist.
@@ -148,7 +151,9 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     // files.
     let made = || {
         let mut tree = crate::common::tree(&bench.directory);
-        tree.iter_mut().filter(|(path, _)| path.ends_with("i.img")).for_each(|(_, bytes)| *bytes = None);
+        tree.iter_mut()
+            .filter(|(path, _)| path.ends_with("i.img"))
+            .for_each(|(_, bytes)| *bytes = None);
         (tree, bench.ok("tree i.img"))
     };
     let before = made();
@@ -161,9 +166,14 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
             let output = bench.run(line);
             best = best.min(start.elapsed());
             let said = text(&output.stderr);
-            assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty(), "{line}: {said}");
+            assert!(
+                matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty(),
+                "{line}: {said}"
+            );
             // A wrong value of an option is wrong usage in every command.
-            let is_usage = line.contains("floppy") || expected.starts_with("expected a whole") || line.ends_with(" -");
+            let is_usage = line.contains("floppy")
+                || expected.starts_with("expected a whole")
+                || line.ends_with(" -");
             assert!(!is_usage || output.status.code() == Some(2), "{line}: {said}");
             assert!(said.starts_with("error: ") && said.contains(expected), "{line}: {said}");
             if best < AT_ONCE {

@@ -29,7 +29,13 @@ pub trait AnyEntrant: Sync {
 
     /// Measures cases with the same beginning. The beginning is made once on an erased chip, and
     /// each case gets a twin of it.
-    fn measure(&self, chip: Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome>;
+    fn measure(
+        &self,
+        chip: Chip,
+        cases: &[Case],
+        terms: &Terms<'_>,
+        tick: &dyn Fn(f64),
+    ) -> Vec<Outcome>;
 
     /// Cuts the power this number of times. Returns `None` if the contender promises nothing that
     /// a cut could break.
@@ -49,7 +55,13 @@ fn faulty<T>(act: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     caught(act).unwrap_or_else(|broken| Err(Fault::Failed(broken)))
 }
 
-fn measure_possible<E: Entrant>(entrant: &E, chip: &Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome> {
+fn measure_possible<E: Entrant>(
+    entrant: &E,
+    chip: &Chip,
+    cases: &[Case],
+    terms: &Terms<'_>,
+    tick: &dyn Fn(f64),
+) -> Vec<Outcome> {
     let Some((last, others)) = cases.split_last() else { return Vec::new() };
     let made = faulty(|| {
         let mut contender = entrant.on(chip.clone()).map_err(Fault::Cannot)?;
@@ -58,14 +70,20 @@ fn measure_possible<E: Entrant>(entrant: &E, chip: &Chip, cases: &[Case], terms:
     });
     let (contender, prepared) = match made {
         Ok(made) => made,
-        Err(fault) => return cases.iter().map(|&case| Outcome::of(case, Err(fault.clone()))).collect(),
+        Err(fault) => {
+            return cases.iter().map(|&case| Outcome::of(case, Err(fault.clone()))).collect();
+        }
     };
     let measure = |index: usize, case, contender: Result<E::On, String>| {
         let tell = |share| tick((index as f64 + share) / cases.len() as f64);
-        let act = || measure_case(contender.map_err(Fault::Cannot)?, prepared.clone(), case, terms, &tell);
+        let act = || {
+            measure_case(contender.map_err(Fault::Cannot)?, prepared.clone(), case, terms, &tell)
+        };
         Outcome::of(case, faulty(act))
     };
-    let twin = |(index, &case): (usize, &Case)| measure(index, case, entrant.twin(&contender, chip.twin()));
+    let twin = |(index, &case): (usize, &Case)| {
+        measure(index, case, entrant.twin(&contender, chip.twin()))
+    };
     let mut outcomes: Vec<Outcome> = others.iter().enumerate().map(twin).collect();
     outcomes.push(measure(others.len(), *last, Ok(contender)));
     outcomes
@@ -81,8 +99,15 @@ impl<E: Entrant> AnyEntrant for E {
         caught(|| extent_of(contender))?.map_err(|fault| fault.to_string())
     }
 
-    fn measure(&self, chip: Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome> {
-        let possible: Vec<Case> = cases.iter().copied().filter(|&case| self.cannot(case).is_none()).collect();
+    fn measure(
+        &self,
+        chip: Chip,
+        cases: &[Case],
+        terms: &Terms<'_>,
+        tick: &dyn Fn(f64),
+    ) -> Vec<Outcome> {
+        let possible: Vec<Case> =
+            cases.iter().copied().filter(|&case| self.cannot(case).is_none()).collect();
         let mut measured = measure_possible(self, &chip, &possible, terms, tick).into_iter();
         let outcome = |&case: &Case| match self.cannot(case) {
             Some(reason) => Some(Outcome::skipped(case, reason)),

@@ -57,7 +57,12 @@ impl Flash for Chip {
         self.0.borrow().timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.0.borrow_mut().read(page, data, tag)
     }
 
@@ -65,7 +70,12 @@ impl Flash for Chip {
         self.0.borrow().reads_many()
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.0.borrow_mut().read_many(first, data, tags)
     }
 
@@ -77,7 +87,12 @@ impl Flash for Chip {
         self.0.borrow_mut().corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.0.borrow_mut().program(page, data, tag)
     }
 
@@ -89,11 +104,21 @@ impl Flash for Chip {
         self.0.borrow_mut().program_loaded(page, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.0.borrow_mut().read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.0.borrow_mut().program_bytes(block, offset, data)
     }
 

@@ -30,7 +30,13 @@ const LOG_BYTES: usize = 4096;
 const LOG: &str = "log";
 
 /// Cuts power this number of times.
-pub fn run<E: Entrant>(entrant: &E, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Cuts {
+pub fn run<E: Entrant>(
+    entrant: &E,
+    medium: &Medium,
+    cuts: u32,
+    seed: u64,
+    tick: &dyn Fn(f64),
+) -> Cuts {
     medium.with_chips(seed, Driver { entrant, cuts, seed, tick })
 }
 
@@ -80,7 +86,12 @@ impl<E: Entrant> OnChips for Driver<'_, E> {
 
 impl<E: Entrant> Driver<'_, E> {
     /// Uses one volume until a fault is found, or all cuts are made.
-    fn life<C>(&self, power: &Rc<RefCell<PowerCut<C>>>, found: &mut Cuts, rng: &mut Rng) -> Result<(), String>
+    fn life<C>(
+        &self,
+        power: &Rc<RefCell<PowerCut<C>>>,
+        found: &mut Cuts,
+        rng: &mut Rng,
+    ) -> Result<(), String>
     where
         C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
@@ -125,11 +136,13 @@ impl<E: Entrant> Driver<'_, E> {
         let under_way = work(power, contender, files, found, rng);
         found.cuts += 1;
         power.borrow_mut().power_on();
-        let mut volume = contender.mount().map_err(|fault| Bad::Unusable(format!("mount: {fault}")))?;
+        let mut volume =
+            contender.mount().map_err(|fault| Bad::Unusable(format!("mount: {fault}")))?;
         // The file under way is in either state. The next round begins with the state that was
         // found.
         if let Some(Change { path, after }) = under_way {
-            let now = read(&mut volume, &path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?;
+            let now = read(&mut volume, &path)
+                .map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?;
             let before = files.get(&path).cloned();
             // Opening and writing are two calls. If power fails between them, the file exists and
             // is empty.
@@ -143,7 +156,9 @@ impl<E: Entrant> Driver<'_, E> {
             };
         }
         for (path, bytes) in files.iter() {
-            match read(&mut volume, path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))? {
+            match read(&mut volume, path)
+                .map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?
+            {
                 Some(now) if now == *bytes => {}
                 Some(_) => return Err(Bad::Lost(format!("{path} holds other bytes"))),
                 None => return Err(Bad::Lost(format!("{path} is gone"))),
@@ -228,7 +243,8 @@ fn make<V: Volume>(volume: &mut V, files: &Files, change: &Change) -> Result<(),
         volume.write(&mut log, begin as u64, &after[begin..])?;
         return volume.close(log);
     }
-    let mut file = volume.open(&change.path, if is_there.is_some() { Mode::Replace } else { Mode::Create })?;
+    let mut file =
+        volume.open(&change.path, if is_there.is_some() { Mode::Replace } else { Mode::Create })?;
     volume.write(&mut file, 0, after)?;
     volume.sync(&mut file)?;
     volume.close(file)

@@ -17,8 +17,14 @@ const CLASSES: [&str; 5] = ["way w1", "way w0", "way w3", "way w2", "way w4"];
 
 /// Returns the contenders on a board, with their results there.
 fn on<'c>(comparison: &'c Comparison, board: &'c Board) -> Vec<(&'c Entry, &'c Standing)> {
-    let is_there = |(entry, standing): (&'c Entry, &'c Standing)| standing.absent.is_none().then_some((entry, standing));
-    comparison.entries.iter().filter_map(|entry| entry.on(&board.id).map(|on| (entry, on)).and_then(is_there)).collect()
+    let is_there = |(entry, standing): (&'c Entry, &'c Standing)| {
+        standing.absent.is_none().then_some((entry, standing))
+    };
+    comparison
+        .entries
+        .iter()
+        .filter_map(|entry| entry.on(&board.id).map(|on| (entry, on)).and_then(is_there))
+        .collect()
 }
 
 fn name_class(entry: &Entry) -> &'static str {
@@ -29,9 +35,17 @@ fn name_class(entry: &Entry) -> &'static str {
 fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
     let low = values.clone().fold(f64::INFINITY, f64::min).max(1e-3);
     let high = values.fold(0.0, f64::max).max(low * 10.0);
-    let decade = |value: f64, up: bool| 10_f64.powf(if up { value.log10().ceil() } else { value.log10().floor() });
-    let (low, high) = if low.is_finite() { (decade(low, false), decade(high, true)) } else { (1.0, 10.0) };
-    Axis { low, high: high.max(low * 10.0), spread: Spread::Logarithmic, pixels: (LEFT, canvas.right) }
+    let decade = |value: f64, up: bool| {
+        10_f64.powf(if up { value.log10().ceil() } else { value.log10().floor() })
+    };
+    let (low, high) =
+        if low.is_finite() { (decade(low, false), decade(high, true)) } else { (1.0, 10.0) };
+    Axis {
+        low,
+        high: high.max(low * 10.0),
+        spread: Spread::Logarithmic,
+        pixels: (LEFT, canvas.right),
+    }
 }
 
 /// Draws the access times of durable overwrites, in a lane for each contender. A dot shows the
@@ -41,8 +55,9 @@ pub fn waits(comparison: &Comparison, board: &Board) -> String {
     let bottom = TOP + LANE * all.len() as f64;
     let subtitle = "durable overwrites of 4,096 B at random places, 80 % full; a dot for the longest of each few";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How long may my data wait?", subtitle);
-    let times =
-        |standing: &'_ Standing| standing.outcome("random-4096").map(|outcome| outcome.times_us.clone()).unwrap_or_default();
+    let times = |standing: &'_ Standing| {
+        standing.outcome("random-4096").map(|outcome| outcome.times_us.clone()).unwrap_or_default()
+    };
     let values: Vec<f64> = all.iter().flat_map(|(_, standing)| times(standing)).collect();
     let x = across(&canvas, values.iter().copied());
     decades(&mut canvas, &x, bottom, |us| format_duration(us * 1e3), "time of a call, logarithmic");
@@ -51,8 +66,14 @@ pub fn waits(comparison: &Comparison, board: &Board) -> String {
         let text = match standing.figures("random-4096") {
             Some(figures) => {
                 let mean = format_duration(figures.mean_us * 1e3);
-                let promised = figures.bound_us.map_or(String::new(), |us| format!(", promised {}", format_duration(us * 1e3)));
-                format!("{}: mean {mean}, longest {}{promised}", entry.facts.name, format_duration(figures.max_us * 1e3))
+                let promised = figures.bound_us.map_or(String::new(), |us| {
+                    format!(", promised {}", format_duration(us * 1e3))
+                });
+                format!(
+                    "{}: mean {mean}, longest {}{promised}",
+                    entry.facts.name,
+                    format_duration(figures.max_us * 1e3)
+                )
             }
             None => format!("{}: {}", entry.facts.name, reason(standing.outcome("random-4096"))),
         };
@@ -71,7 +92,11 @@ pub fn waits(comparison: &Comparison, board: &Board) -> String {
 /// Shortens a text so that it fits into the figure.
 fn shortened(text: &str) -> String {
     const LETTERS: usize = 100;
-    if text.chars().count() <= LETTERS { text.to_string() } else { text.chars().take(LETTERS - 1).chain(['…']).collect() }
+    if text.chars().count() <= LETTERS {
+        text.to_string()
+    } else {
+        text.chars().take(LETTERS - 1).chain(['…']).collect()
+    }
 }
 
 /// Draws the ticks of a logarithmic axis across.
@@ -87,32 +112,48 @@ fn decades(canvas: &mut Canvas, x: &Axis, bottom: f64, text: impl Fn(f64) -> Str
 /// buffer is large enough.
 pub fn rates(comparison: &Comparison, board: &Board) -> String {
     let bottom = TOP + CURVES;
-    let subtitle = "in front of durable overwrites of 4,096 B; a curve ends at 95 % of the mean rate";
+    let subtitle =
+        "in front of durable overwrites of 4,096 B; a curve ends at 95 % of the mean rate";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How much RAM does a rate need?", subtitle);
     canvas.make_room(LETTERS);
     let curves: Vec<_> = on(comparison, board)
         .into_iter()
         .filter_map(|(entry, standing)| {
             let needs = &standing.outcome("random-4096")?.needs;
-            let points: Vec<_> = needs.iter().filter_map(|need| Some((need.rate as f64, need.bytes? as f64))).collect();
+            let points: Vec<_> = needs
+                .iter()
+                .filter_map(|need| Some((need.rate as f64, need.bytes? as f64)))
+                .collect();
             (!points.is_empty()).then_some((entry, points))
         })
         .collect();
-    let x = across(&canvas, curves.iter().flat_map(|(_, points)| points.iter().map(|(rate, _)| *rate)));
-    let most = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, bytes)| *bytes)).fold(1024.0, f64::max);
+    let x =
+        across(&canvas, curves.iter().flat_map(|(_, points)| points.iter().map(|(rate, _)| *rate)));
+    let most = curves
+        .iter()
+        .flat_map(|(_, points)| points.iter().map(|(_, bytes)| *bytes))
+        .fold(1024.0, f64::max);
     // An empty buffer stands at the bottom.
-    let y = Axis { low: 16.0, high: 2.0 * most, spread: Spread::Logarithmic, pixels: (bottom, TOP) };
-    let heights: Vec<f64> = (2..20).map(|power| 4_f64.powi(power)).filter(|&bytes| bytes > 16.0 && bytes <= y.high).collect();
+    let y =
+        Axis { low: 16.0, high: 2.0 * most, spread: Spread::Logarithmic, pixels: (bottom, TOP) };
+    let heights: Vec<f64> = (2..20)
+        .map(|power| 4_f64.powi(power))
+        .filter(|&bytes| bytes > 16.0 && bytes <= y.high)
+        .collect();
     let mut ticks = label(heights, |bytes| format_size(bytes as u64));
     ticks.insert(0, (16.0, "none".to_string()));
     canvas.vertical(&y, &ticks);
     canvas.horizontal(&x, bottom, &label(x.ticks(6), format_rate), "input rate, logarithmic");
-    let ends: Vec<f64> = curves.iter().map(|(_, points)| points.last().map_or(bottom, |&(_, bytes)| y.at(bytes))).collect();
+    let ends: Vec<f64> = curves
+        .iter()
+        .map(|(_, points)| points.last().map_or(bottom, |&(_, bytes)| y.at(bytes)))
+        .collect();
     let places = steadyfs_lab::report::spread(&ends, 15.0, bottom);
     for (index, ((entry, points), place)) in curves.iter().zip(places).enumerate() {
         let mut path = String::new();
         for (at, &(rate, bytes)) in points.iter().enumerate() {
-            let _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, x.at(rate), y.at(bytes));
+            let _ =
+                write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, x.at(rate), y.at(bytes));
         }
         let class = CLASSES[index % CLASSES.len()];
         canvas.path(class, &path);
@@ -127,10 +168,13 @@ pub fn rates(comparison: &Comparison, board: &Board) -> String {
 /// Draws the results of power cuts: a bar for each contender, as long as the share of cuts that
 /// lost something.
 pub fn cuts(comparison: &Comparison, board: &Board) -> String {
-    let found: Vec<_> =
-        on(comparison, board).into_iter().filter_map(|(entry, standing)| Some((entry, standing.cuts.as_ref()?))).collect();
+    let found: Vec<_> = on(comparison, board)
+        .into_iter()
+        .filter_map(|(entry, standing)| Some((entry, standing.cuts.as_ref()?)))
+        .collect();
     let bottom = TOP + LANE * found.len() as f64;
-    let subtitle = "of 1,000 power cuts in durable calls, how many left something lost, torn or unusable";
+    let subtitle =
+        "of 1,000 power cuts in durable calls, how many left something lost, torn or unusable";
     let mut canvas = Canvas::new(bottom + BOTTOM, "What survives a brown-out?", subtitle);
     let share = |bad: u32, cuts: u32| 1e3 * f64::from(bad) / f64::from(cuts.max(1));
     let x = across(
@@ -150,9 +194,17 @@ pub fn cuts(comparison: &Comparison, board: &Board) -> String {
             format!("nothing in {} cuts", cuts.cuts)
         } else {
             let crate::result::Cuts { lost, torn, unusable, illegal, cuts, .. } = cuts;
-            format!("of {cuts} cuts {lost} lost, {torn} torn, {unusable} unusable, {illegal} illegal")
+            format!(
+                "of {cuts} cuts {lost} lost, {torn} torn, {unusable} unusable, {illegal} illegal"
+            )
         };
-        canvas.text(LEFT, top + 15.0, "start", name_class(entry), &shortened(&format!("{}: {what}", entry.facts.name)));
+        canvas.text(
+            LEFT,
+            top + 15.0,
+            "start",
+            name_class(entry),
+            &shortened(&format!("{}: {what}", entry.facts.name)),
+        );
         if cuts.bad() > 0 {
             bar(&mut canvas, x.at(share(cuts.bad(), cuts.cuts)), top, entry.facts.is_ours());
         }
@@ -162,13 +214,18 @@ pub fn cuts(comparison: &Comparison, board: &Board) -> String {
 
 fn bar(canvas: &mut Canvas, to: f64, top: f64, is_ours: bool) {
     let width = (to - LEFT).max(1.0);
-    canvas.path(if is_ours { "bar w1" } else { "bar w0" }, &format!("M{LEFT} {}h{width:.1}v14h-{width:.1}z", top + 23.0));
+    canvas.path(
+        if is_ours { "bar w1" } else { "bar w0" },
+        &format!("M{LEFT} {}h{width:.1}v14h-{width:.1}z", top + 23.0),
+    );
 }
 
 /// Formats a size with a unit that is a power of ten, as ticks are.
 fn decimal(bytes: f64) -> String {
-    let (unit, name) =
-        [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")].into_iter().find(|&(unit, _)| bytes >= unit).unwrap_or((1e3, "kB"));
+    let (unit, name) = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")]
+        .into_iter()
+        .find(|&(unit, _)| bytes >= unit)
+        .unwrap_or((1e3, "kB"));
     format!("{} {name}", steadyfs_lab::report::plain(bytes / unit))
 }
 
@@ -178,15 +235,27 @@ pub fn lives(comparison: &Comparison, board: &Board) -> String {
     let bottom = TOP + LANE * all.len() as f64;
     let subtitle = "durable overwrites of 4,096 B, 80 % full, until the most worn block has had its last erase";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How long will the chip live?", subtitle);
-    let life =
-        |standing: &Standing| standing.figures("wear-random").map(|figures| life_bytes(figures, 4096, board.endurance_erases));
+    let life = |standing: &Standing| {
+        standing
+            .figures("wear-random")
+            .map(|figures| life_bytes(figures, 4096, board.endurance_erases))
+    };
     let values: Vec<f64> = all.iter().filter_map(|(_, standing)| life(standing)).collect();
     let x = across(&canvas, values.iter().copied());
     decades(&mut canvas, &x, bottom, decimal, "payload, logarithmic");
     for (index, (entry, standing)) in all.iter().enumerate() {
         let top = TOP + LANE * index as f64;
-        let what = life(standing).map_or_else(|| reason(standing.outcome("wear-random")), |bytes| format_size(bytes as u64));
-        canvas.text(LEFT, top + 15.0, "start", name_class(entry), &shortened(&format!("{}: {what}", entry.facts.name)));
+        let what = life(standing).map_or_else(
+            || reason(standing.outcome("wear-random")),
+            |bytes| format_size(bytes as u64),
+        );
+        canvas.text(
+            LEFT,
+            top + 15.0,
+            "start",
+            name_class(entry),
+            &shortened(&format!("{}: {what}", entry.facts.name)),
+        );
         if let Some(bytes) = life(standing) {
             bar(&mut canvas, x.at(bytes), top, entry.facts.is_ours());
         }

@@ -19,8 +19,16 @@ use steadyfs_lab::bench::Case;
 const REFERENCE: [&str; 5] = ["seq-4096", "small-formatted", "create", "read-256", "copy-35"];
 
 /// The order of contenders in tables. Others follow after them.
-const ORDER: [&str; 8] =
-    ["steadyfs", "steadyfs-erased", "raw", "littlefs", "spiffs", "fatfs-on-dhara", "fat-on-disk", "sequential-storage"];
+const ORDER: [&str; 8] = [
+    "steadyfs",
+    "steadyfs-erased",
+    "raw",
+    "littlefs",
+    "spiffs",
+    "fatfs-on-dhara",
+    "fat-on-disk",
+    "sequential-storage",
+];
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,11 +73,14 @@ pub fn reference(seed: u64) -> String {
     let options = Options { cases, cuts: 0, seed, ..Options::default() };
     let raw: Vec<Box<dyn AnyEntrant>> = vec![Box::new(Raw)];
     let found = run::run(&raw, &options, &|_, _| {}).expect("the boards are possible");
-    let outcomes = found.entries.into_iter().flat_map(|entry| entry.standings).flat_map(|on| on.outcomes);
+    let outcomes =
+        found.entries.into_iter().flat_map(|entry| entry.standings).flat_map(|on| on.outcomes);
     let outcomes: Vec<Outcome> = outcomes.map(without_limit).collect();
     let text = serde_json::to_string(&outcomes).expect("numbers and names are JSON");
     // FNV-1a.
-    let hash = text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+    let hash = text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
     format!("{hash:016x}")
 }
 
@@ -99,7 +110,10 @@ pub fn read(directory: &Path) -> Result<Vec<(PathBuf, Kept)>, KeptError> {
 
 fn read_file(path: &Path) -> Result<Kept, KeptError> {
     let text = fs::read_to_string(path).map_err(at(path))?;
-    serde_json::from_str(&text).map_err(|error| KeptError { path: path.to_path_buf(), what: format!("no kept results: {error}") })
+    serde_json::from_str(&text).map_err(|error| KeptError {
+        path: path.to_path_buf(),
+        what: format!("no kept results: {error}"),
+    })
 }
 
 /// Writes a file for each newly measured contender.
@@ -112,7 +126,8 @@ pub fn write(comparison: &Comparison, directory: &Path) -> Result<(), KeptError>
     for entry in comparison.entries.iter().filter(|entry| !entry.kept) {
         let path = directory.join(format!("{}.json", entry.facts.id));
         let Comparison { seed, patience_s, boards, .. } = comparison.clone();
-        let kept = Kept { seed, patience_s, boards, reference: reference.clone(), entry: entry.clone() };
+        let kept =
+            Kept { seed, patience_s, boards, reference: reference.clone(), entry: entry.clone() };
         let text = serde_json::to_string(&kept).expect("numbers and names are JSON");
         fs::write(&path, text + "\n").map_err(at(&path))?;
     }
@@ -127,7 +142,9 @@ impl Comparison {
             let is_known = self.entries.iter().any(|known| known.facts.id == entry.facts.id);
             if !is_known && (seed, patience_s) == (self.seed, self.patience_s) {
                 entry.kept = true;
-                entry.standings.retain(|standing| self.boards.iter().any(|board| board.id == standing.board));
+                entry
+                    .standings
+                    .retain(|standing| self.boards.iter().any(|board| board.id == standing.board));
                 self.entries.push(entry);
             }
         }
@@ -137,7 +154,8 @@ impl Comparison {
     /// Leaves out all cases but these, and the power cuts if they are not wanted: kept results
     /// have everything.
     pub fn retain_cases(&mut self, cases: &[Case], has_cuts: bool) {
-        let is_wanted = |outcome: &Outcome| cases.iter().any(|case| case.name() == outcome.row.case);
+        let is_wanted =
+            |outcome: &Outcome| cases.iter().any(|case| case.name() == outcome.row.case);
         for standing in self.entries.iter_mut().flat_map(|entry| &mut entry.standings) {
             standing.outcomes.retain(is_wanted);
             standing.cuts = standing.cuts.take().filter(|_| has_cuts);
@@ -145,7 +163,9 @@ impl Comparison {
     }
 
     fn sort(&mut self) {
-        let rank = |entry: &Entry| ORDER.iter().position(|&id| id == entry.facts.id).unwrap_or(ORDER.len());
+        let rank = |entry: &Entry| {
+            ORDER.iter().position(|&id| id == entry.facts.id).unwrap_or(ORDER.len())
+        };
         self.entries.sort_by_key(rank);
     }
 }

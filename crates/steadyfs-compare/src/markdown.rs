@@ -15,7 +15,10 @@ impl Comparison {
     /// Returns the page.
     pub fn markdown(&self) -> String {
         let mut page = HEAD.to_string();
-        let versions = self.entries.iter().map(|entry| format!("{} {}", entry.facts.name, entry.facts.version));
+        let versions = self
+            .entries
+            .iter()
+            .map(|entry| format!("{} {}", entry.facts.name, entry.facts.version));
         let versions: Vec<_> = versions.collect();
         let _ = writeln!(
             page,
@@ -26,7 +29,12 @@ impl Comparison {
         );
         for board in &self.boards {
             let _ = writeln!(page, "\n## {}", board.title);
-            for answer in self.answers(board).iter().chain([&self.cases(board)]).filter(|answer| !answer.rows.is_empty()) {
+            for answer in self
+                .answers(board)
+                .iter()
+                .chain([&self.cases(board)])
+                .filter(|answer| !answer.rows.is_empty())
+            {
                 let _ = write!(page, "\n### {}\n\n{}", answer.question, table(answer));
             }
             let _ = writeln!(

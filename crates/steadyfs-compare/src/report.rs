@@ -42,7 +42,11 @@ impl<'a> CompareReport<'a> {
     }
 
     fn section(&self, board: &Board) -> String {
-        let mut body = format!("<h2 class=\"board\" id=\"{}\">{}</h2>\n", escape(&board.id), escape(&board.title));
+        let mut body = format!(
+            "<h2 class=\"board\" id=\"{}\">{}</h2>\n",
+            escape(&board.id),
+            escape(&board.title)
+        );
         let figures = [figures::waits, figures::rates, figures::cuts, figures::lives];
         let mut answers = self.0.answers(board).into_iter();
         for (index, draw) in figures.into_iter().enumerate() {
@@ -61,7 +65,9 @@ impl<'a> CompareReport<'a> {
     fn slider(&self, board: &Board) -> String {
         let (mut items, mut first) = (String::new(), None);
         for entry in &self.0.entries {
-            let Some(outcome) = entry.on(&board.id).and_then(|on| on.outcome("random-4096")) else { continue };
+            let Some(outcome) = entry.on(&board.id).and_then(|on| on.outcome("random-4096")) else {
+                continue;
+            };
             if outcome.needs.is_empty() {
                 continue;
             }
@@ -75,7 +81,8 @@ impl<'a> CompareReport<'a> {
                 escape(&entry.facts.name)
             );
         }
-        let (id, most, first) = (format!("rate-{}", board.id), rates().len() - 1, first.unwrap_or(0));
+        let (id, most, first) =
+            (format!("rate-{}", board.id), rates().len() - 1, first.unwrap_or(0));
         format!(
             "<section class=\"card needs-card\"><div class=\"control\"><label for=\"{id}\">Input rate</label>\
              <input id=\"{id}\" type=\"range\" min=\"0\" max=\"{most}\" step=\"1\" value=\"{first}\"><output for=\"{id}\"></output></div>\
@@ -85,12 +92,21 @@ impl<'a> CompareReport<'a> {
 
     /// Returns the table of the contenders and their settings.
     fn contenders(&self) -> String {
-        let head = ["", "version", "settings", "why these", "a power cut", "source"].map(String::from).to_vec();
+        let head = ["", "version", "settings", "why these", "a power cut", "source"]
+            .map(String::from)
+            .to_vec();
         let rows = self.0.entries.iter().map(|entry| {
             let facts = entry.facts.clone();
             let kept = if entry.kept { ", measured earlier" } else { "" };
             let source = format!("{} ({})", facts.source, facts.licence);
-            vec![facts.name, facts.version + kept, facts.configuration, facts.because, facts.contract, source]
+            vec![
+                facts.name,
+                facts.version + kept,
+                facts.configuration,
+                facts.because,
+                facts.contract,
+                source,
+            ]
         });
         let question = "Who was measured, and how was each set up?".to_string();
         table(&Answer { question, head, rows: rows.collect(), ids: Vec::new(), cases: "" }, None)
@@ -100,8 +116,14 @@ impl<'a> CompareReport<'a> {
 /// Returns the command that measures a row again.
 fn command(answer: &Answer, row: usize, board: &Board) -> String {
     match answer.ids.get(row) {
-        Some(id) => format!("steady compare --device {} --contender {id} --case {}", board.id, answer.cases),
-        None => format!("steady compare --device {} --case {}", board.id, answer.rows[row].first().map_or("", String::as_str)),
+        Some(id) => {
+            format!("steady compare --device {} --contender {id} --case {}", board.id, answer.cases)
+        }
+        None => format!(
+            "steady compare --device {} --case {}",
+            board.id,
+            answer.rows[row].first().map_or("", String::as_str)
+        ),
     }
 }
 
@@ -122,7 +144,8 @@ fn table(answer: &Answer, board: Option<&Board>) -> String {
     }
     let mut rows = String::new();
     for (index, row) in answer.rows.iter().enumerate() {
-        let (name, cells) = row.split_first().map_or(("", &[][..]), |(name, cells)| (name.as_str(), cells));
+        let (name, cells) =
+            row.split_first().map_or(("", &[][..]), |(name, cells)| (name.as_str(), cells));
         let _ = write!(rows, "<tr><th scope=\"row\">{}</th>", escape(name));
         for at in 1..answer.head.len() {
             let text = cells.get(at - 1).map_or("", String::as_str);
@@ -130,7 +153,11 @@ fn table(answer: &Answer, board: Option<&Board>) -> String {
             let _ = write!(rows, "<td{class}>{}</td>", escape(text));
         }
         if let Some(board) = board {
-            let _ = write!(rows, "<td class=\"text\"><code>{}</code></td>", escape(&command(answer, index, board)));
+            let _ = write!(
+                rows,
+                "<td class=\"text\"><code>{}</code></td>",
+                escape(&command(answer, index, board))
+            );
         }
         rows += "</tr>\n";
     }
@@ -143,9 +170,13 @@ fn table(answer: &Answer, board: Option<&Board>) -> String {
 impl Page for CompareReport<'_> {
     fn html(&self) -> String {
         let boards = &self.0.boards;
-        let links: String =
-            boards.iter().map(|board| format!("<a href=\"#{}\">{}</a>", escape(&board.id), escape(&board.title))).collect();
-        let mut body = format!("<style>{STYLE}</style>\n<nav>{links}<a href=\"#contenders\">Contenders</a></nav>\n");
+        let links: String = boards
+            .iter()
+            .map(|board| format!("<a href=\"#{}\">{}</a>", escape(&board.id), escape(&board.title)))
+            .collect();
+        let mut body = format!(
+            "<style>{STYLE}</style>\n<nav>{links}<a href=\"#contenders\">Contenders</a></nav>\n"
+        );
         body.extend(boards.iter().map(|board| self.section(board)));
         let rates = serde_json::to_string(&rates()).unwrap_or_default();
         let contenders = self.contenders();

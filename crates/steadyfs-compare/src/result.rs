@@ -132,7 +132,12 @@ pub struct Need {
 impl Outcome {
     /// Returns a case that was not measured.
     pub fn skipped(case: Case, reason: String) -> Outcome {
-        let row = Row { case: case.name().to_string(), figures: None, skipped: Some(reason), failed: None };
+        let row = Row {
+            case: case.name().to_string(),
+            figures: None,
+            skipped: Some(reason),
+            failed: None,
+        };
         Outcome { row, needs: Vec::new(), times_us: Vec::new() }
     }
 
@@ -149,7 +154,9 @@ impl Outcome {
                 }
                 (outcome.row.figures, outcome.row.failed) = (Some(figures), gauge.broken);
             }
-            Err(Fault::NoRoom(reason) | Fault::Cannot(reason)) => outcome.row.skipped = Some(reason),
+            Err(Fault::NoRoom(reason) | Fault::Cannot(reason)) => {
+                outcome.row.skipped = Some(reason)
+            }
             Err(Fault::Failed(reason)) => outcome.row.failed = Some(reason),
         }
         outcome
@@ -160,7 +167,11 @@ impl Outcome {
 fn needs(access_ns: &[u64], write_bytes: u64) -> Vec<Need> {
     let need = |rate| {
         let needed = backlog::need(access_ns, write_bytes, rate);
-        Need { rate, bytes: needed.map(|need| need.worst.left_bytes), grows: needed.is_some_and(|need| need.grows) }
+        Need {
+            rate,
+            bytes: needed.map(|need| need.worst.left_bytes),
+            grows: needed.is_some_and(|need| need.grows),
+        }
     };
     rates().into_iter().map(need).collect()
 }
@@ -180,7 +191,9 @@ impl Standing {
 
     /// Returns the figures of a case, if it did not fail.
     pub fn figures(&self, case: &str) -> Option<&Figures> {
-        self.outcome(case).filter(|outcome| outcome.row.failed.is_none()).and_then(|outcome| outcome.row.figures.as_ref())
+        self.outcome(case)
+            .filter(|outcome| outcome.row.failed.is_none())
+            .and_then(|outcome| outcome.row.figures.as_ref())
     }
 }
 
@@ -199,7 +212,9 @@ impl Comparison {
         let rows = own.flat_map(|entry| &entry.standings).flat_map(|standing| {
             let reason = |outcome: &Outcome| {
                 let row = &outcome.row;
-                row.failed.as_ref().map(|reason| format!("{}, {}: {reason}", standing.board, row.case))
+                row.failed
+                    .as_ref()
+                    .map(|reason| format!("{}, {}: {reason}", standing.board, row.case))
             };
             standing.outcomes.iter().filter_map(reason).collect::<Vec<_>>()
         });
@@ -214,11 +229,16 @@ mod tests {
     #[test]
     fn ram_grows_with_the_rate_until_near_the_mean() {
         let needs = needs(&[1_000_000, 1_000_000, 4_000_000], 4096);
-        assert_eq!((needs[0], needs.len()), (Need { rate: 1_000, bytes: Some(0), grows: false }, 41));
+        assert_eq!(
+            (needs[0], needs.len()),
+            (Need { rate: 1_000, bytes: Some(0), grows: false }, 41)
+        );
         // An access takes 2 ms on average: 2.048 MB/s. In the longest access 7,981.05 bytes come,
         // and 4,096 have gone. 1,995,262 B/s are above 95 % of the mean.
         let at = |rate: u64| needs.iter().find(|need| need.rate == rate).unwrap().bytes;
         assert_eq!((at(1_584_893), at(1_995_262), at(2_511_886)), (Some(2_244), None, None));
-        assert!(needs.windows(2).all(|pair| pair[1].bytes.is_none() || pair[0].bytes <= pair[1].bytes));
+        assert!(
+            needs.windows(2).all(|pair| pair[1].bytes.is_none() || pair[0].bytes <= pair[1].bytes)
+        );
     }
 }

@@ -55,20 +55,47 @@ impl Board {
     /// Returns the boards, in the order of tables.
     pub fn all() -> Vec<Board> {
         const MIB: u64 = 1 << 20;
-        let board = |id: &str, title: &str, device: &str, size: u64, block: u32, wear: u64, cut: u64| Board {
-            id: id.to_string(),
-            title: title.to_string(),
-            device: device.to_string(),
-            size_bytes: size * MIB,
-            erase_block_bytes: block,
-            wear_bytes: wear * MIB,
-            cut_bytes: cut,
-            endurance_erases: endurance(device),
-        };
+        let board =
+            |id: &str, title: &str, device: &str, size: u64, block: u32, wear: u64, cut: u64| {
+                Board {
+                    id: id.to_string(),
+                    title: title.to_string(),
+                    device: device.to_string(),
+                    size_bytes: size * MIB,
+                    erase_block_bytes: block,
+                    wear_bytes: wear * MIB,
+                    cut_bytes: cut,
+                    endurance_erases: endurance(device),
+                }
+            };
         vec![
-            board("nor", "NOR, 1 MiB of a W25Q128JV in sectors of 4 KiB", "w25q128jv", 1, 4096, 1, MIB / 4),
-            board("nor-16", "NOR, 16 MiB, a W25Q128JV in blocks of 64 KiB", "w25q128jv", 16, 65_536, 4, MIB * 2),
-            board("nand", "NAND, 128 MiB, an MT29F1G01ABAFD in blocks of 128 KiB", "mt29f1g01abafd", 128, 131_072, 16, MIB * 8),
+            board(
+                "nor",
+                "NOR, 1 MiB of a W25Q128JV in sectors of 4 KiB",
+                "w25q128jv",
+                1,
+                4096,
+                1,
+                MIB / 4,
+            ),
+            board(
+                "nor-16",
+                "NOR, 16 MiB, a W25Q128JV in blocks of 64 KiB",
+                "w25q128jv",
+                16,
+                65_536,
+                4,
+                MIB * 2,
+            ),
+            board(
+                "nand",
+                "NAND, 128 MiB, an MT29F1G01ABAFD in blocks of 128 KiB",
+                "mt29f1g01abafd",
+                128,
+                131_072,
+                16,
+                MIB * 8,
+            ),
         ]
     }
 
@@ -137,7 +164,9 @@ impl Job {
     fn of(cases: &[Case]) -> Vec<Job> {
         let mut jobs: Vec<Vec<Case>> = Vec::new();
         for &case in cases {
-            let is_of = |job: &&mut Vec<Case>| case.ground() != Ground::Empty && job[0].ground() == case.ground();
+            let is_of = |job: &&mut Vec<Case>| {
+                case.ground() != Ground::Empty && job[0].ground() == case.ground()
+            };
             match jobs.iter_mut().find(is_of) {
                 Some(job) => job.push(case),
                 None => jobs.push(vec![case]),
@@ -171,29 +200,46 @@ pub fn run(
 ) -> Result<Comparison, CompareError> {
     let mut media = Vec::new();
     for board in &options.boards {
-        let medium =
-            |bytes| board.medium(bytes).map_err(|error| CompareError { board: board.id.clone(), error: Box::new(error) });
-        media.push([medium(board.size_bytes)?, medium(board.wear_bytes)?, medium(board.cut_bytes)?]);
+        let medium = |bytes| {
+            board
+                .medium(bytes)
+                .map_err(|error| CompareError { board: board.id.clone(), error: Box::new(error) })
+        };
+        media.push([
+            medium(board.size_bytes)?,
+            medium(board.wear_bytes)?,
+            medium(board.cut_bytes)?,
+        ]);
     }
     let work = Work { entrants, options, media: &media, progress, finished: Mutex::new(0) };
     let (extents, mut results) = work.all();
     let entries = entrants.iter().enumerate().map(|(index, entrant)| {
         let standings = options.boards.iter().enumerate().map(|(place, board)| {
             let mut standing = Standing::new(board, &extents[index][place]);
-            for (_, done) in results.extract_if(.., |((who, at, _), _)| (*who, *at) == (index, place)) {
+            for (_, done) in
+                results.extract_if(.., |((who, at, _), _)| (*who, *at) == (index, place))
+            {
                 match done {
                     Done::Cases(outcomes) => standing.outcomes.extend(outcomes),
                     Done::Cuts(cuts) => standing.cuts = cuts,
                 }
             }
-            standing.outcomes.sort_by_key(|outcome| options.cases.iter().position(|case| case.name() == outcome.row.case));
+            standing.outcomes.sort_by_key(|outcome| {
+                options.cases.iter().position(|case| case.name() == outcome.row.case)
+            });
             standing
         });
         Entry { facts: entrant.facts(), kept: false, standings: standings.collect() }
     });
     let entries = entries.collect();
     let version = env!("CARGO_PKG_VERSION").to_string();
-    Ok(Comparison { version, seed: options.seed, patience_s: options.patience_s, boards: options.boards.clone(), entries })
+    Ok(Comparison {
+        version,
+        seed: options.seed,
+        patience_s: options.patience_s,
+        boards: options.boards.clone(),
+        entries,
+    })
 }
 
 impl Standing {
@@ -204,7 +250,14 @@ impl Standing {
             Err(reason) => (Extent { usable_bytes: 0, ram_bytes: 0 }, Some(reason.clone())),
         };
         let Extent { usable_bytes, ram_bytes } = found;
-        Standing { board: board.id.clone(), absent, usable_bytes, ram_bytes, outcomes: Vec::new(), cuts: None }
+        Standing {
+            board: board.id.clone(),
+            absent,
+            usable_bytes,
+            ram_bytes,
+            outcomes: Vec::new(),
+            cuts: None,
+        }
     }
 }
 
@@ -221,7 +274,9 @@ impl Work<'_> {
     /// Returns the extents of each contender on each board, and the results of all jobs, in
     /// order.
     fn all(&self) -> (Extents, Vec<(Place, Done)>) {
-        let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| entrant.extent(chip_of(&media[0], self.options.seed));
+        let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| {
+            entrant.extent(chip_of(&media[0], self.options.seed))
+        };
         let extents: Vec<Vec<_>> = self
             .entrants
             .iter()
@@ -238,7 +293,8 @@ impl Work<'_> {
                 results.lock().expect("no job panics with it").push((index, done));
             }
         };
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len().max(1));
+        let threads =
+            std::thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len().max(1));
         std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
         let mut results = results.into_inner().expect("no job panics with it");
         results.sort_by_key(|(index, _)| *index);

@@ -52,7 +52,11 @@ pub fn reason(outcome: Option<&Outcome>) -> String {
 pub fn need(outcome: &Outcome, rate: u64) -> String {
     let need = outcome.needs.iter().find(|need| need.rate == rate);
     let mean = outcome.row.figures.as_ref().map_or(0.0, |figures| 4096e6 / figures.mean_us);
-    buffer_text(need.and_then(|need| need.bytes), need.is_some_and(|need| need.grows), Load::of_mean(mean, rate))
+    buffer_text(
+        need.and_then(|need| need.bytes),
+        need.is_some_and(|need| need.grows),
+        Load::of_mean(mean, rate),
+    )
 }
 
 fn duration(us: f64) -> String {
@@ -61,18 +65,30 @@ fn duration(us: f64) -> String {
 
 /// Returns the bytes that can be written until the first block is worn out, at the current wear.
 pub fn life_bytes(figures: &Figures, payload_bytes: u64, endurance_erases: u32) -> f64 {
-    (figures.calls * payload_bytes) as f64 * f64::from(endurance_erases) / f64::from(figures.wear.max.max(1))
+    (figures.calls * payload_bytes) as f64 * f64::from(endurance_erases)
+        / f64::from(figures.wear.max.max(1))
 }
 
 impl Comparison {
     /// Returns the tables of a board, in the order of the questions.
     pub fn answers(&self, board: &Board) -> Vec<Answer> {
-        vec![self.waits(board), self.rates_of(board), self.cut(board), self.lives(board), self.memory(board)]
+        vec![
+            self.waits(board),
+            self.rates_of(board),
+            self.cut(board),
+            self.lives(board),
+            self.memory(board),
+        ]
     }
 
     /// Returns the contenders on a board. Absent contenders are included, with the reason.
-    fn on<'c>(&'c self, board: &'c Board) -> impl Iterator<Item = (&'c Entry, &'c crate::result::Standing)> {
-        self.entries.iter().filter_map(|entry| entry.on(&board.id).map(|standing| (entry, standing)))
+    fn on<'c>(
+        &'c self,
+        board: &'c Board,
+    ) -> impl Iterator<Item = (&'c Entry, &'c crate::result::Standing)> {
+        self.entries
+            .iter()
+            .filter_map(|entry| entry.on(&board.id).map(|standing| (entry, standing)))
     }
 
     /// Returns the table of durable overwrites.
@@ -80,7 +96,17 @@ impl Comparison {
         let mut answer = Answer::new(
             "How long may my data wait? Durable overwrites of 4,096 B at random places, 80 % full",
             "random-4096",
-            &["", "mean", "p99", "longest", "promised", "rate", "written / payload", "erases a call", "refused"],
+            &[
+                "",
+                "mean",
+                "p99",
+                "longest",
+                "promised",
+                "rate",
+                "written / payload",
+                "erases a call",
+                "refused",
+            ],
         );
         for (entry, standing) in self.on(board) {
             let mut row = vec![entry.facts.name.clone()];
@@ -113,8 +139,11 @@ impl Comparison {
 
     /// Returns the table of RAM against the rate.
     fn rates_of(&self, board: &Board) -> Answer {
-        let mut answer =
-            Answer::new("How much RAM does a rate need in front of these overwrites?", "random-4096", &["", "RAM of its own"]);
+        let mut answer = Answer::new(
+            "How much RAM does a rate need in front of these overwrites?",
+            "random-4096",
+            &["", "RAM of its own"],
+        );
         answer.head.extend(RATES.map(|rate| format_rate(rate as f64)));
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
             let mut row = vec![entry.facts.name.clone(), format_size(standing.ram_bytes)];
@@ -179,11 +208,17 @@ impl Comparison {
 
     /// Returns the table of room and RAM.
     fn memory(&self, board: &Board) -> Answer {
-        let mut answer = Answer::new("How much of the chip is mine?", "open", &["", "usable", "share", "RAM of its own"]);
+        let mut answer = Answer::new(
+            "How much of the chip is mine?",
+            "open",
+            &["", "usable", "share", "RAM of its own"],
+        );
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
             let share = 100.0 * standing.usable_bytes as f64 / board.size_bytes as f64;
-            let (usable, ram) = (format_size(standing.usable_bytes), format_size(standing.ram_bytes));
-            answer.push(entry, vec![entry.facts.name.clone(), usable, format!("{share:.1} %"), ram]);
+            let (usable, ram) =
+                (format_size(standing.usable_bytes), format_size(standing.ram_bytes));
+            answer
+                .push(entry, vec![entry.facts.name.clone(), usable, format!("{share:.1} %"), ram]);
         }
         answer
     }
@@ -191,7 +226,8 @@ impl Comparison {
     /// Returns mean and longest call of each case, in a column for each contender.
     pub fn cases(&self, board: &Board) -> Answer {
         let on: Vec<_> = self.on(board).filter(|(_, standing)| standing.absent.is_none()).collect();
-        let mut answer = Answer::new("Every case: mean / longest of a call, or its rate", "", &["case"]);
+        let mut answer =
+            Answer::new("Every case: mean / longest of a call, or its rate", "", &["case"]);
         answer.head.extend(on.iter().map(|(entry, _)| entry.facts.name.clone()));
         let Some((_, first)) = on.first() else { return answer };
         for outcome in &first.outcomes {
@@ -210,8 +246,13 @@ impl Comparison {
 /// Formats a case in a few letters.
 fn cell(figures: &Figures) -> String {
     let times = format!("{} / {}", duration(figures.mean_us), duration(figures.max_us));
-    let rate = figures.bytes_per_s.map_or(String::new(), |rate| format!(" · {}", format_rate(rate)));
-    let refused = if figures.refused == 0 { String::new() } else { format!(" · {} refused", format_count(figures.refused)) };
+    let rate =
+        figures.bytes_per_s.map_or(String::new(), |rate| format!(" · {}", format_rate(rate)));
+    let refused = if figures.refused == 0 {
+        String::new()
+    } else {
+        format!(" · {} refused", format_count(figures.refused))
+    };
     times + &rate + &refused
 }
 
@@ -222,12 +263,19 @@ const CELL_MAX: usize = 30;
 /// name.
 fn take_notes(rows: &mut [Vec<String>]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    for cell in rows.iter_mut().flat_map(|row| row.iter_mut().skip(1)).filter(|cell| cell.chars().count() > CELL_MAX) {
+    for cell in rows
+        .iter_mut()
+        .flat_map(|row| row.iter_mut().skip(1))
+        .filter(|cell| cell.chars().count() > CELL_MAX)
+    {
         let number = notes.iter().position(|note| note == cell).unwrap_or_else(|| {
             notes.push(cell.clone());
             notes.len() - 1
         });
-        let begin = cell.split_once(": ").map(|(begin, _)| format!("{begin} ")).filter(|begin| begin.len() < CELL_MAX / 2);
+        let begin = cell
+            .split_once(": ")
+            .map(|(begin, _)| format!("{begin} "))
+            .filter(|begin| begin.len() < CELL_MAX / 2);
         *cell = format!("{}[{}]", begin.unwrap_or_default(), number + 1);
     }
     notes
@@ -253,7 +301,12 @@ impl fmt::Display for Comparison {
                 writeln!(f)?;
             }
         }
-        let kept: Vec<_> = self.entries.iter().filter(|entry| entry.kept).map(|entry| entry.facts.name.as_str()).collect();
+        let kept: Vec<_> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.kept)
+            .map(|entry| entry.facts.name.as_str())
+            .collect();
         if !kept.is_empty() {
             writeln!(f, "Measured earlier and kept: {}.", kept.join(", "))?;
         }
@@ -273,8 +326,13 @@ mod tests {
     fn long_reasons_are_told_below_the_table_and_once() {
         let reason = "not: its crate looks through a directory for a short name again and again";
         let first = "file 3 is neither what it was nor what it was to be";
-        let mut rows = [["a name that is long, and stays where it is", "1 ms"], ["b", reason], ["c", reason], ["d", first]]
-            .map(|row| row.map(str::to_string).to_vec());
+        let mut rows = [
+            ["a name that is long, and stays where it is", "1 ms"],
+            ["b", reason],
+            ["c", reason],
+            ["d", first],
+        ]
+        .map(|row| row.map(str::to_string).to_vec());
         assert_eq!(take_notes(&mut rows), [reason, first]);
         let cells = rows.map(|row| row[1].clone());
         assert_eq!(cells, ["1 ms", "not [1]", "not [1]", "[2]"]);

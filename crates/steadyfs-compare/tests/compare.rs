@@ -31,7 +31,9 @@ fn pages_and_bytes_of_nand_cost_the_same() {
         act(&mut chip);
         chip.counters()
     };
-    let pages = spent(|chip| (0..64).for_each(|page| chip.program(page, &[7; 2048], &[0xFF; TAG_BYTES]).unwrap()));
+    let pages = spent(|chip| {
+        (0..64).for_each(|page| chip.program(page, &[7; 2048], &[0xFF; TAG_BYTES]).unwrap())
+    });
     let bytes = spent(|chip| chip.program_plain(0, 0, &[7; 64 * 2048]).unwrap());
     assert_eq!(pages, bytes);
     let whole = spent(|chip| chip.read(0, &mut [0; 2048], &mut [0; TAG_BYTES]).unwrap());
@@ -48,12 +50,17 @@ fn pages_and_bytes_of_nand_cost_the_same() {
 #[test]
 fn bytes_of_nor_cost_what_the_chip_says_at_every_address() {
     let timing = NorTiming::ROUND;
-    let mut chip = Chip::new(steadyfs::media::nor::NorPages::new(Nor::with_geometry(4096, 4, timing, 1), 256));
+    let mut chip =
+        Chip::new(steadyfs::media::nor::NorPages::new(Nor::with_geometry(4096, 4, timing, 1), 256));
     let before = chip.counters();
     chip.program_plain(0, 250, &[0; 12]).unwrap();
     chip.read_plain(3, 4000, &mut [0; 96]).unwrap();
     let spent = chip.counters().since(&before);
-    assert_eq!((spent.programs, spent.reads), (2, 1), "a program is split where the chip's page ends");
+    assert_eq!(
+        (spent.programs, spent.reads),
+        (2, 1),
+        "a program is split where the chip's page ends"
+    );
     assert_eq!(spent.time_ns, 2 * timing.command_ns(6) + timing.read_ns(96));
 }
 
@@ -61,7 +68,10 @@ fn bytes_of_nor_cost_what_the_chip_says_at_every_address() {
 fn every_contender_gives_back_what_was_written_or_says_why_not() {
     // Cases on a used volume take minutes on a chip of this size.
     let few: &[&str] = &["small-formatted", "create"];
-    for (id, cases) in [("nor", &["small-formatted", "replace-in-place", "create", "remove", "read-256"][..]), ("nand", few)] {
+    for (id, cases) in [
+        ("nor", &["small-formatted", "replace-in-place", "create", "remove", "read-256"][..]),
+        ("nand", few),
+    ] {
         let found = measure(&contenders::all(), &options(id, cases, 0));
         for entry in &found.entries {
             let standing = entry.on(id).unwrap();
@@ -73,7 +83,8 @@ fn every_contender_gives_back_what_was_written_or_says_why_not() {
             for outcome in &standing.outcomes {
                 let row = &outcome.row;
                 assert_eq!(row.failed, None, "{}, {id}, {}", entry.facts.name, row.case);
-                let told = row.figures.is_some() != row.skipped.as_ref().is_some_and(|reason| !reason.is_empty());
+                let told = row.figures.is_some()
+                    != row.skipped.as_ref().is_some_and(|reason| !reason.is_empty());
                 assert!(told, "{}, {id}, {row:?}", entry.facts.name);
             }
         }
@@ -98,7 +109,8 @@ fn a_case_gives_the_same_alone_and_on_a_twin_of_what_others_begin_with() {
     for case in cases {
         let alone = measure(&contenders::all(), &options("nor", &[case], 0));
         for (one, other) in alone.entries.iter().zip(&together.entries) {
-            let outcome = |entry: &steadyfs_compare::Entry| entry.on("nor").unwrap().outcome(case).cloned();
+            let outcome =
+                |entry: &steadyfs_compare::Entry| entry.on("nor").unwrap().outcome(case).cloned();
             assert_eq!(outcome(one), outcome(other), "{}, {case}", one.facts.name);
         }
     }
@@ -109,10 +121,15 @@ fn nobody_is_faster_than_the_chip_alone() {
     let cases = ["seq-4096", "small-durable", "create"];
     let found = measure(&[Box::new(Raw), Box::new(SteadyFs)], &options("nand", &cases, 0));
     for case in cases {
-        let mean = |entry: usize| found.entries[entry].on("nand").unwrap().figures(case).unwrap().mean_us;
+        let mean =
+            |entry: usize| found.entries[entry].on("nand").unwrap().figures(case).unwrap().mean_us;
         assert!(mean(0) <= mean(1), "{case}: {} and {}", mean(0), mean(1));
         let limit = found.entries[0].on("nand").unwrap().figures(case).unwrap().limit_us.unwrap();
-        assert!((0.95..1.15).contains(&(mean(0) / limit)), "{case}: {} beside the limit of {limit}", mean(0));
+        assert!(
+            (0.95..1.15).contains(&(mean(0) / limit)),
+            "{case}: {} beside the limit of {limit}",
+            mean(0)
+        );
     }
 }
 
@@ -128,17 +145,32 @@ fn cuts_leave_what_steadyfs_acknowledged() {
 #[test]
 fn the_report_shows_every_contender_and_every_reason() {
     let cases = ["random-4096", "create", "web-server"];
-    let found = measure(&contenders::all(), &Options { patience_s: 5, ..options("nor", &cases, 20) });
+    let found =
+        measure(&contenders::all(), &Options { patience_s: 5, ..options("nor", &cases, 20) });
     let report = CompareReport::of(&found);
     let html = report.html();
     for entry in &found.entries {
-        assert!(html.contains(&steadyfs_lab::report::escape(&entry.facts.name)), "{}", entry.facts.name);
+        assert!(
+            html.contains(&steadyfs_lab::report::escape(&entry.facts.name)),
+            "{}",
+            entry.facts.name
+        );
     }
     assert!(html.contains("--contender steadyfs --case random-4096"));
     assert!(html.contains("a store of small values, not of files") && html.contains("above mean"));
-    assert!(!html.contains("{{") && !html.contains("NaN") && html.len() < 2 << 20, "{} bytes", html.len());
+    assert!(
+        !html.contains("{{") && !html.contains("NaN") && html.len() < 2 << 20,
+        "{} bytes",
+        html.len()
+    );
     for (name, svg) in report.svg() {
-        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        assert!(
+            svg.starts_with("<svg")
+                && svg.ends_with("</svg>\n")
+                && !svg.contains("NaN")
+                && !svg.contains("inf"),
+            "{name}"
+        );
     }
     let text = found.to_string();
     assert!(text.contains("How long may my data wait?") && text.contains("SteadyFS"), "{text}");

@@ -121,5 +121,7 @@ fn a_contender_that_forgets_flushes_is_found_out() {
     let cuts = found.entries[0].on("nor").unwrap().cuts.clone().unwrap();
     assert!(cuts.lost > 10, "{cuts:?}");
     assert_eq!((cuts.unusable, cuts.illegal), (0, 0), "{cuts:?}");
-    assert!(cuts.first.is_some_and(|first| first.contains("is gone") || first.contains("other bytes")));
+    assert!(
+        cuts.first.is_some_and(|first| first.contains("is gone") || first.contains("other bytes"))
+    );
 }

@@ -26,7 +26,10 @@ fn kept_results_are_of_these_chips_and_these_cases() {
     let now = kept::reference(first.seed);
     for (path, kept) in &found {
         let path = path.display();
-        assert_eq!(kept.reference, now, "{path} is out of date, for the chips or the cases have changed; {HOW}");
+        assert_eq!(
+            kept.reference, now,
+            "{path} is out of date, for the chips or the cases have changed; {HOW}"
+        );
         assert_eq!(kept.boards, Board::all(), "{path} is of other boards; {HOW}");
     }
 }
@@ -36,10 +39,15 @@ fn kept_results_are_of_these_chips_and_these_cases() {
 #[test]
 fn kept_results_of_steadyfs_are_those_of_this_core() {
     let cases = ["small-durable", "create", "read-256"];
-    let Some((_, then)) = results().into_iter().find(|(_, kept)| kept.entry.facts.id == "steadyfs") else { return };
+    let Some((_, then)) = results().into_iter().find(|(_, kept)| kept.entry.facts.id == "steadyfs")
+    else {
+        return;
+    };
     let now = run(&[Box::new(SteadyFs)], &nor(&cases), &|_, _| {}).unwrap();
     for case in cases {
-        let figures = |entry: &steadyfs_compare::Entry| entry.on("nor").unwrap().figures(case).unwrap().mean_us;
+        let figures = |entry: &steadyfs_compare::Entry| {
+            entry.on("nor").unwrap().figures(case).unwrap().mean_us
+        };
         let (now, then) = (figures(&now.entries[0]), figures(&then.entry));
         assert!((now / then - 1.0).abs() < 0.02, "{case}: {now} µs, kept are {then} µs; {HOW}");
     }
@@ -48,25 +56,34 @@ fn kept_results_of_steadyfs_are_those_of_this_core() {
 #[test]
 fn what_is_kept_is_shown_beside_what_is_measured_and_only_once() {
     let directory = std::env::temp_dir().join(format!("steady-kept-{}", std::process::id()));
-    let measured = run(&[Box::new(Raw), Box::new(SteadyFs)], &nor(&["create"]), &|_, _| {}).unwrap();
+    let measured =
+        run(&[Box::new(Raw), Box::new(SteadyFs)], &nor(&["create"]), &|_, _| {}).unwrap();
     kept::write(&measured, &directory).unwrap();
-    let read = || kept::read(&directory).unwrap().into_iter().map(|(_, kept)| kept).collect::<Vec<_>>();
+    let read =
+        || kept::read(&directory).unwrap().into_iter().map(|(_, kept)| kept).collect::<Vec<_>>();
     assert_eq!(read().len(), 2);
 
     let mut now = run(&[Box::new(SteadyFs)], &nor(&["create"]), &|_, _| {}).unwrap();
     now.add_kept(read());
-    let shown: Vec<_> = now.entries.iter().map(|entry| (entry.facts.id.as_str(), entry.kept)).collect();
+    let shown: Vec<_> =
+        now.entries.iter().map(|entry| (entry.facts.id.as_str(), entry.kept)).collect();
     assert_eq!(shown, [("steadyfs", false), ("raw", true)]);
     assert_eq!(now.entries[1].standings, measured.entries[0].standings);
 
     let table = now.to_string();
     assert!(table.contains("not measured") && table.contains("no file system"), "{table}");
     now.retain_cases(&[Case::named("open").unwrap()], false);
-    assert!(now.entries.iter().all(|entry| entry.on("nor").unwrap().outcomes.is_empty()), "what was not asked for is not shown");
+    assert!(
+        now.entries.iter().all(|entry| entry.on("nor").unwrap().outcomes.is_empty()),
+        "what was not asked for is not shown"
+    );
 
     let mut of_another_seed = run(&[], &Options { seed: 2, ..nor(&[]) }, &|_, _| {}).unwrap();
     of_another_seed.add_kept(read());
-    assert!(of_another_seed.entries.is_empty(), "numbers of different seeds are not set side by side");
+    assert!(
+        of_another_seed.entries.is_empty(),
+        "numbers of different seeds are not set side by side"
+    );
 
     std::fs::write(directory.join("raw.json"), "{").unwrap();
     let error = kept::read(&directory).unwrap_err().to_string();

@@ -11,13 +11,21 @@ pub(crate) enum Refusal {
     /// The chunk is damaged.
     Damaged,
     /// This build does not contain the method.
-    #[cfg_attr(all(feature = "deflate", feature = "zstd"), allow(dead_code, reason = "such a build knows all methods"))]
+    #[cfg_attr(
+        all(feature = "deflate", feature = "zstd"),
+        allow(dead_code, reason = "such a build knows all methods")
+    )]
     Unknown,
 }
 
 /// Decodes the last `stored` bytes of `room` to the beginning of `room`. Returns the number of
 /// decoded bytes, at most `limit`.
-pub(crate) fn decode(method: Method, room: &mut [u8], stored: usize, limit: usize) -> Result<usize, Refusal> {
+pub(crate) fn decode(
+    method: Method,
+    room: &mut [u8],
+    stored: usize,
+    limit: usize,
+) -> Result<usize, Refusal> {
     match method {
         Method::Lz4 => lz4::decode(room, stored, limit).ok_or(Refusal::Damaged),
         #[cfg(feature = "deflate")]
@@ -50,7 +58,13 @@ fn apart(
 ///
 /// # Panics
 /// As [`lz4::encode`].
-pub fn encode(method: Method, level: i32, plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<(Method, usize)> {
+pub fn encode(
+    method: Method,
+    level: i32,
+    plain: &[u8],
+    out: &mut [u8],
+    table: &mut [u8],
+) -> Option<(Method, usize)> {
     let _ = level;
     match method {
         #[cfg(feature = "deflate")]

@@ -34,7 +34,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// - [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`].
     /// - [`Error::NotUndone`] if each attempt to roll back fails too: no commit must be made
     ///   before a rollback succeeds.
-    pub fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape, memory: B) -> Result<Self, Error> {
+    pub fn convert<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        inode: InodeNumber,
+        shape: Shape,
+        memory: B,
+    ) -> Result<Self, Error> {
         check_memory(shape.write_bytes(), memory.as_ref())?;
         let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
         match packed.take_over(fs) {
@@ -63,18 +68,28 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             self.forget();
             // A rollback is tried again because a read may fail now and then. Half of this
             // transaction must never be committed.
-            let undone = (0..ROLLBACKS).map(|_| fs.rollback()).find(Result::is_ok).unwrap_or_else(|| fs.rollback());
+            let undone = (0..ROLLBACKS)
+                .map(|_| fs.rollback())
+                .find(Result::is_ok)
+                .unwrap_or_else(|| fs.rollback());
             result = undone.map_err(|_| Error::NotUndone).and(result);
         }
         fs.set_commit_on(events);
         result
     }
 
-    fn set_attribute<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<(), steadyfs::Error> {
+    fn set_attribute<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+    ) -> Result<(), steadyfs::Error> {
         fs.set_attribute(self.stored.file.inode(), ATTRIBUTE, Some(&self.stored.shape.emit()))
     }
 
-    fn move_content<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, length: usize) -> Result<(), Fault> {
+    fn move_content<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        length: usize,
+    ) -> Result<(), Fault> {
         let chunk_bytes = self.stored.shape.chunk_bytes();
         let content = &mut self.memory.as_mut()[..chunk_bytes];
         let known = fs.read(&mut self.stored.file, 0, &mut content[..length])?;
@@ -85,7 +100,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             self.store(fs, 0, length, form)?;
         }
         self.decoded = 0;
-        let end = if length == chunk_bytes { Spot { chunk: 1, within: 0 } } else { Spot { chunk: 0, within: length } };
+        let end = if length == chunk_bytes {
+            Spot { chunk: 1, within: 0 }
+        } else {
+            Spot { chunk: 0, within: length }
+        };
         self.set_end(fs, end)
     }
 }

@@ -6,7 +6,7 @@ use crate::format::{ATTRIBUTE, ATTRIBUTE_BYTES, ENTRY_BYTES, Entry, Form, NO_CHU
 use crate::stored::Stored;
 use crate::{Error, Method, Volume};
 use steadyfs::media::Flash;
-use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Location, Reader};
+use steadyfs::{File, FileSystem, InodeNumber, Location, OpenOptions, Reader};
 
 /// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a
 /// `Vec` on a host.
@@ -38,7 +38,10 @@ pub struct PackedFile<B> {
 ///
 /// # Errors
 /// [`Error::Volume`], [`Error::Attribute`].
-pub(crate) fn shape_of(volume: &mut impl Volume, inode: InodeNumber) -> Result<Option<Shape>, Error> {
+pub(crate) fn shape_of(
+    volume: &mut impl Volume,
+    inode: InodeNumber,
+) -> Result<Option<Shape>, Error> {
     let mut value = [0; ATTRIBUTE_BYTES];
     match volume.attribute(inode, ATTRIBUTE, &mut value) {
         Ok(ATTRIBUTE_BYTES) => Shape::parse(&value).map(Some),
@@ -111,7 +114,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_inode<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, writes: bool, memory: B) -> Result<Self, Error> {
+    pub fn open_inode<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        inode: InodeNumber,
+        writes: bool,
+        memory: B,
+    ) -> Result<Self, Error> {
         let shape = fit(shape_of(fs, inode), &memory)?;
         let options = if writes { OpenOptions::WRITE } else { OpenOptions::READ };
         Ok(Self::new(fs.open_inode(inode, options)?, shape, memory))
@@ -189,11 +197,21 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// The errors of every call.
-    pub fn read(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+    pub fn read(
+        &mut self,
+        volume: &mut impl Volume,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Error> {
         self.read_chunks(volume, offset, data).map_err(|fault| self.error(fault))
     }
 
-    fn read_chunks(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+    fn read_chunks(
+        &mut self,
+        volume: &mut impl Volume,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Fault> {
         let end = self.end(volume)?;
         let Some(mut at) = self.stored.shape.spot(offset) else { return Ok(0) };
         let mut done = 0;
@@ -210,7 +228,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Reads within one chunk.
-    fn read_chunk(&mut self, volume: &mut impl Volume, at: Spot, data: &mut [u8]) -> Result<(), Fault> {
+    fn read_chunk(
+        &mut self,
+        volume: &mut impl Volume,
+        at: Spot,
+        data: &mut [u8],
+    ) -> Result<(), Fault> {
         if self.decoded != at.chunk
             && let Some(position) = self.find(volume, at.chunk)?
         {
@@ -222,7 +245,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Returns the position in its slot of a chunk that is stored as it is. Decodes any other
     /// chunk to the beginning of the memory, and returns `None`.
-    pub(crate) fn find(&mut self, volume: &mut impl Volume, chunk: u32) -> Result<Option<u32>, Fault> {
+    pub(crate) fn find(
+        &mut self,
+        volume: &mut impl Volume,
+        chunk: u32,
+    ) -> Result<Option<u32>, Fault> {
         self.looked_up.0 = chunk;
         let mut bytes = [0; ENTRY_BYTES];
         self.stored.read(volume, chunk, self.stored.shape.entry_of(chunk), &mut bytes)?;
@@ -250,14 +277,22 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Decodes the chunk that was looked up to the beginning of the memory. Returns the number of
     /// decoded bytes.
-    fn decode(&mut self, volume: &mut impl Volume, position: u32, method: Method, stored: usize) -> Result<usize, Fault> {
+    fn decode(
+        &mut self,
+        volume: &mut impl Volume,
+        position: u32,
+        method: Method,
+        stored: usize,
+    ) -> Result<usize, Fault> {
         self.looked_up.1 = method;
         let room = &mut self.memory.as_mut()[..self.stored.shape.read_bytes()];
         let from = room.len() - stored;
         self.stored.read(volume, self.looked_up.0, position, &mut room[from..])?;
-        codec::decode(method, room, stored, self.stored.shape.chunk_bytes()).map_err(|refusal| match refusal {
-            Refusal::Damaged => Fault::Chunk,
-            Refusal::Unknown => Fault::Method,
+        codec::decode(method, room, stored, self.stored.shape.chunk_bytes()).map_err(|refusal| {
+            match refusal {
+                Refusal::Damaged => Fault::Chunk,
+                Refusal::Unknown => Fault::Method,
+            }
         })
     }
 
@@ -270,7 +305,10 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             Fault::Entry => Error::Entry { chunk },
             Fault::Chunk => Error::Chunk { chunk },
             Fault::Method => Error::Method { chunk, method },
-            Fault::Memory => Error::MemoryTooSmall { needed: self.stored.shape.write_bytes(), lent: self.memory.as_ref().len() },
+            Fault::Memory => Error::MemoryTooSmall {
+                needed: self.stored.shape.write_bytes(),
+                lent: self.memory.as_ref().len(),
+            },
         }
     }
 
@@ -288,7 +326,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 }
 
-fn set_shape<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape) -> Result<Shape, Error> {
+fn set_shape<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    inode: InodeNumber,
+    shape: Shape,
+) -> Result<Shape, Error> {
     fs.set_attribute(inode, ATTRIBUTE, Some(&shape.emit()))?;
     Ok(shape)
 }

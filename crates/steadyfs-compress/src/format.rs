@@ -96,7 +96,9 @@ impl Shape {
     #[must_use]
     pub const fn for_size(self, bytes: u64) -> Self {
         let mut shape = Self { header_bytes: 1 << HEADER_LOG2_MIN, ..self };
-        while shape.header_bytes < 1 << HEADER_LOG2_MAX && bytes / self.chunk_bytes as u64 >= shape.group_chunks() as u64 {
+        while shape.header_bytes < 1 << HEADER_LOG2_MAX
+            && bytes / self.chunk_bytes as u64 >= shape.group_chunks() as u64
+        {
             shape.header_bytes *= 2;
         }
         shape
@@ -111,7 +113,8 @@ impl Shape {
     /// Returns the number of bytes that a file of `bytes` bytes takes for entries, beside its
     /// chunks.
     pub const fn overhead(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64) * self.header_bytes() as u64
+        bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64)
+            * self.header_bytes() as u64
     }
 
     /// Returns the method of chunks that are written.
@@ -170,7 +173,9 @@ impl Shape {
 
     /// Returns the spot of an offset, or `None` beyond the last chunk that a file can have.
     pub(crate) fn spot(&self, offset: u64) -> Option<Spot> {
-        let chunk = u32::try_from(offset >> self.chunk_bytes.trailing_zeros()).ok().filter(|&chunk| chunk != NO_CHUNK)?;
+        let chunk = u32::try_from(offset >> self.chunk_bytes.trailing_zeros())
+            .ok()
+            .filter(|&chunk| chunk != NO_CHUNK)?;
         Some(Spot { chunk, within: offset as usize & (self.chunk_bytes() - 1) })
     }
 
@@ -183,7 +188,11 @@ impl Shape {
     /// chunk.
     pub(crate) fn behind(&self, spot: Spot, bytes: usize) -> Spot {
         let within = spot.within + bytes;
-        if within < self.chunk_bytes() { Spot { within, ..spot } } else { Spot { chunk: spot.chunk + 1, within: 0 } }
+        if within < self.chunk_bytes() {
+            Spot { within, ..spot }
+        } else {
+            Spot { chunk: spot.chunk + 1, within: 0 }
+        }
     }
 
     /// Returns the bytes from a spot to the end of its chunk, or to the end of the content if
@@ -214,7 +223,12 @@ impl Shape {
     /// [`Error::Attribute`].
     pub fn parse(value: &[u8]) -> Result<Self, Error> {
         match *value {
-            [VERSION, method, chunk @ CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX, header @ HEADER_LOG2_MIN..=HEADER_LOG2_MAX] => {
+            [
+                VERSION,
+                method,
+                chunk @ CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX,
+                header @ HEADER_LOG2_MIN..=HEADER_LOG2_MAX,
+            ] => {
                 let method = Method::of(method).ok_or(Error::Attribute)?;
                 Ok(Self { chunk_bytes: 1 << chunk, header_bytes: 1 << header, method })
             }
@@ -224,7 +238,12 @@ impl Shape {
 
     /// Returns the attribute's value.
     pub const fn emit(&self) -> [u8; ATTRIBUTE_BYTES] {
-        [VERSION, self.method.number(), self.chunk_bytes.trailing_zeros() as u8, self.header_bytes.trailing_zeros() as u8]
+        [
+            VERSION,
+            self.method.number(),
+            self.chunk_bytes.trailing_zeros() as u8,
+            self.header_bytes.trailing_zeros() as u8,
+        ]
     }
 }
 
@@ -274,12 +293,14 @@ impl Entry {
         let stored = usize::from(u16::from_le_bytes([s0, s1])) + 1;
         let form = match form {
             PLAIN if stored == shape.chunk_bytes() => Form::Plain,
-            _ if stored < shape.chunk_bytes() => Form::Compressed { method: Method::of(form).ok_or(Malformed)?, stored },
+            _ if stored < shape.chunk_bytes() => {
+                Form::Compressed { method: Method::of(form).ok_or(Malformed)?, stored }
+            }
             _ => return Err(Malformed),
         };
         let entry = Self { position: u32::from_le_bytes([p0, p1, p2, p3]), form };
-        let is_inside =
-            entry.position >= shape.header_bytes() as u32 && entry.position <= shape.slot_bytes() - shape.chunk_bytes() as u32;
+        let is_inside = entry.position >= shape.header_bytes() as u32
+            && entry.position <= shape.slot_bytes() - shape.chunk_bytes() as u32;
         if is_inside { Ok(Some(entry)) } else { Err(Malformed) }
     }
 
@@ -289,7 +310,8 @@ impl Entry {
             Form::Plain => (shape.chunk_bytes(), PLAIN),
             Form::Compressed { method, stored } => (stored, method.number()),
         };
-        (u64::from(self.position) | u64::from((stored - 1) as u16) << 32 | u64::from(form) << 48).to_le_bytes()
+        (u64::from(self.position) | u64::from((stored - 1) as u16) << 32 | u64::from(form) << 48)
+            .to_le_bytes()
     }
 
     /// Returns the bytes of the slot that the chunk takes.
@@ -307,8 +329,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn shapes() -> impl Strategy<Value = Shape> {
-        (1u8..4, CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX, HEADER_LOG2_MIN..=HEADER_LOG2_MAX)
-            .prop_map(|(method, chunk_log2, header_log2)| Shape::parse(&[1, method, chunk_log2, header_log2]).expect("a shape"))
+        (1u8..4, CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX, HEADER_LOG2_MIN..=HEADER_LOG2_MAX).prop_map(
+            |(method, chunk_log2, header_log2)| {
+                Shape::parse(&[1, method, chunk_log2, header_log2]).expect("a shape")
+            },
+        )
     }
 
     proptest! {

@@ -171,7 +171,8 @@ mod tests {
     /// Text-like bytes: pieces of earlier bytes, and new random bytes.
     fn content() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
-            (proptest::collection::vec(any::<u8>(), 1..60)).prop_map(|bytes| (0usize, 0usize, bytes)),
+            (proptest::collection::vec(any::<u8>(), 1..60))
+                .prop_map(|bytes| (0usize, 0usize, bytes)),
             (1usize..4000, 1usize..600).prop_map(|(back, count)| (back, count, Vec::new())),
         ];
         proptest::collection::vec(piece, 0..60).prop_map(|pieces| {
@@ -190,7 +191,8 @@ mod tests {
 
     fn encoded(plain: &[u8], table_bytes: usize) -> Vec<u8> {
         let mut out = vec![0; plain.len() + plain.len() / 255 + 16];
-        let count = encode(plain, &mut out, &mut vec![0; table_bytes]).expect("room for the worst case");
+        let count =
+            encode(plain, &mut out, &mut vec![0; table_bytes]).expect("room for the worst case");
         out.truncate(count);
         out
     }

@@ -78,15 +78,23 @@ impl FromStr for Packing {
     type Err = NoPacking;
 
     fn from_str(text: &str) -> Result<Self, NoPacking> {
-        let (text, chunk) = text.split_once('/').map_or((text, None), |(text, chunk)| (text, Some(chunk)));
-        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
-        let method = [Method::Lz4, Method::Deflate, Method::Zstd].into_iter().find(|method| method.name() == name);
+        let (text, chunk) =
+            text.split_once('/').map_or((text, None), |(text, chunk)| (text, Some(chunk)));
+        let (name, level) =
+            text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+        let method = [Method::Lz4, Method::Deflate, Method::Zstd]
+            .into_iter()
+            .find(|method| method.name() == name);
         let method = method.ok_or(NoPacking::Method)?;
         let level = match level {
             None => LEVEL_DEFAULT,
             Some(level) => {
                 let most = level_max(method).ok_or(NoPacking::NoLevels)?;
-                level.parse().ok().filter(|level| (1..=most).contains(level)).ok_or(NoPacking::Level(method, most))?
+                level
+                    .parse()
+                    .ok()
+                    .filter(|level| (1..=most).contains(level))
+                    .ok_or(NoPacking::Level(method, most))?
             }
         };
         let chunk_bytes = match chunk {
@@ -113,7 +121,11 @@ impl fmt::Display for Packing {
         if self.level != LEVEL_DEFAULT {
             write!(f, ":{}", self.level)?;
         }
-        if self.chunk_bytes == CHUNK_BYTES { Ok(()) } else { write!(f, "/{}KiB", self.chunk_bytes >> 10) }
+        if self.chunk_bytes == CHUNK_BYTES {
+            Ok(())
+        } else {
+            write!(f, "/{}KiB", self.chunk_bytes >> 10)
+        }
     }
 }
 
@@ -147,7 +159,14 @@ impl Packing {
     ///
     /// # Cost
     /// The compression of one chunk. No access to the medium.
-    pub fn saves_pages(&self, shape: Shape, first: &[u8], bytes: u64, logical_bytes: u32, memory: &mut [u8]) -> bool {
+    pub fn saves_pages(
+        &self,
+        shape: Shape,
+        first: &[u8],
+        bytes: u64,
+        logical_bytes: u32,
+        memory: &mut [u8],
+    ) -> bool {
         let logical_bytes = u64::from(logical_bytes);
         let first = &first[..first.len().min(shape.chunk_bytes())];
         if bytes <= logical_bytes || first.is_empty() || memory.len() < shape.write_bytes() {
@@ -156,7 +175,9 @@ impl Packing {
         let (out, table) = memory.split_at_mut(shape.chunk_bytes());
         let table_bytes = table.len().min(1 << 16);
         let most = first.len() - first.len() / 16 - 1;
-        let Some((_, stored)) = encode(self.method, self.level, first, &mut out[..most], &mut table[..table_bytes]) else {
+        let Some((_, stored)) =
+            encode(self.method, self.level, first, &mut out[..most], &mut table[..table_bytes])
+        else {
             return false;
         };
         // Assumes that the other chunks compress as the first one does.
@@ -240,7 +261,10 @@ impl Rule {
             Err(steadyfs::Error::NotFound) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let text = value.get(..length).and_then(|text| core::str::from_utf8(text).ok()).ok_or(Error::Rule)?;
+        let text = value
+            .get(..length)
+            .and_then(|text| core::str::from_utf8(text).ok())
+            .ok_or(Error::Rule)?;
         text.parse().map(Some).map_err(|_| Error::Rule)
     }
 
@@ -251,13 +275,19 @@ impl Rule {
     ///
     /// # Errors
     /// The errors of [`FileSystem::set_attribute`].
-    pub fn set<F: Flash>(fs: &mut FileSystem<'_, F>, directory: InodeNumber, rule: Option<Self>) -> Result<(), Error> {
+    pub fn set<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        directory: InodeNumber,
+        rule: Option<Self>,
+    ) -> Result<(), Error> {
         let mut text = Text::default();
         if let Some(rule) = rule {
             fmt::Write::write_fmt(&mut text, format_args!("{rule}")).map_err(|_| Error::Rule)?;
         }
         match fs.set_attribute(directory, RULE, rule.map(|_| text.bytes())) {
-            Err(steadyfs::Error::NotFound) if rule.is_none() => fs.stat_inode(directory).map(drop).map_err(Error::Volume),
+            Err(steadyfs::Error::NotFound) if rule.is_none() => {
+                fs.stat_inode(directory).map(drop).map_err(Error::Volume)
+            }
             result => Ok(result?),
         }
     }
@@ -268,7 +298,11 @@ impl Rule {
     /// # Errors
     /// The errors of [`of`](Self::of) and [`set`](Self::set). A rule that this release does not
     /// support is not passed on, without an error.
-    pub fn pass_on<F: Flash>(fs: &mut FileSystem<'_, F>, parent: InodeNumber, directory: InodeNumber) -> Result<(), Error> {
+    pub fn pass_on<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        parent: InodeNumber,
+        directory: InodeNumber,
+    ) -> Result<(), Error> {
         match Self::of(fs, parent) {
             Ok(None) | Err(Error::Rule) => Ok(()),
             Ok(rule) => Self::set(fs, directory, rule),
@@ -357,7 +391,10 @@ mod tests {
     #[test]
     fn headers_suit_the_volume() {
         let shape = Shape::new(65_536, Method::Lz4);
-        assert_eq!((shape.content_max(2 << 20), shape.for_volume(2 << 20).content_max(2 << 20)), (65_536, 15 * 65_536));
+        assert_eq!(
+            (shape.content_max(2 << 20), shape.for_volume(2 << 20).content_max(2 << 20)),
+            (65_536, 15 * 65_536)
+        );
         assert_eq!(shape.for_volume(1 << 30), shape);
         assert_eq!(shape.for_volume(0).content_max(0), 65_536);
     }
@@ -372,8 +409,9 @@ mod tests {
         let text = b"the same again ".repeat(400);
         assert!(saves(&text, text.len() as u64));
         assert!(!saves(&text, 2048));
-        let noise: Vec<u8> =
-            (0..6000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n.wrapping_mul(n) >> 7) as u8).collect();
+        let noise: Vec<u8> = (0..6000u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n.wrapping_mul(n) >> 7) as u8)
+            .collect();
         assert!(!saves(&noise, 6000));
     }
 }

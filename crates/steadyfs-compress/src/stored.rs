@@ -18,18 +18,35 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Reads. Bytes that were never written read as zeros.
-    pub fn read(&mut self, volume: &mut impl Volume, chunk: u32, position: u32, data: &mut [u8]) -> Result<(), Fault> {
+    pub fn read(
+        &mut self,
+        volume: &mut impl Volume,
+        chunk: u32,
+        position: u32,
+        data: &mut [u8],
+    ) -> Result<(), Fault> {
         let count = volume.read(&mut self.file, self.shape.place_of(chunk, position), data)?;
         data[count..].fill(0);
         Ok(())
     }
 
-    pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32, position: u32, data: &[u8]) -> Result<(), Fault> {
+    pub fn write<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        chunk: u32,
+        position: u32,
+        data: &[u8],
+    ) -> Result<(), Fault> {
         Ok(fs.write(&mut self.file, self.shape.place_of(chunk, position), data)?)
     }
 
     /// Frees the bytes behind a place.
-    pub fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32, position: u32) -> Result<(), Fault> {
+    pub fn cut<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        chunk: u32,
+        position: u32,
+    ) -> Result<(), Fault> {
         let end = self.shape.place_of(chunk, position);
         if fs.size(&mut self.file)? > end { Ok(fs.truncate(&mut self.file, end)?) } else { Ok(()) }
     }

@@ -15,7 +15,12 @@ pub trait Volume {
     ///
     /// # Errors
     /// As [`FileSystem::attribute`].
-    fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error>;
+    fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, Error>;
 }
 
 impl<F: Flash> Volume for FileSystem<'_, F> {
@@ -23,7 +28,12 @@ impl<F: Flash> Volume for FileSystem<'_, F> {
         FileSystem::read(self, file, offset, data)
     }
 
-    fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+    fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, Error> {
         FileSystem::attribute(self, inode, key, value)
     }
 }
@@ -33,7 +43,12 @@ impl<F: Flash> Volume for Reader<'_, F> {
         Reader::read(self, file, offset, data)
     }
 
-    fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+    fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, Error> {
         Reader::attribute(self, inode, key, value)
     }
 }

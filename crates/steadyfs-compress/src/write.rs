@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::file::{PackedFile, check_memory};
 use crate::format::{ENTRY_BYTES, Entry, Form, Shape, Spot};
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, FileSystem, OpenOptions, Location};
+use steadyfs::{CommitOn, FileSystem, Location, OpenOptions};
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Creates an empty compressed file.
@@ -71,11 +71,21 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// The errors of [`FileSystem::write`], the errors of every call, and
     /// [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. The writes of chunks
     /// before the chunk that failed have taken effect.
-    pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
+    pub fn write<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), Error> {
         self.write_chunks(fs, Some(offset), data).map_err(|fault| self.error(fault))
     }
 
-    fn write_chunks<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: Option<u64>, data: &[u8]) -> Result<(), Fault> {
+    fn write_chunks<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: Option<u64>,
+        data: &[u8],
+    ) -> Result<(), Fault> {
         let mut end = self.end(fs)?;
         let offset = offset.unwrap_or(self.stored.shape.offset(end));
         let last = offset.checked_add(data.len() as u64).ok_or(steadyfs::Error::FileTooLarge)?;
@@ -98,7 +108,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors, cost, power loss
     /// As [`write`](Self::write).
-    pub fn append<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, data: &[u8]) -> Result<(), Error> {
+    pub fn append<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        data: &[u8],
+    ) -> Result<(), Error> {
         self.write_chunks(fs, None, data).map_err(|fault| self.error(fault))
     }
 
@@ -113,11 +127,19 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// As [`write`](Self::write), and the errors of [`FileSystem::truncate`].
-    pub fn truncate<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
+    pub fn truncate<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        size: u64,
+    ) -> Result<(), Error> {
         self.change_size(fs, size).map_err(|fault| self.error(fault))
     }
 
-    fn change_size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Fault> {
+    fn change_size<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        size: u64,
+    ) -> Result<(), Fault> {
         let at = self.check(fs, size)?;
         let end = self.end(fs)?;
         if size == 0 && at < end {
@@ -160,7 +182,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(())
     }
 
-    pub(crate) fn set_end<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
+    pub(crate) fn set_end<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        end: Spot,
+    ) -> Result<(), Fault> {
         let size = self.stored.shape.offset(end);
         self.stored.write(fs, 0, 0, &size.to_le_bytes())
     }
@@ -180,7 +206,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Writes within one chunk, before the end of the content, at it or behind it.
-    fn write_chunk<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot, at: Spot, data: &[u8]) -> Result<(), Fault> {
+    fn write_chunk<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        end: Spot,
+        at: Spot,
+        data: &[u8],
+    ) -> Result<(), Fault> {
         if at.chunk > end.chunk {
             self.clear_beyond(fs, end)?;
         }
@@ -196,11 +228,21 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Changes the content of a chunk. `old_length` is the bytes that the chunk holds, or will
     /// hold with the next size.
-    fn change<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
+    fn change<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        at: Spot,
+        old_length: usize,
+        data: &[u8],
+    ) -> Result<(), Fault> {
         let length = old_length.max(at.within + data.len());
         let is_full = length == self.stored.shape.chunk_bytes();
         let goes_on = at.within > 0 && at.within == old_length;
-        let plain = if goes_on { self.find(fs, at.chunk)?.map(|position| position + at.within as u32) } else { None };
+        let plain = if goes_on {
+            self.find(fs, at.chunk)?.map(|position| position + at.within as u32)
+        } else {
+            None
+        };
         if let Some(position) = plain
             && !is_full
         {
@@ -214,7 +256,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let form = if goes_on && !is_full { Some(Form::Plain) } else { self.encode(length) };
         match (form, plain) {
             // The chunk is full and does not shrink: it stays at its position.
-            (Some(Form::Plain), Some(position)) => self.stored.write(fs, at.chunk, position, data)?,
+            (Some(Form::Plain), Some(position)) => {
+                self.stored.write(fs, at.chunk, position, data)?
+            }
             (Some(form), _) => self.store(fs, at.chunk, length, form)?,
             (None, _) => self.clear_entry(fs, at.chunk)?,
         }
@@ -223,7 +267,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Composes the new content of a chunk at the beginning of the memory.
-    fn compose<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
+    fn compose<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        at: Spot,
+        old_length: usize,
+        data: &[u8],
+    ) -> Result<(), Fault> {
         let end = at.within + data.len();
         let is_changed = at.within > 0 || end < old_length;
         let known = if is_changed { old_length } else { 0 };
@@ -253,7 +303,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
         let out = &mut out[..length - length / GAIN - 1];
         let table_bytes = table.len().min(1 << 16);
-        let made = codec::encode(self.stored.shape.method(), self.level, content, out, &mut table[..table_bytes]);
+        let made = codec::encode(
+            self.stored.shape.method(),
+            self.level,
+            content,
+            out,
+            &mut table[..table_bytes],
+        );
         Some(made.map_or(Form::Plain, |(method, stored)| Form::Compressed { method, stored }))
     }
 
@@ -280,22 +336,38 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Reads the header of a chunk's slot into the memory.
-    fn load_header<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<(), Fault> {
+    fn load_header<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        chunk: u32,
+    ) -> Result<(), Fault> {
         let header = self.stored.shape.header_of(self.memory.as_mut());
         self.stored.read(fs, chunk, 0, header)
     }
 
     /// Clears the entry of a chunk if it is not clear. A stale entry may lie behind the end of
     /// the file.
-    fn clear_entry<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<(), Fault> {
+    fn clear_entry<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        chunk: u32,
+    ) -> Result<(), Fault> {
         let position = self.stored.shape.entry_of(chunk);
         let mut bytes = [0; ENTRY_BYTES];
         self.stored.read(fs, chunk, position, &mut bytes)?;
-        if bytes == [0; ENTRY_BYTES] { Ok(()) } else { self.stored.write(fs, chunk, position, &[0; ENTRY_BYTES]) }
+        if bytes == [0; ENTRY_BYTES] {
+            Ok(())
+        } else {
+            self.stored.write(fs, chunk, position, &[0; ENTRY_BYTES])
+        }
     }
 
     /// Zeros everything behind the end of the content, before the file grows with a gap.
-    fn clear_beyond<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
+    fn clear_beyond<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        end: Spot,
+    ) -> Result<(), Fault> {
         if end.within > 0 {
             let behind = Spot { within: self.stored.shape.chunk_bytes(), ..end };
             self.change(fs, behind, end.within, &[])?;
@@ -305,7 +377,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Removes the chunks that lie wholly behind the end of the content, and frees the room
     /// behind the chunks that remain in the last group.
-    fn clear_behind<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
+    fn clear_behind<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        end: Spot,
+    ) -> Result<(), Fault> {
         let shape = self.stored.shape;
         let first = end.chunk + u32::from(end.within > 0);
         // The size lies there.

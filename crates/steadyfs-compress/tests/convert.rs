@@ -65,7 +65,8 @@ fn a_cut_at_any_operation_leaves_the_content() {
         let (flash, mut ram) = format_with(chip(), pages);
         let start = with_plain(PowerCut::new(flash, seed), &mut ram, &before);
         for cut in 1.. {
-            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            let mut fs =
+                FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
             fs.flash_mut().cut_at(cut);
             let result = convert(&mut fs, &more);
             let is_off = fs.flash().is_off();
@@ -97,11 +98,15 @@ fn a_cut_at_any_operation_leaves_the_content() {
 fn a_step_that_fails_leaves_a_plain_file() {
     let mut refused = 0;
     for transaction_pages in 1..12 {
-        let config = Config { pages_per_logical_page: 1, transaction_pages, ..Config::for_geometry(&SMALL) };
+        let config =
+            Config { pages_per_logical_page: 1, transaction_pages, ..Config::for_geometry(&SMALL) };
         let mut ram = vec![0; config.memory_bytes(&SMALL) + 96];
         let Ok(flash) = FileSystem::format(chip(), &config, &mut ram) else { continue };
-        let before: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
-        let mut fs = FileSystem::mount(with_plain(flash, &mut ram, &before), Access::ReadWrite, &mut ram).expect("a mount");
+        let before: Vec<u8> =
+            (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let mut fs =
+            FileSystem::mount(with_plain(flash, &mut ram, &before), Access::ReadWrite, &mut ram)
+                .expect("a mount");
         let events = fs.commit_on();
         fs.create_dir("waits").expect("a directory");
         let inode = fs.stat("f").expect("the file").inode;
@@ -134,7 +139,8 @@ struct FailingRead {
 
 impl FailingRead {
     fn count(&mut self) -> Result<(), Failure> {
-        self.left = if self.stays_silent && self.left == 1 { 1 } else { self.left.saturating_sub(1) };
+        self.left =
+            if self.stays_silent && self.left == 1 { 1 } else { self.left.saturating_sub(1) };
         if self.left == 1 { Err(Failure::Device) } else { Ok(()) }
     }
 }
@@ -146,7 +152,12 @@ impl Flash for FailingRead {
     fn timing(&self) -> Timing {
         self.inner.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.count()?;
         self.inner.read(page, data, tag)
     }
@@ -154,7 +165,12 @@ impl Flash for FailingRead {
         self.count()?;
         self.inner.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         if self.stays_silent {
             self.count()?;
         }
@@ -182,9 +198,14 @@ fn a_read_that_fails_leaves_the_content() {
         let length = 1 + random.below(4096);
         let before = random.content(length);
         let (flash, mut ram) = format(chip());
-        let start = with_plain(FailingRead { inner: flash, left: 0, stays_silent: false }, &mut ram, &before);
+        let start = with_plain(
+            FailingRead { inner: flash, left: 0, stays_silent: false },
+            &mut ram,
+            &before,
+        );
         for left in 2.. {
-            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            let mut fs =
+                FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
             let inode = fs.stat("f").expect("the file").inode;
             fs.flash_mut().left = left;
             let result = PackedFile::convert(&mut fs, inode, SHAPE, memory());
@@ -216,9 +237,14 @@ fn a_device_that_is_silent_for_a_while_costs_nothing_where_the_way_back_is_taken
         let length = 1 + random.below(4096);
         let before = random.content(length);
         let (flash, mut ram) = format(chip());
-        let start = with_plain(FailingRead { inner: flash, left: 0, stays_silent: false }, &mut ram, &before);
+        let start = with_plain(
+            FailingRead { inner: flash, left: 0, stays_silent: false },
+            &mut ram,
+            &before,
+        );
         for left in 2..40 {
-            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            let mut fs =
+                FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
             let inode = fs.stat("f").expect("the file").inode;
             (fs.flash_mut().left, fs.flash_mut().stays_silent) = (left, true);
             let result = PackedFile::convert(&mut fs, inode, SHAPE, memory());
@@ -259,6 +285,9 @@ fn the_bound_holds_and_other_files_are_refused() {
     let flash = with_plain(flash, &mut ram, &[1; 4097]);
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
     let inode = fs.stat("f").expect("the file").inode;
-    assert_eq!(PackedFile::convert(&mut fs, inode, SHAPE, memory()).map(drop), Err(Error::TooLarge));
+    assert_eq!(
+        PackedFile::convert(&mut fs, inode, SHAPE, memory()).map(drop),
+        Err(Error::TooLarge)
+    );
     assert_eq!(fs.attribute(inode, ATTRIBUTE, &mut []), Err(steadyfs::Error::NotFound));
 }

@@ -20,7 +20,8 @@ fn chunks(step: &Step, chunk: usize) -> u32 {
 fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
     let (flash, mut ram) = format(chip());
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
-    let mut file = PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
+    let mut file =
+        PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
     let mut random = Random(seed);
     let (chunk, mut model) = (shape.chunk_bytes(), Vec::new());
     for number in 0..steps {
@@ -28,9 +29,13 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
         let before = spent(&fs);
         let more = file.truncate_bound(&fs);
         let bound = file.write_bound(&fs).times(chunks(&step, chunk)).plus(&more);
-        make(&mut fs, &mut file, &step).unwrap_or_else(|error| panic!("seed {seed}, step {number}: {error}"));
+        make(&mut fs, &mut file, &step)
+            .unwrap_or_else(|error| panic!("seed {seed}, step {number}: {error}"));
         let took = difference(&spent(&fs), &before);
-        assert!(took.is_within(&bound), "seed {seed}, step {number}: took {took:?}, at most {bound:?}");
+        assert!(
+            took.is_within(&bound),
+            "seed {seed}, step {number}: took {took:?}, at most {bound:?}"
+        );
         model = states(&model, &step, chunk).pop().unwrap_or(model);
         if random.below(3) == 0 {
             file.forget();
@@ -39,8 +44,15 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
         let mut data = vec![0; count];
         let before = spent(&fs).reads;
         let length = file.read(&mut fs, at as u64, &mut data).expect("content");
-        assert!(spent(&fs).reads - before <= file.read_bound(&fs, count as u32).reads, "seed {seed}, step {number}: read");
-        assert_eq!(data[..length], model[at..(at + count).min(model.len())], "seed {seed}, step {number}: {step:?}");
+        assert!(
+            spent(&fs).reads - before <= file.read_bound(&fs, count as u32).reads,
+            "seed {seed}, step {number}: read"
+        );
+        assert_eq!(
+            data[..length],
+            model[at..(at + count).min(model.len())],
+            "seed {seed}, step {number}: {step:?}"
+        );
     }
     file.forget();
     assert!(content(&mut fs, &mut file) == model, "seed {seed}: the whole");
@@ -48,7 +60,8 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
     // The reader returns the same content with the least memory.
     let flash = fs.unmount().expect("unmounted");
     let mut reader = Reader::mount(flash, &mut ram).expect("a mount");
-    let mut file = PackedFile::open_in_reader(&mut reader, "f", vec![0; shape.read_bytes()]).expect("the file");
+    let mut file = PackedFile::open_in_reader(&mut reader, "f", vec![0; shape.read_bytes()])
+        .expect("the file");
     let mut all = vec![0; model.len() + 1];
     assert_eq!(file.read(&mut reader, 0, &mut all).expect("content"), model.len());
     all.truncate(model.len());
@@ -82,7 +95,8 @@ fn with_file(act: impl FnOnce(&mut FileSystem<'_, steadyfs_sim::Nand>, &mut Pack
     let (flash, mut ram) = format(chip());
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
     let shape = Shape::new(4096, Method::Lz4);
-    let mut file = PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
+    let mut file =
+        PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
     act(&mut fs, &mut file);
 }
 
@@ -102,7 +116,8 @@ fn a_chunk_that_grows_with_each_overwrite_always_finds_a_gap() {
                     *byte = random.below(256) as u8;
                 }
                 model[chunk * 4096 + noise..][..4096 - noise].fill(b'y');
-                file.write(fs, (chunk * 4096) as u64, &model[chunk * 4096..][..4096]).expect("a gap");
+                file.write(fs, (chunk * 4096) as u64, &model[chunk * 4096..][..4096])
+                    .expect("a gap");
             }
         }
         file.forget();
@@ -113,7 +128,10 @@ fn a_chunk_that_grows_with_each_overwrite_always_finds_a_gap() {
 #[test]
 fn text_takes_less_room_than_it_has_bytes_and_noise_no_more() {
     with_file(|fs, file| {
-        let text: Vec<u8> = (0..40_000).flat_map(|n| format!("{n}: 21.5 degrees\n").into_bytes()).take(252 * 1024).collect();
+        let text: Vec<u8> = (0..40_000)
+            .flat_map(|n| format!("{n}: 21.5 degrees\n").into_bytes())
+            .take(252 * 1024)
+            .collect();
         file.write(fs, 0, &text).expect("room");
         let taken = fs.allocated(file.inode()).expect("a file");
         assert!(taken * 2 < text.len() as u64, "{taken} bytes for {}", text.len());
@@ -136,7 +154,12 @@ fn what_was_cut_away_reads_as_zeros_when_the_file_grows_again() {
             file.forget();
             let all = content(fs, file);
             assert_eq!(all.len(), 399_999);
-            assert!(all.iter().enumerate().all(|(at, &byte)| byte == if (at as u64) < cut { 7 } else { 0 }), "cut at {cut}");
+            assert!(
+                all.iter()
+                    .enumerate()
+                    .all(|(at, &byte)| byte == if (at as u64) < cut { 7 } else { 0 }),
+                "cut at {cut}"
+            );
         }
     });
 }
@@ -159,13 +182,22 @@ fn files_and_memory_that_do_not_fit_are_told() {
         fs.close(plain).expect("closed");
         let needed = file.shape().read_bytes();
         assert_eq!(needed, 4144);
-        assert_eq!(PackedFile::open(fs, "plain", false, vec![0; 9000]).err(), Some(Error::NotPacked));
+        assert_eq!(
+            PackedFile::open(fs, "plain", false, vec![0; 9000]).err(),
+            Some(Error::NotPacked)
+        );
         let short = PackedFile::open(fs, "f", false, vec![0; needed - 1]).err();
         assert_eq!(short, Some(Error::MemoryTooSmall { needed, lent: needed - 1 }));
         let mut reads = PackedFile::open(fs, "f", false, vec![0; needed]).expect("memory to read");
         let needed = file.shape().write_bytes();
-        assert_eq!(reads.write(fs, 0, b"x").err(), Some(Error::MemoryTooSmall { needed, lent: 4144 }));
-        assert_eq!(file.write(fs, u64::MAX - 3, b"x").err(), Some(Error::Volume(steadyfs::Error::FileTooLarge)));
+        assert_eq!(
+            reads.write(fs, 0, b"x").err(),
+            Some(Error::MemoryTooSmall { needed, lent: 4144 })
+        );
+        assert_eq!(
+            file.write(fs, u64::MAX - 3, b"x").err(),
+            Some(Error::Volume(steadyfs::Error::FileTooLarge))
+        );
         reads.close(fs).expect("closed");
     });
 }

@@ -41,15 +41,18 @@ fn go_on(
 
 #[test]
 fn power_cuts_in_appends_and_overwrites_leave_what_was_committed_or_in_flight() {
-    let cuts = std::env::var("STEADYFS_CUTS").ok().map_or(CUTS, |text| text.parse().expect("a number"));
-    let seed = std::env::var("STEADYFS_SEED").ok().map_or(11, |text| text.parse().expect("a number"));
+    let cuts =
+        std::env::var("STEADYFS_CUTS").ok().map_or(CUTS, |text| text.parse().expect("a number"));
+    let seed =
+        std::env::var("STEADYFS_SEED").ok().map_or(11, |text| text.parse().expect("a number"));
     let shape = Shape::new(4096, Method::Lz4).for_size(0);
     let (flash, mut ram) = format(chip());
     let mut flash = PowerCut::new(flash, seed);
     let mut random = Random(seed);
     {
         let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
-        let file = PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
+        let file =
+            PackedFile::create(&mut fs, "f", shape, vec![0; shape.write_bytes()]).expect("a file");
         file.close(&mut fs).expect("closed");
         flash = fs.unmount().expect("unmounted");
     }
@@ -58,7 +61,8 @@ fn power_cuts_in_appends_and_overwrites_leave_what_was_committed_or_in_flight() 
         let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
         let events = if random.below(3) == 0 { CommitOn::EVERY_WRITE } else { CommitOn::ON_FLUSH };
         fs.set_commit_on(events);
-        let mut file = PackedFile::open(&mut fs, "f", true, vec![0; shape.write_bytes()]).expect("the file");
+        let mut file =
+            PackedFile::open(&mut fs, "f", true, vec![0; shape.write_bytes()]).expect("the file");
         fs.flash_mut().cut_at(1 + random.below(120) as u64);
         let mut log = Vec::new();
         let may_be = go_on(&mut fs, &mut file, &mut random, held, &mut log);
@@ -73,7 +77,8 @@ fn power_cuts_in_appends_and_overwrites_leave_what_was_committed_or_in_flight() 
             medium.power_on();
         }
         let mut fs = FileSystem::mount(medium, Access::ReadWrite, &mut ram).expect("a mount");
-        let mut file = PackedFile::open(&mut fs, "f", true, vec![0; shape.write_bytes()]).expect("the file");
+        let mut file =
+            PackedFile::open(&mut fs, "f", true, vec![0; shape.write_bytes()]).expect("the file");
         held = content(&mut fs, &mut file);
         assert!(
             may_be.contains(&held),

@@ -14,11 +14,17 @@ use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree};
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [directory, out, compressor, block_bytes] = &arguments[..] else {
-        return Err("expected DIR OUT COMPRESSOR BLOCK_BYTES, as `root root.img zstd:19 131072`".into());
+        return Err(
+            "expected DIR OUT COMPRESSOR BLOCK_BYTES, as `root root.img zstd:19 131072`".into()
+        );
     };
     let mut tree = Tree::new(Limit::default());
     add(&mut tree, 0, Path::new(directory))?;
-    let settings = Settings { compressor: compressor.parse()?, block_bytes: block_bytes.parse()?, ..Settings::default() };
+    let settings = Settings {
+        compressor: compressor.parse()?,
+        block_bytes: block_bytes.parse()?,
+        ..Settings::default()
+    };
     let image = write(&tree, &settings)?;
     fs::write(out, &image)?;
     println!("{} inodes, {} bytes", tree.inodes().len(), image.len());

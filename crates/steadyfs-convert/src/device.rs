@@ -10,7 +10,8 @@ pub fn numbers(number: u32) -> (u32, u32) {
 
 /// Combines the numbers of a device; returns `None` if they do not fit.
 pub fn number(major: u32, minor: u32) -> Option<u32> {
-    (major < 1 << 12 && minor < 1 << 20).then_some(minor & 0xff | major << 8 | (minor & !0xff) << 12)
+    (major < 1 << 12 && minor < 1 << 20)
+        .then_some(minor & 0xff | major << 8 | (minor & !0xff) << 12)
 }
 
 #[cfg(test)]

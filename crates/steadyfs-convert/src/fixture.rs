@@ -23,7 +23,11 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> bool {
         }
         Err(error) => panic!("{program}: {error}"),
     };
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     true
 }
 
@@ -37,12 +41,21 @@ pub(crate) fn make(root: &Path) {
     fs::create_dir(root.join("empty directory")).expect("makes");
     write("empty", b"");
     write("one byte", b"x");
-    write("deep/er/and/deeper/text", "All work and no play makes a dull file. ".repeat(3000).as_bytes());
+    write(
+        "deep/er/and/deeper/text",
+        "All work and no play makes a dull file. ".repeat(3000).as_bytes(),
+    );
     let mut noise = vec![0; 1_500_000];
     random.fill(&mut noise);
     write("noise", &noise);
     let mixed: Vec<u8> = (0..3_000_000u32)
-        .map(|at| if at >> 13 & 1 == 0 { (at.wrapping_mul(at) >> 11) as u8 } else { b'a' + (at % 7) as u8 })
+        .map(|at| {
+            if at >> 13 & 1 == 0 {
+                (at.wrapping_mul(at) >> 11) as u8
+            } else {
+                b'a' + (at % 7) as u8
+            }
+        })
         .collect();
     write("mixed", &mixed);
     write("zeros", &[0; 50_000]);
@@ -59,7 +72,8 @@ pub(crate) fn make(root: &Path) {
     }
     special(root);
     fs::set_permissions(root.join("noise"), fs::Permissions::from_mode(0o4755)).expect("sets");
-    fs::set_permissions(root.join("empty directory"), fs::Permissions::from_mode(0o1777)).expect("sets");
+    fs::set_permissions(root.join("empty directory"), fs::Permissions::from_mode(0o1777))
+        .expect("sets");
 }
 
 /// Makes a file with a hole in front, a hole in the middle and a hole at the end.
@@ -107,13 +121,20 @@ pub(crate) fn compare(tree: &Tree, root: &Path) {
         count += 1;
         let about = fs::symlink_metadata(&path).expect("is there");
         if !about.is_dir() && about.nlink() > 1 {
-            assert_eq!(*links.entry(about.ino()).or_insert(index), index, "{path:?} is a hard link");
+            assert_eq!(
+                *links.entry(about.ino()).or_insert(index),
+                index,
+                "{path:?} is a hard link"
+            );
         }
         if let Kind::Directory(entries) = &inode.kind {
-            let mut on_disk: Vec<PathBuf> =
-                fs::read_dir(&path).expect("lists").map(|entry| entry.expect("an entry").path()).collect();
+            let mut on_disk: Vec<PathBuf> = fs::read_dir(&path)
+                .expect("lists")
+                .map(|entry| entry.expect("an entry").path())
+                .collect();
             on_disk.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-            let names: Vec<&[u8]> = on_disk.iter().map(|path| path.file_name().expect("a name").as_bytes()).collect();
+            let names: Vec<&[u8]> =
+                on_disk.iter().map(|path| path.file_name().expect("a name").as_bytes()).collect();
             let read: Vec<&[u8]> = entries.keys().map(Vec::as_slice).collect();
             assert!(names == read, "{path:?}: {} names, {} read", names.len(), read.len());
             waiting.extend(on_disk.into_iter().zip(entries.values().copied()));
@@ -127,8 +148,15 @@ fn compare_inode(inode: &Inode, path: &Path) {
     let kind = about.file_type();
     match &inode.kind {
         Kind::Directory(_) => assert!(kind.is_dir(), "{path:?}"),
-        Kind::File(bytes) => assert!(kind.is_file() && fs::read(path).expect("reads") == *bytes, "{path:?} has other content"),
-        Kind::Symlink(target) => assert_eq!(fs::read_link(path).expect("a link").as_os_str().as_bytes(), target, "{path:?}"),
+        Kind::File(bytes) => assert!(
+            kind.is_file() && fs::read(path).expect("reads") == *bytes,
+            "{path:?} has other content"
+        ),
+        Kind::Symlink(target) => assert_eq!(
+            fs::read_link(path).expect("a link").as_os_str().as_bytes(),
+            target,
+            "{path:?}"
+        ),
         Kind::Device { is_block, major, minor } => {
             assert_eq!(kind.is_block_device(), *is_block, "{path:?}");
             let number = about.rdev();
@@ -144,7 +172,11 @@ fn compare_inode(inode: &Inode, path: &Path) {
     if !kind.is_symlink() {
         assert_eq!(u32::from(inode.mode), about.mode() & 0o7777, "{path:?}");
     }
-    assert_eq!((inode.uid, inode.gid, inode.modified), (about.uid(), about.gid(), about.mtime()), "{path:?}");
+    assert_eq!(
+        (inode.uid, inode.gid, inode.modified),
+        (about.uid(), about.gid(), about.mtime()),
+        "{path:?}"
+    );
 }
 
 /// Damages sound bytes in up to eight places, in another way for each number.

@@ -37,8 +37,16 @@ impl Format {
             [b'h', b's', b'q', b's', ..] => Some(Self::Squashfs),
             [b'U', b'B', b'I', b'#', ..] => Some(Self::Ubi),
             [0x31, 0x18, 0x10, 0x06, ..] => Some(Self::Ubifs),
-            [0x85, 0x19, low, high, ..] if JFFS2_NODES.contains(&u16::from_le_bytes([*low, *high])) => Some(Self::Jffs2),
-            [0x19, 0x85, high, low, ..] if JFFS2_NODES.contains(&u16::from_be_bytes([*high, *low])) => Some(Self::Jffs2),
+            [0x85, 0x19, low, high, ..]
+                if JFFS2_NODES.contains(&u16::from_le_bytes([*low, *high])) =>
+            {
+                Some(Self::Jffs2)
+            }
+            [0x19, 0x85, high, low, ..]
+                if JFFS2_NODES.contains(&u16::from_be_bytes([*high, *low])) =>
+            {
+                Some(Self::Jffs2)
+            }
             _ => cramfs::is_cramfs(bytes).then_some(Self::Cramfs),
         }
     }
@@ -60,7 +68,8 @@ impl Format {
     /// Returns false if [`find`](Self::find) finds no format in an image with this begin. A check
     /// of [`SEARCH_BYTES`] makes a check of the whole image unnecessary.
     pub fn may_be_found(begin: &[u8]) -> bool {
-        Self::of(begin).is_some() || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
+        Self::of(begin).is_some()
+            || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
     }
 }
 
@@ -91,7 +100,9 @@ impl fmt::Display for Format {
 #[non_exhaustive]
 pub enum Error {
     /// The image has none of the formats.
-    #[error("is no image of a file system that is known; expected squashfs, cramfs, JFFS2, UBIFS or UBI")]
+    #[error(
+        "is no image of a file system that is known; expected squashfs, cramfs, JFFS2, UBIFS or UBI"
+    )]
     Unknown,
     /// The image is UBI without a volume of UBIFS.
     #[error("is UBI without a volume of UBIFS; expected one")]
@@ -130,7 +141,10 @@ pub fn read(bytes: &[u8], limit: Limit) -> Result<(Format, Tree), Error> {
         Format::Ubifs => ubifs::read(bytes, limit)?,
         Format::Ubi => {
             let volumes = ubi::volumes(bytes)?;
-            let volume = volumes.iter().find(|volume| ubifs::is_ubifs(&volume.bytes)).ok_or(Error::NoVolume)?;
+            let volume = volumes
+                .iter()
+                .find(|volume| ubifs::is_ubifs(&volume.bytes))
+                .ok_or(Error::NoVolume)?;
             ubifs::read(&volume.bytes, limit)?
         }
     };
@@ -178,7 +192,13 @@ mod tests {
         let mut noise = fastrand::Rng::with_seed(7);
         let begins: Vec<Vec<u8>> = [4, 64, block_bytes]
             .into_iter()
-            .flat_map(|bytes| [vec![0xff; bytes], vec![0; bytes], std::iter::repeat_with(|| noise.u8(..)).take(bytes).collect()])
+            .flat_map(|bytes| {
+                [
+                    vec![0xff; bytes],
+                    vec![0; bytes],
+                    std::iter::repeat_with(|| noise.u8(..)).take(bytes).collect(),
+                ]
+            })
             .collect();
         let image = image.to_vec();
         begins.into_iter().map(move |begin| [&begin[..], &image[begin.len()..]].concat())
@@ -193,13 +213,20 @@ mod tests {
                 assert_eq!(Format::find(&image), Some(Format::Jffs2));
                 assert!(Format::may_be_found(&image));
                 let (_, tree) = read(&image, Limit::default()).expect("a tree");
-                assert!(tree.inodes().iter().any(|inode| matches!(inode.kind, Kind::File(_))), "the file is there");
+                assert!(
+                    tree.inodes().iter().any(|inode| matches!(inode.kind, Kind::File(_))),
+                    "the file is there"
+                );
             }
         }
         for image in damaged(&ubi::small().0, ubi::SMALL_BLOCK_BYTES) {
             assert_eq!(Format::find(&image), Some(Format::Ubi));
             assert!(Format::may_be_found(&image));
-            assert_eq!(read(&image, Limit::default()).err(), Some(Error::NoVolume), "its volume is none of UBIFS");
+            assert_eq!(
+                read(&image, Limit::default()).err(),
+                Some(Error::NoVolume),
+                "its volume is none of UBIFS"
+            );
         }
     }
 

@@ -13,7 +13,12 @@ pub(crate) fn path_of(tree: &Tree, directory: InodeIndex, name: &[u8]) -> String
     let mut above: BTreeMap<InodeIndex, (InodeIndex, &[u8])> = BTreeMap::new();
     for (index, inode) in tree.inodes().iter().enumerate() {
         if let Kind::Directory(entries) = &inode.kind {
-            above.extend(entries.iter().filter(|(_, below)| **below != 0).map(|(name, &below)| (below, (index, &name[..]))));
+            above.extend(
+                entries
+                    .iter()
+                    .filter(|(_, below)| **below != 0)
+                    .map(|(name, &below)| (below, (index, &name[..]))),
+            );
         }
     }
     let (mut parts, mut bytes, mut at) = (vec![name], name.len(), directory);
@@ -49,6 +54,10 @@ mod tests {
             at = tree.insert(at, b"d", directory()).expect("a name");
         }
         let path = path_of(&tree, at, b"x");
-        assert!(path.starts_with("/.../d/") && path.ends_with("/d/x") && path.len() < 5000, "{}", path.len());
+        assert!(
+            path.starts_with("/.../d/") && path.ends_with("/d/x") && path.len() < 5000,
+            "{}",
+            path.len()
+        );
     }
 }

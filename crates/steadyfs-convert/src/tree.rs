@@ -87,7 +87,9 @@ pub enum TreeError {
     #[error("holds more than {0} files and directories, the limit")]
     Inodes(usize),
     /// A name that no directory takes.
-    #[error("has the name {0:?}; expected 1 to 255 bytes without slash and zero, neither `.` nor `..`")]
+    #[error(
+        "has the name {0:?}; expected 1 to 255 bytes without slash and zero, neither `.` nor `..`"
+    )]
     Name(String),
     /// A directory has two entries of one name.
     #[error("has two entries {0:?} in one directory")]
@@ -120,14 +122,24 @@ impl Inode {
             Kind::File(bytes) | Kind::Symlink(bytes) => bytes.len(),
             _ => 0,
         };
-        own as u64 + self.attributes.iter().map(|(name, value)| (name.len() + value.len()) as u64).sum::<u64>()
+        own as u64
+            + self
+                .attributes
+                .iter()
+                .map(|(name, value)| (name.len() + value.len()) as u64)
+                .sum::<u64>()
     }
 }
 
 impl Tree {
     /// Makes a tree with only a root, of mode 755.
     pub fn new(limit: Limit) -> Self {
-        Self { inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)], limit, bytes: 0, lost: 0 }
+        Self {
+            inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)],
+            limit,
+            bytes: 0,
+            lost: 0,
+        }
     }
 
     /// Returns the bytes that may still be added. Check it *before* memory is taken for content.
@@ -186,13 +198,26 @@ impl Tree {
     ///
     /// # Errors
     /// [`TreeError`] of each kind.
-    pub fn link(&mut self, directory: InodeIndex, name: &[u8], inode: InodeIndex) -> Result<(), TreeError> {
+    pub fn link(
+        &mut self,
+        directory: InodeIndex,
+        name: &[u8],
+        inode: InodeIndex,
+    ) -> Result<(), TreeError> {
         let text = || String::from_utf8_lossy(name).into_owned();
-        if name.is_empty() || name.len() > 255 || name.contains(&b'/') || name.contains(&0) || name == b"." || name == b".." {
+        if name.is_empty()
+            || name.len() > 255
+            || name.contains(&b'/')
+            || name.contains(&0)
+            || name == b"."
+            || name == b".."
+        {
             return Err(TreeError::Name(text()));
         }
         self.take(name.len() as u64)?;
-        let Kind::Directory(entries) = &mut self.inodes[directory].kind else { return Err(TreeError::NoDirectory(text())) };
+        let Kind::Directory(entries) = &mut self.inodes[directory].kind else {
+            return Err(TreeError::NoDirectory(text()));
+        };
         match entries.insert(name.to_vec(), inode) {
             None => Ok(()),
             Some(_) => Err(TreeError::Twice(text())),
@@ -228,7 +253,12 @@ impl Tree {
     ///
     /// # Errors
     /// As [`add`](Self::add) and [`link`](Self::link).
-    pub fn insert(&mut self, directory: InodeIndex, name: &[u8], inode: Inode) -> Result<InodeIndex, TreeError> {
+    pub fn insert(
+        &mut self,
+        directory: InodeIndex,
+        name: &[u8],
+        inode: Inode,
+    ) -> Result<InodeIndex, TreeError> {
         let index = self.add(inode)?;
         self.link(directory, name, index)?;
         Ok(index)
@@ -236,9 +266,11 @@ impl Tree {
 
     /// Finds the inode of a path from the root, without following links.
     pub fn find(&self, path: &str) -> Option<InodeIndex> {
-        path.split('/').filter(|name| !name.is_empty()).try_fold(0, |at, name| match &self.inodes[at].kind {
-            Kind::Directory(entries) => entries.get(name.as_bytes()).copied(),
-            _ => None,
+        path.split('/').filter(|name| !name.is_empty()).try_fold(0, |at, name| {
+            match &self.inodes[at].kind {
+                Kind::Directory(entries) => entries.get(name.as_bytes()).copied(),
+                _ => None,
+            }
         })
     }
 
@@ -249,7 +281,10 @@ impl Tree {
         let mut waiting = vec![(Vec::new(), 0)];
         while let Some((path, index)) = waiting.pop() {
             if let Kind::Directory(entries) = &self.inodes[index].kind {
-                let below = entries.iter().rev().map(|(name, &entry)| ([&path[..], b"/", name].concat(), entry));
+                let below = entries
+                    .iter()
+                    .rev()
+                    .map(|(name, &entry)| ([&path[..], b"/", name].concat(), entry));
                 waiting.extend(below);
             }
             if index != 0 {
@@ -303,17 +338,24 @@ mod tests {
     #[test]
     fn content_counts_and_is_that_of_a_file() {
         let mut tree = Tree::new(Limit { bytes: 10, inodes: 3 });
-        let file = tree.insert(0, b"a", Inode::new(Kind::File(Vec::new()), 0o644)).expect("room for it");
+        let file =
+            tree.insert(0, b"a", Inode::new(Kind::File(Vec::new()), 0o644)).expect("room for it");
         assert_eq!(tree.fill(file, vec![1; 10]), Err(TreeError::Bytes(10)));
         assert_eq!(tree.fill(file, vec![1; 5]), Ok(()));
-        assert_eq!((tree.fill(file, vec![1]), tree.fill(0, vec![1])), (Err(TreeError::NoFile), Err(TreeError::NoFile)));
+        assert_eq!(
+            (tree.fill(file, vec![1]), tree.fill(0, vec![1])),
+            (Err(TreeError::NoFile), Err(TreeError::NoFile))
+        );
     }
 
     #[test]
     fn names_that_no_directory_takes_are_refused() {
         let mut tree = Tree::new(Limit::default());
         for name in ["", ".", "..", "a/b", "a\0", &"n".repeat(256)] {
-            assert!(matches!(tree.link(0, name.as_bytes(), 0), Err(TreeError::Name(_))), "{name:?}");
+            assert!(
+                matches!(tree.link(0, name.as_bytes(), 0), Err(TreeError::Name(_))),
+                "{name:?}"
+            );
         }
         let fifo = tree.insert(0, b"fifo", Inode::new(Kind::Fifo, 0o600)).expect("a name");
         assert_eq!(tree.link(0, b"fifo", fifo), Err(TreeError::Twice("fifo".into())));
@@ -325,7 +367,9 @@ mod tests {
         let mut tree = Tree::new(Limit::default());
         let mut at = 0;
         for _ in 0..DEPTH_MAX {
-            at = tree.insert(at, b"d", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
+            at = tree
+                .insert(at, b"d", Inode::new(Kind::Directory(BTreeMap::new()), 0o755))
+                .expect("room");
         }
         assert_eq!(tree.check_depth(), Ok(()));
         tree.insert(at, b"d", Inode::new(Kind::Fifo, 0o644)).expect("room");
@@ -339,7 +383,11 @@ mod tests {
         let b = tree.insert(0, b"b", directory()).expect("a name");
         tree.insert(b, b"x", directory()).expect("a name");
         tree.insert(0, b"a", directory()).expect("a name");
-        let paths: Vec<_> = tree.walk().into_iter().map(|(path, _)| String::from_utf8(path).expect("text")).collect();
+        let paths: Vec<_> = tree
+            .walk()
+            .into_iter()
+            .map(|(path, _)| String::from_utf8(path).expect("text"))
+            .collect();
         assert_eq!(paths, ["/a", "/b", "/b/x"]);
         assert_eq!(tree.find("/b/x"), Some(2));
     }

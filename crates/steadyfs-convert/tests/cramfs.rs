@@ -26,8 +26,18 @@ fn full_tree() -> Tree {
     tree.insert(0, b"link", Inode::new(Kind::Symlink(b"etc/text".to_vec()), 0o777)).expect("room");
     tree.insert(0, b"fifo", Inode::new(Kind::Fifo, 0o600)).expect("room");
     tree.insert(0, b"socket", Inode::new(Kind::Socket, 0o600)).expect("room");
-    tree.insert(0, b"tty", Inode::new(Kind::Device { is_block: false, major: 5, minor: 255 }, 0o620)).expect("room");
-    tree.insert(0, b"disk", Inode::new(Kind::Device { is_block: true, major: 255, minor: 1 }, 0o6777)).expect("room");
+    tree.insert(
+        0,
+        b"tty",
+        Inode::new(Kind::Device { is_block: false, major: 5, minor: 255 }, 0o620),
+    )
+    .expect("room");
+    tree.insert(
+        0,
+        b"disk",
+        Inode::new(Kind::Device { is_block: true, major: 255, minor: 1 }, 0o6777),
+    )
+    .expect("room");
     tree
 }
 
@@ -40,7 +50,11 @@ fn flat(tree: &Tree) -> BTreeMap<Vec<u8>, Inode> {
         }
         inode
     };
-    tree.walk().into_iter().chain([(b"/".to_vec(), 0)]).map(|(path, index)| (path, own(index))).collect()
+    tree.walk()
+        .into_iter()
+        .chain([(b"/".to_vec(), 0)])
+        .map(|(path, index)| (path, own(index)))
+        .collect()
 }
 
 /// Returns all settings that change the layout.
@@ -90,7 +104,9 @@ fn equal_contents_share_their_pages() {
 fn holes_take_no_bytes() {
     let mut tree = Tree::new(Limit::default());
     tree.insert(0, b"zeros", file(vec![0; 4 << 20])).expect("room");
-    let bytes = |holes| cramfs::write(&tree, &Settings { holes, ..Settings::default() }).expect("room").image.len();
+    let bytes = |holes| {
+        cramfs::write(&tree, &Settings { holes, ..Settings::default() }).expect("room").image.len()
+    };
     assert_eq!(bytes(true), 8192);
     assert!(bytes(false) > 16384);
 }
@@ -107,7 +123,10 @@ fn what_the_format_has_no_place_for_is_counted() {
     let written = cramfs::write(&tree, &Settings::default()).expect("the rest fits");
     assert_eq!(written.left_out, LeftOut { times: 1, groups: 1, attributes: 2, hard_links: 2 });
     let read = cramfs::read(&written.image, Limit::default()).expect("an image of ours");
-    assert_eq!(flat(&read).keys().map(|path| path.as_slice()).collect::<Vec<_>>(), [b"/".as_slice(), b"/a", b"/b", b"/c"]);
+    assert_eq!(
+        flat(&read).keys().map(|path| path.as_slice()).collect::<Vec<_>>(),
+        [b"/".as_slice(), b"/a", b"/b", b"/c"]
+    );
     assert_eq!(read.inode(read.find("/c").expect("a name")), &file("x"));
 }
 
@@ -119,16 +138,34 @@ fn what_does_not_fit_is_refused_with_its_path() {
         tree.insert(at, name, inode).expect("room");
         cramfs::write(&tree, &Settings::default()).expect_err("too large").to_string()
     };
-    assert_eq!(refused(b"f", file(vec![0; 1 << 24])), "cannot hold /at/f: content of bytes 16777216; the limit is 16777215");
-    assert_eq!(refused(b"f", Inode { uid: 65536, ..file("") }), "cannot hold /at/f: owner 65536; the limit is 65535");
+    assert_eq!(
+        refused(b"f", file(vec![0; 1 << 24])),
+        "cannot hold /at/f: content of bytes 16777216; the limit is 16777215"
+    );
+    assert_eq!(
+        refused(b"f", Inode { uid: 65536, ..file("") }),
+        "cannot hold /at/f: owner 65536; the limit is 65535"
+    );
     assert!(refused(&[b'n'; 253], file("")).ends_with(": name of bytes 253; the limit is 252"));
     let device = |major, minor| Inode::new(Kind::Device { is_block: false, major, minor }, 0o600);
-    assert_eq!(refused(b"d", device(256, 1)), "cannot hold /at/d: major number 256; the limit is 255");
-    assert_eq!(refused(b"d", device(1, 256)), "cannot hold /at/d: minor number 256; the limit is 255");
+    assert_eq!(
+        refused(b"d", device(256, 1)),
+        "cannot hold /at/d: major number 256; the limit is 255"
+    );
+    assert_eq!(
+        refused(b"d", device(1, 256)),
+        "cannot hold /at/d: minor number 256; the limit is 255"
+    );
     let sets_group = Inode { gid: 256, mode: 0o2755, ..file("") };
-    assert_eq!(refused(b"f", sets_group), "cannot hold /at/f: it sets the group 256 when run; the limit of groups is 255");
+    assert_eq!(
+        refused(b"f", sets_group),
+        "cannot hold /at/f: it sets the group 256 when run; the limit of groups is 255"
+    );
     let settings = Settings { level: 11, ..Settings::default() };
-    assert!(matches!(cramfs::write(&Tree::new(Limit::default()), &settings), Err(Error::Settings(_))));
+    assert!(matches!(
+        cramfs::write(&Tree::new(Limit::default()), &settings),
+        Err(Error::Settings(_))
+    ));
 }
 
 #[test]
@@ -141,7 +178,10 @@ fn an_image_beyond_the_last_offset_is_refused() {
     }
     let settings = Settings { level: 0, ..Settings::default() };
     let error = cramfs::write(&tree, &settings).expect_err("does not fit");
-    assert!(matches!(&error, Error::TooLarge { path, what: "begin at byte", .. } if path == "/q"), "{error}");
+    assert!(
+        matches!(&error, Error::TooLarge { path, what: "begin at byte", .. } if path == "/q"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -149,10 +189,18 @@ fn a_limit_holds_before_memory_is_taken() {
     let mut tree = Tree::new(Limit::default());
     tree.insert(0, b"zeros", file(vec![0; 10_000_000])).expect("room");
     tree.insert(0, b"more zeros", file(vec![0; 10_000_000])).expect("room");
-    let image = cramfs::write(&tree, &Settings { holes: true, ..Settings::default() }).expect("room").image;
-    let limited = |bytes, inodes| cramfs::read(&image, Limit { bytes, inodes }).expect_err("too much");
-    assert_eq!(limited(19_999_999, 10), Error::Tree { path: "/".into(), source: TreeError::Bytes(19_999_999) });
-    assert_eq!(limited(30_000_000, 2), Error::Tree { path: "/".into(), source: TreeError::Inodes(2) });
+    let image =
+        cramfs::write(&tree, &Settings { holes: true, ..Settings::default() }).expect("room").image;
+    let limited =
+        |bytes, inodes| cramfs::read(&image, Limit { bytes, inodes }).expect_err("too much");
+    assert_eq!(
+        limited(19_999_999, 10),
+        Error::Tree { path: "/".into(), source: TreeError::Bytes(19_999_999) }
+    );
+    assert_eq!(
+        limited(30_000_000, 2),
+        Error::Tree { path: "/".into(), source: TreeError::Inodes(2) }
+    );
 }
 
 /// Mends the checksum of an image, as an attacker would.
@@ -182,7 +230,8 @@ fn hostile_images_are_read_or_refused() {
         let a = tree.insert(0, b"a", directory()).expect("room");
         tree.insert(a, b"file", file("hello\n".repeat(2000))).expect("room");
         tree.insert(a, b"b", directory()).expect("room");
-        tree.insert(0, b"link", Inode::new(Kind::Symlink(b"a/file".to_vec()), 0o777)).expect("room");
+        tree.insert(0, b"link", Inode::new(Kind::Symlink(b"a/file".to_vec()), 0o777))
+            .expect("room");
         cramfs::write(&tree, &Settings::default()).expect("room").image
     };
     let mut random = fastrand::Rng::with_seed(11);
@@ -191,7 +240,8 @@ fn hostile_images_are_read_or_refused() {
         let mut image = small.clone();
         for _ in 0..random.usize(1..4) {
             let end = if round % 2 == 0 { 200 } else { 600 };
-            image[random.usize(4..end)] = if random.bool() { random.u8(..) } else { 1 << random.u8(0..8) };
+            image[random.usize(4..end)] =
+                if random.bool() { random.u8(..) } else { 1 << random.u8(0..8) };
         }
         mend(&mut image);
         match cramfs::read(&image, Limit { bytes: 1 << 20, inodes: 100 }) {
@@ -238,8 +288,14 @@ fn a_directory_that_holds_itself_is_refused() {
     assert_eq!(pointing(108, 108, 16), Err(Error::Shared { path: "/a/b".into(), offset: 108 }));
     assert_eq!(pointing(108, 76, 32), Err(Error::Shared { path: "/a/b".into(), offset: 76 }));
     assert_eq!(pointing(92, 108, 16), Err(Error::Shared { path: "/c".into(), offset: 108 }));
-    assert_eq!(pointing(108, 4088, 16), Err(Error::Directory { path: "/a/b".into(), offset: 4088, end: 4104 }));
-    assert_eq!(pointing(108, 0, 64), Err(Error::Directory { path: "/a/b".into(), offset: 0, end: 64 }));
+    assert_eq!(
+        pointing(108, 4088, 16),
+        Err(Error::Directory { path: "/a/b".into(), offset: 4088, end: 4104 })
+    );
+    assert_eq!(
+        pointing(108, 0, 64),
+        Err(Error::Directory { path: "/a/b".into(), offset: 0, end: 64 })
+    );
 }
 
 #[test]
@@ -251,7 +307,10 @@ fn directories_deeper_than_any_path_are_refused() {
     }
     tree.insert(at, b"x", file("")).expect("room");
     let image = cramfs::write(&tree, &Settings::default()).expect("room").image;
-    assert!(matches!(cramfs::read(&image, Limit::default()), Err(Error::TooDeep { limit: 4096, .. })));
+    assert!(matches!(
+        cramfs::read(&image, Limit::default()),
+        Err(Error::TooDeep { limit: 4096, .. })
+    ));
 }
 
 #[test]
@@ -261,5 +320,8 @@ fn an_image_of_version_1_is_read_without_a_checksum() {
     image[4..8].copy_from_slice(&0x10000u32.to_le_bytes());
     image[8..12].fill(0);
     image[32..48].fill(0xEE);
-    assert_eq!(flat(&cramfs::read(&image, Limit::default()).expect("an image of version 1")), flat(&tree));
+    assert_eq!(
+        flat(&cramfs::read(&image, Limit::default()).expect("an image of version 1")),
+        flat(&tree)
+    );
 }

@@ -28,14 +28,19 @@ fn flat(tree: &Tree) -> Flat {
         }
         inode
     };
-    tree.walk().into_iter().chain([(b"/".to_vec(), 0)]).map(|(path, index)| (path, own(index))).collect()
+    tree.walk()
+        .into_iter()
+        .chain([(b"/".to_vec(), 0)])
+        .map(|(path, index)| (path, own(index)))
+        .collect()
 }
 
 /// Runs a tool; returns `None` if it is not installed.
 fn run(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => {
-            let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            let text =
+                String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             assert!(output.status.success(), "{program} {arguments:?}: {text}");
             Some(text)
         }
@@ -60,10 +65,16 @@ fn random_tree(seed: u64, as_root: bool) -> Tree {
         let parent = directories[random.usize(..directories.len())];
         let kind = match random.u32(0..20) {
             0..5 => empty_directory(),
-            5..8 => Kind::Symlink(format!("../{number}/{}", "t".repeat(random.usize(0..300))).into_bytes()),
+            5..8 => Kind::Symlink(
+                format!("../{number}/{}", "t".repeat(random.usize(0..300))).into_bytes(),
+            ),
             8 => Kind::Fifo,
             9 => Kind::Socket,
-            10 if as_root => Kind::Device { is_block: random.bool(), major: random.u32(0..256), minor: random.u32(0..256) },
+            10 if as_root => Kind::Device {
+                is_block: random.bool(),
+                major: random.u32(0..256),
+                minor: random.u32(0..256),
+            },
             11 => Kind::File(contents[random.usize(..contents.len())].clone()),
             _ => {
                 contents.push(random_content(&mut random));
@@ -128,19 +139,32 @@ fn put(tree: &Tree, root: &Path, as_root: bool) {
         match &inode.kind {
             Kind::Directory(_) => fs::create_dir(&at).expect("a directory"),
             Kind::File(content) => fs::write(&at, content).expect("a file"),
-            Kind::Symlink(target) => symlink(std::ffi::OsStr::from_bytes(target), &at).expect("a link"),
-            Kind::Socket => drop(UnixListener::bind(&at).or_else(|_| bind_short(&at)).expect("a socket")),
-            Kind::Fifo => assert!(Command::new("mkfifo").arg(&at).status().expect("mkfifo").success()),
+            Kind::Symlink(target) => {
+                symlink(std::ffi::OsStr::from_bytes(target), &at).expect("a link")
+            }
+            Kind::Socket => {
+                drop(UnixListener::bind(&at).or_else(|_| bind_short(&at)).expect("a socket"))
+            }
+            Kind::Fifo => {
+                assert!(Command::new("mkfifo").arg(&at).status().expect("mkfifo").success())
+            }
             Kind::Device { is_block, major, minor } => {
-                let numbers = [if *is_block { "b" } else { "c" }.to_string(), major.to_string(), minor.to_string()];
-                assert!(Command::new("mknod").arg(&at).args(numbers).status().expect("mknod").success());
+                let numbers = [
+                    if *is_block { "b" } else { "c" }.to_string(),
+                    major.to_string(),
+                    minor.to_string(),
+                ];
+                assert!(
+                    Command::new("mknod").arg(&at).args(numbers).status().expect("mknod").success()
+                );
             }
         }
         if as_root {
             lchown(&at, Some(inode.uid), Some(inode.gid)).expect("an owner");
         }
         if !matches!(inode.kind, Kind::Symlink(_)) {
-            fs::set_permissions(&at, fs::Permissions::from_mode(inode.mode.into())).expect("a mode");
+            fs::set_permissions(&at, fs::Permissions::from_mode(inode.mode.into()))
+                .expect("a mode");
         }
     }
 }
@@ -167,7 +191,9 @@ fn get(root: &Path) -> Flat {
         let kind = status.file_type();
         let kind = if kind.is_dir() {
             let parent = if path == b"/" { Vec::new() } else { path.clone() };
-            let names = fs::read_dir(&at).expect("a directory").map(|entry| entry.expect("an entry").file_name().into_vec());
+            let names = fs::read_dir(&at)
+                .expect("a directory")
+                .map(|entry| entry.expect("an entry").file_name().into_vec());
             waiting.extend(names.map(|name| [&parent[..], b"/", &name].concat()));
             empty_directory()
         } else if kind.is_symlink() {
@@ -196,7 +222,12 @@ fn get(root: &Path) -> Flat {
 /// Compares trees, and names the paths that differ instead of printing all contents.
 fn assert_same(found: &Flat, expected: &Flat, what: &str) {
     let differ = |path: &&Vec<u8>| found.get(*path) != expected.get(*path);
-    let paths: Vec<_> = found.keys().chain(expected.keys()).filter(differ).map(|path| String::from_utf8_lossy(path)).collect();
+    let paths: Vec<_> = found
+        .keys()
+        .chain(expected.keys())
+        .filter(differ)
+        .map(|path| String::from_utf8_lossy(path))
+        .collect();
     assert!(paths.is_empty(), "{what}: differs at {paths:?}");
 }
 
@@ -220,11 +251,13 @@ fn images_of_mkfs_are_read() {
         fs::create_dir(&root).expect("a directory");
         put(&random_tree(seed, as_root), &root, as_root);
         for options in OPTIONS {
-            let arguments = [options, &[root.to_str().expect("text"), image.to_str().expect("text")]].concat();
+            let arguments =
+                [options, &[root.to_str().expect("text"), image.to_str().expect("text")]].concat();
             if run("mkfs.cramfs", &arguments).is_none() {
                 return;
             }
-            let tree = cramfs::read(&fs::read(&image).expect("an image"), Limit::default()).expect("an image of mkfs.cramfs");
+            let tree = cramfs::read(&fs::read(&image).expect("an image"), Limit::default())
+                .expect("an image of mkfs.cramfs");
             assert_same(&flat(&tree), &get(&root), &format!("seed {seed}, {options:?}"));
         }
     }
@@ -237,10 +270,15 @@ fn fsck_unpacks_our_images() {
         let work = tempfile::tempdir().expect("a directory");
         let tree = random_tree(seed, as_root);
         for bits in 0..4 {
-            let settings =
-                Settings { big_endian: bits & 1 != 0, boot_bytes: bits & 2 != 0, level: seed as u8, ..Settings::default() };
+            let settings = Settings {
+                big_endian: bits & 1 != 0,
+                boot_bytes: bits & 2 != 0,
+                level: seed as u8,
+                ..Settings::default()
+            };
             let (image, out) = (work.path().join("image"), work.path().join(format!("out{bits}")));
-            fs::write(&image, cramfs::write(&tree, &settings).expect("room").image).expect("a file");
+            fs::write(&image, cramfs::write(&tree, &settings).expect("room").image)
+                .expect("a file");
             let extract = format!("--extract={}", out.display());
             if run("fsck.cramfs", &[&extract, image.to_str().expect("text")]).is_none() {
                 return;
@@ -248,7 +286,10 @@ fn fsck_unpacks_our_images() {
             let mut expected = flat(&tree);
             let mut found = get(&out);
             if !as_root {
-                found.values_mut().chain(expected.values_mut()).for_each(|inode| (inode.uid, inode.gid) = (0, 0));
+                found
+                    .values_mut()
+                    .chain(expected.values_mut())
+                    .for_each(|inode| (inode.uid, inode.gid) = (0, 0));
             }
             assert_same(&found, &expected, &format!("seed {seed}, {settings:?}"));
         }
@@ -262,14 +303,23 @@ fn images_are_no_larger_than_those_of_mkfs() {
         let (root, image) = (work.path().join("root"), work.path().join("image"));
         fs::create_dir(&root).expect("a directory");
         put(&random_tree(seed, is_root()), &root, is_root());
-        if run("mkfs.cramfs", &[root.to_str().expect("text"), image.to_str().expect("text")]).is_none() {
+        if run("mkfs.cramfs", &[root.to_str().expect("text"), image.to_str().expect("text")])
+            .is_none()
+        {
             return;
         }
         let theirs = fs::read(&image).expect("an image");
         let tree = cramfs::read(&theirs, Limit::default()).expect("an image of mkfs.cramfs");
         for level in [9, 10] {
-            let ours = cramfs::write(&tree, &Settings { level, ..Settings::default() }).expect("room").image;
-            assert!(ours.len() * 100 <= theirs.len() * 101, "seed {seed}, level {level}: {} and {}", ours.len(), theirs.len());
+            let ours = cramfs::write(&tree, &Settings { level, ..Settings::default() })
+                .expect("room")
+                .image;
+            assert!(
+                ours.len() * 100 <= theirs.len() * 101,
+                "seed {seed}, level {level}: {} and {}",
+                ours.len(),
+                theirs.len()
+            );
         }
     }
 }

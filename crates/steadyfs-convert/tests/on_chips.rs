@@ -6,28 +6,41 @@ use steadyfs_convert::squashfs::{self, Compressor};
 use steadyfs_convert::verity::{self, Sealed};
 use steadyfs_convert::{Inode, Kind, Limit, Tree};
 use steadyfs_rom::squash::{Cursor, Needs};
-use steadyfs_rom::{Bound, Cached, Error, InRam, Install, OnNand, Source, Squash, Trusted, Verified};
+use steadyfs_rom::{
+    Bound, Cached, Error, InRam, Install, OnNand, Source, Squash, Trusted, Verified,
+};
 use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, PowerCut};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 96, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 8, block_count: 96, programs_bytes: false };
 const SEED: [u8; 32] = [7; 32];
 
 /// Makes some files, of which a part does not shrink.
 fn tree(rng: &mut fastrand::Rng, files: usize) -> Tree {
     let mut tree = Tree::new(Limit::default());
-    let directory = tree.insert(0, b"data", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
+    let directory =
+        tree.insert(0, b"data", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
     for index in 0..files {
         let bytes = rng.usize(0..9000);
         let noise = rng.bool();
-        let content = (0..bytes).map(|at| if noise { rng.u8(..) } else { (at / 7) as u8 }).collect();
-        tree.insert(directory, format!("file-{index}").as_bytes(), Inode::new(Kind::File(content), 0o644)).expect("room");
+        let content =
+            (0..bytes).map(|at| if noise { rng.u8(..) } else { (at / 7) as u8 }).collect();
+        tree.insert(
+            directory,
+            format!("file-{index}").as_bytes(),
+            Inode::new(Kind::File(content), 0o644),
+        )
+        .expect("room");
     }
     tree
 }
 
 fn image(tree: &Tree) -> Vec<u8> {
-    let settings =
-        squashfs::Settings { compressor: Compressor::Lz4 { high: true }, block_bytes: 4096, ..squashfs::Settings::default() };
+    let settings = squashfs::Settings {
+        compressor: Compressor::Lz4 { high: true },
+        block_bytes: 4096,
+        ..squashfs::Settings::default()
+    };
     squashfs::write(tree, &settings).expect("an image")
 }
 
@@ -39,7 +52,8 @@ fn sealed(tree: &Tree, block_bytes: u32) -> Sealed {
 fn chip(rng: &mut fastrand::Rng) -> Nand {
     let mut bad: Vec<_> = (1..GEOMETRY.block_count).collect();
     rng.shuffle(&mut bad);
-    Nand::with_geometry(GEOMETRY, NandTiming::ROUND, rng.u64(..)).with_bad_blocks_at(&bad[..rng.usize(0..8)])
+    Nand::with_geometry(GEOMETRY, NandTiming::ROUND, rng.u64(..))
+        .with_bad_blocks_at(&bad[..rng.usize(0..8)])
 }
 
 fn install<F: Flash>(flash: F, image: &[u8], rng: &mut fastrand::Rng) -> Result<F, Error> {
@@ -64,7 +78,9 @@ fn compare<S: Source>(source: S, tree: &Tree) -> Result<S, Error> {
         if let Kind::File(content) = &tree.inode(index).kind {
             let mut file = rom.open_node(&node)?;
             let mut all = vec![0; content.len() + 1];
-            if rom.read(&mut file, 0, &mut all)? != content.len() || all[..content.len()] != content[..] {
+            if rom.read(&mut file, 0, &mut all)? != content.len()
+                || all[..content.len()] != content[..]
+            {
                 return Err(Error::Damaged(index as u64));
             }
         }
@@ -100,14 +116,20 @@ fn an_image_that_lists_no_blocks_goes_by_the_marks() {
         install.push(&image(&tree)).expect("room");
         let mut master = install.finish_by_marks().expect("room");
         let mut flash = chip(&mut rng);
-        let good: Vec<_> = (0..GEOMETRY.block_count).filter(|&block| !flash.is_bad(block).expect("a mark")).collect();
+        let good: Vec<_> = (0..GEOMETRY.block_count)
+            .filter(|&block| !flash.is_bad(block).expect("a mark"))
+            .collect();
         let mut page = vec![0; 512];
         let mut tag = [0; 16];
         for (from, to) in (0..).zip(good) {
             for index in 0..GEOMETRY.pages_per_block {
-                master.read(from * GEOMETRY.pages_per_block + index, &mut page, &mut tag).expect("a page");
+                master
+                    .read(from * GEOMETRY.pages_per_block + index, &mut page, &mut tag)
+                    .expect("a page");
                 if page.iter().any(|&byte| byte != 0xFF) {
-                    flash.program(to * GEOMETRY.pages_per_block + index, &page, &tag).expect("a good block");
+                    flash
+                        .program(to * GEOMETRY.pages_per_block + index, &page, &tag)
+                        .expect("a good block");
                 }
             }
         }
@@ -215,7 +237,9 @@ fn cuts(seed: u64, step: usize) {
             Ok(()) => whole += 1,
             Err(Error::NoImage) => assert!(!done),
             // If the first two erases are cut, only headers are erased.
-            Err(error) => assert!(cut <= 2 && there(&mut flash, &old).is_ok(), "cut {cut}: {error}"),
+            Err(error) => {
+                assert!(cut <= 2 && there(&mut flash, &old).is_ok(), "cut {cut}: {error}")
+            }
         }
         if done {
             break;
@@ -235,7 +259,9 @@ fn a_bit_that_is_flipped_is_told_where_it_is_read() {
             let bit = rng.usize(0..8 * sealed.hash_offset as usize);
             bytes[bit / 8] ^= 1 << (bit % 8);
             let mut memory = vec![0; Verified::memory_bytes(block_bytes as usize, 2)];
-            let mut image = Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory).expect("a signature");
+            let mut image =
+                Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory)
+                    .expect("a signature");
             let error = image.read(bit as u64 / 8, &mut [0]).err();
             assert_eq!(error, Some(Error::NotAuthentic(bit as u64 / 8 / u64::from(block_bytes))));
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -245,7 +271,9 @@ fn a_bit_that_is_flipped_is_told_where_it_is_read() {
             let bit = rng.usize(8 * sealed.hash_offset as usize..8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
             let mut memory = vec![0; Verified::memory_bytes(block_bytes as usize, 1)];
-            if let Ok(image) = Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory) {
+            if let Ok(image) =
+                Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory)
+            {
                 let mut image = image;
                 let all = image.bytes();
                 let mut content = vec![0; all as usize];
@@ -264,15 +292,23 @@ fn an_image_that_others_signed_or_nobody_is_refused() {
     let mut rng = fastrand::Rng::with_seed(4);
     let tree = tree(&mut rng, 4);
     let ours = sealed(&tree, 1024);
-    let open = |bytes: &[u8], trusted| Verified::open(InRam::new(bytes), trusted, &mut [0; 4096]).map(|image| *image.root_hash());
+    let open = |bytes: &[u8], trusted| {
+        Verified::open(InRam::new(bytes), trusted, &mut [0; 4096]).map(|image| *image.root_hash())
+    };
     assert_eq!(open(&ours.bytes, key()), Ok(ours.root_hash));
     let root = Trusted::Root { hash: ours.root_hash, bytes: ours.hash_offset };
     assert_eq!(open(&ours.bytes, root), Ok(ours.root_hash));
-    assert_eq!(open(&ours.bytes, Trusted::Root { hash: ours.root_hash, bytes: 1024 }), Err(Error::NotSigned));
+    assert_eq!(
+        open(&ours.bytes, Trusted::Root { hash: ours.root_hash, bytes: 1024 }),
+        Err(Error::NotSigned)
+    );
     let other = Trusted::Key(verity::public_key(&[8; 32]).expect("a key"));
     assert_eq!(open(&ours.bytes, other), Err(Error::NotSigned));
-    let unsigned =
-        verity::append(image(&tree), &verity::Settings { block_bytes: 1024, ..verity::Settings::default() }).expect("a tree");
+    let unsigned = verity::append(
+        image(&tree),
+        &verity::Settings { block_bytes: 1024, ..verity::Settings::default() },
+    )
+    .expect("a tree");
     assert_eq!(open(&unsigned.bytes, key()), Err(Error::NotSigned));
     assert_eq!(open(&image(&tree), key()), Err(Error::NotSigned));
     // A wrong root hash shows at the first block.
@@ -314,9 +350,15 @@ fn a_chip_without_room_or_image_says_so() {
     let flash = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
     let most = (96 - 2) * 8 * 512;
     assert!(install(flash.clone(), &vec![5; most], &mut rng).is_ok());
-    assert_eq!(install(flash.clone(), &vec![5; most + 1], &mut rng).err(), Some(Error::End(most as u64 + 1)));
+    assert_eq!(
+        install(flash.clone(), &vec![5; most + 1], &mut rng).err(),
+        Some(Error::End(most as u64 + 1))
+    );
     assert_eq!(OnNand::open(flash.clone(), &mut [0; 512]).err(), Some(Error::NoImage));
-    assert_eq!(OnNand::open(flash, &mut [0; 511]).err(), Some(Error::MemoryTooSmall { needed: 512, lent: 511 }));
+    assert_eq!(
+        OnNand::open(flash, &mut [0; 511]).err(),
+        Some(Error::MemoryTooSmall { needed: 512, lent: 511 })
+    );
 }
 
 /// A source whose reads fail now and then. A repeated read may succeed.
@@ -372,7 +414,8 @@ fn insist<S: Source>(rom: &mut Squash<'_, S>, tree: &Tree) {
             }
             Kind::Directory(entries) => {
                 let mut cursor = Cursor::default();
-                let listed: Vec<_> = std::iter::from_fn(|| again(|| rom.list(&node, &mut cursor))).collect();
+                let listed: Vec<_> =
+                    std::iter::from_fn(|| again(|| rom.list(&node, &mut cursor))).collect();
                 assert!(listed.iter().map(|entry| entry.name()).eq(entries.keys()), "{path}");
             }
             _ => {}
@@ -388,10 +431,16 @@ fn reads_that_fail_now_and_then_may_be_repeated() {
         let tree = tree(&mut rng, 15);
         let sealed = sealed(&tree, 512);
         for kept in 0..4 {
-            let (mut blocks, mut pieces) = (vec![0; Verified::memory_bytes(512, 1 + kept)], vec![0; 256 * kept]);
+            let (mut blocks, mut pieces) =
+                (vec![0; Verified::memory_bytes(512, 1 + kept)], vec![0; 256 * kept]);
             let mut memory = vec![0; 4144 + 8256 * (1 + kept)];
             // The source is sound during the mount. Its reads fail from then on.
-            let mut flaky = Flaky { source: InRam::new(&sealed.bytes), rng: rng.fork(), failed: 0, is_sound: true };
+            let mut flaky = Flaky {
+                source: InRam::new(&sealed.bytes),
+                rng: rng.fork(),
+                failed: 0,
+                is_sound: true,
+            };
             let verified = Verified::open(&mut flaky, key(), &mut blocks).expect("a signature");
             let cached = Cached::new(verified, 256, &mut pieces);
             let mut rom = Squash::mount(cached, &mut memory).expect("an image");

@@ -12,7 +12,11 @@ use steadyfs_sim::{Nand, NandTiming};
 const VALUE_BYTES: usize = 64;
 
 /// Reads a value, or returns its default if it was never set.
-fn get<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, default: &str) -> Result<String, Box<dyn Error>> {
+fn get<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    key: &str,
+    default: &str,
+) -> Result<String, Box<dyn Error>> {
     let mut file = match fs.open(&*format!("config/{key}"), OpenOptions::READ) {
         Err(steadyfs::Error::NotFound) => return Ok(default.to_string()),
         file => file?,
@@ -24,7 +28,11 @@ fn get<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, default: &str) -> Result
 }
 
 /// Sets a value, which is durable from the next commit on.
-fn set<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, value: &str) -> Result<(), steadyfs::Error> {
+fn set<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    key: &str,
+    value: &str,
+) -> Result<(), steadyfs::Error> {
     let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
     let mut file = fs.open(&*format!("config/{key}"), options)?;
     fs.write(&mut file, 0, value.as_bytes())?;
@@ -33,7 +41,12 @@ fn set<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, value: &str) -> Result<(
 
 /// Sets values, cancels, loses power, and checks the values that are left.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let shape = steadyfs::media::Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
+    let shape = steadyfs::media::Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 64,
+        programs_bytes: false,
+    };
     let mut flash = Nand::with_geometry(shape, NandTiming::ROUND, 1);
     let config = Config::for_geometry(&shape);
     let mut memory = vec![0; config.memory_bytes(&shape)];
@@ -56,8 +69,15 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // Power fails before the commit.
 
     let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory)?;
-    let found = (get(&mut fs, "address", "")?, get(&mut fs, "gateway", "")?, get(&mut fs, "name", "sensor")?);
-    assert_eq!(found, ("192.168.1.20".to_string(), "192.168.1.1".to_string(), "sensor".to_string()));
+    let found = (
+        get(&mut fs, "address", "")?,
+        get(&mut fs, "gateway", "")?,
+        get(&mut fs, "name", "sensor")?,
+    );
+    assert_eq!(
+        found,
+        ("192.168.1.20".to_string(), "192.168.1.1".to_string(), "sensor".to_string())
+    );
     println!("address {}, gateway {}, name {}", found.0, found.1, found.2);
     fs.unmount()?;
     Ok(())

@@ -20,7 +20,8 @@ mod large_chip {
 
     const SECTORS: u32 = Config::group_sectors(4096, 4096).unwrap(); // 4 for 16 MiB, 4,096 sectors
     const GEOMETRY: Geometry = Geometry::of_nor(4096 * SECTORS, 4096 / SECTORS);
-    pub const MEMORY_BYTES: usize = Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY).memory_bytes(&GEOMETRY);
+    pub const MEMORY_BYTES: usize =
+        Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY).memory_bytes(&GEOMETRY);
 }
 
 /// Starts the driver of the board's chip. The first MiB of the chip is the volume.
@@ -33,8 +34,12 @@ fn board_flash(sim: &NorSim) -> Result<NorPages<NorChip<NorSim, NorSim>>, Box<dy
 }
 
 /// Formats on the first start, and mounts.
-fn start<'m, F: Flash>(flash: &'m mut F, memory: &'m mut [u8]) -> Result<FileSystem<'m, &'m mut F>, MountError> {
-    if let Err(MountError::NotFormatted) = FileSystem::mount(&mut *flash, Access::ReadOnly, memory) {
+fn start<'m, F: Flash>(
+    flash: &'m mut F,
+    memory: &'m mut [u8],
+) -> Result<FileSystem<'m, &'m mut F>, MountError> {
+    if let Err(MountError::NotFormatted) = FileSystem::mount(&mut *flash, Access::ReadOnly, memory)
+    {
         FileSystem::format(&mut *flash, &CONFIG, memory)?;
     }
     FileSystem::mount(flash, Access::ReadWrite, memory)

@@ -25,7 +25,11 @@ impl Logger {
 
     /// Logs a record. Power may fail at any time: all logged records stay, and this one is there
     /// wholly or not at all.
-    fn log<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, record: &[u8; RECORD_BYTES]) -> Result<(), steadyfs::Error> {
+    fn log<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        record: &[u8; RECORD_BYTES],
+    ) -> Result<(), steadyfs::Error> {
         if fs.size(&mut self.file)? >= FILE_BYTES {
             fs.rename("log", "log.old")?; // replaces the older file, commits with the next record
             self.file = fs.open("log", OpenOptions::DURABLE)?;
@@ -66,8 +70,9 @@ fn read_back<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Vec<u32>, Box<dyn E
 /// files have room.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv().with_bytes(1 << 20)));
-    let start =
-        || -> Result<_, Box<dyn Error>> { Ok(NorChip::start(sim.clone(), sim.clone(), Settings::DEFAULT)?.into_pages()?) };
+    let start = || -> Result<_, Box<dyn Error>> {
+        Ok(NorChip::start(sim.clone(), sim.clone(), Settings::DEFAULT)?.into_pages()?)
+    };
     let flash = start()?;
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
@@ -78,9 +83,15 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         let mut fs = FileSystem::mount(start()?, Access::ReadWrite, &mut memory)?;
         let found = read_back(&mut fs)?;
         let next = found.last().map_or(0, |last| last + 1);
-        assert!(next == acknowledged || next == acknowledged + 1, "{next} after {acknowledged} acknowledged records");
+        assert!(
+            next == acknowledged || next == acknowledged + 1,
+            "{next} after {acknowledged} acknowledged records"
+        );
         let most = (FILE_BYTES / RECORD_BYTES as u64) as usize;
-        assert!(found.len() >= most.min(next as usize), "a whole file of records stays, whatever is cut");
+        assert!(
+            found.len() >= most.min(next as usize),
+            "a whole file of records stays, whatever is cut"
+        );
 
         let mut logger = Logger::open(&mut fs)?;
         let timing = fs.flash().timing();

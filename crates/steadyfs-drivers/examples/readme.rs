@@ -6,7 +6,8 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Call, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-const CHIP: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+const CHIP: Geometry =
+    Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 const CONFIG: Config = Config::for_geometry(&CHIP).must_fit(&CHIP);
 
 /// Formats, mounts, and appends to a first file.

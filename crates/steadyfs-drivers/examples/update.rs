@@ -13,8 +13,13 @@ use steadyfs_sim::{Nand, NandTiming};
 const TRIES: u8 = 3;
 
 /// Writes an image in pieces. The image is not used before `install`.
-fn download<F: Flash>(fs: &mut FileSystem<'_, F>, version: &str, image: &[u8]) -> Result<(), steadyfs::Error> {
-    let mut file = fs.open("firmware.new", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+fn download<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    version: &str,
+    image: &[u8],
+) -> Result<(), steadyfs::Error> {
+    let mut file =
+        fs.open("firmware.new", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
     for piece in image.chunks(4096) {
         fs.append(&mut file, piece)?;
     }
@@ -63,7 +68,8 @@ fn version<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<String, Box<dyn Error
 
 /// Runs an update that works, and an update that does not.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let shape = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
+    let shape =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let mut flash = Nand::with_geometry(shape, NandTiming::ROUND, 1);
     let config = Config::for_geometry(&shape);
     let mut memory = vec![0; config.memory_bytes(&shape)];

@@ -20,9 +20,13 @@ struct Server {
 
 impl Server {
     /// Looks the paths up.
-    fn new<F: Flash>(fs: &mut FileSystem<'_, F>, paths: &[&'static str]) -> Result<Self, steadyfs::Error> {
+    fn new<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        paths: &[&'static str],
+    ) -> Result<Self, steadyfs::Error> {
         let mut find = |path| Ok((path, fs.stat(&*format!("www/{path}"))?.inode));
-        let inodes = paths.iter().map(|&path| find(path)).collect::<Result<_, steadyfs::Error>>()?;
+        let inodes =
+            paths.iter().map(|&path| find(path)).collect::<Result<_, steadyfs::Error>>()?;
         Ok(Self { inodes, style: fs.open("www/style.css", OpenOptions::READ)? })
     }
 
@@ -36,7 +40,9 @@ impl Server {
         if path == "style.css" {
             return Ok(Some(pieces(fs, &mut self.style, &mut send)?));
         }
-        let Some(&(_, inode)) = self.inodes.iter().find(|(known, _)| *known == path) else { return Ok(None) };
+        let Some(&(_, inode)) = self.inodes.iter().find(|(known, _)| *known == path) else {
+            return Ok(None);
+        };
         let mut file = fs.open_inode(inode, OpenOptions::READ)?; // without a lookup in a directory
         let sent = pieces(fs, &mut file, &mut send)?;
         fs.close(file)?;
@@ -44,7 +50,11 @@ impl Server {
     }
 }
 
-fn pieces<F: Flash>(fs: &mut FileSystem<'_, F>, file: &mut File, send: &mut impl FnMut(&[u8])) -> Result<u64, steadyfs::Error> {
+fn pieces<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    file: &mut File,
+    send: &mut impl FnMut(&[u8]),
+) -> Result<u64, steadyfs::Error> {
     let (mut piece, mut at) = ([0; PIECE_BYTES], 0);
     loop {
         let length = fs.read(file, at, &mut piece)?;

@@ -44,11 +44,15 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
     }
 
     pub fn receive(&mut self, command: &[u8], data: &mut [u8]) -> Result<(), BusError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Read(data)]).map_err(|_| BusError::Bus)
+        self.spi
+            .transaction(&mut [Operation::Write(command), Operation::Read(data)])
+            .map_err(|_| BusError::Bus)
     }
 
     pub fn send(&mut self, command: &[u8], data: &[u8]) -> Result<(), BusError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Write(data)]).map_err(|_| BusError::Bus)
+        self.spi
+            .transaction(&mut [Operation::Write(command), Operation::Write(data)])
+            .map_err(|_| BusError::Bus)
     }
 
     /// Reads the register that `command` selects.
@@ -65,7 +69,12 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
     /// Waits for an operation: first for its typical time, then until the chip is ready or
     /// `has_ended` accepts the status. Returns the last status. Gives up after `PATIENCE` times
     /// the longest time.
-    pub fn wait(&mut self, typical_us: u32, maximum_us: u32, has_ended: impl Fn(u8) -> bool) -> Result<u8, BusError> {
+    pub fn wait(
+        &mut self,
+        typical_us: u32,
+        maximum_us: u32,
+        has_ended: impl Fn(u8) -> bool,
+    ) -> Result<u8, BusError> {
         let limit_us = maximum_us.saturating_mul(PATIENCE);
         let pause_us = pause_us(typical_us, maximum_us);
         let mut waited_us = typical_us.min(limit_us);

@@ -91,7 +91,11 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
+#[cfg(any(
+    feature = "embedded-sdmmc",
+    feature = "block-device-driver",
+    feature = "embedded-storage"
+))]
 pub mod adapters;
 mod bus;
 pub mod check;

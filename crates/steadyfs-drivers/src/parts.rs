@@ -19,11 +19,17 @@ fn cut(length: usize, skip: &mut usize, left: &mut usize) -> core::ops::Range<us
 /// Iterates over the pieces of sector `index` in consecutive parts.
 pub(crate) fn sector<'p>(parts: &'p [&'p [u8]], index: usize) -> impl Iterator<Item = &'p [u8]> {
     let (mut skip, mut left) = (index * SECTOR_BYTES, SECTOR_BYTES);
-    parts.iter().map(move |part| &part[cut(part.len(), &mut skip, &mut left)]).filter(|piece| !piece.is_empty())
+    parts
+        .iter()
+        .map(move |part| &part[cut(part.len(), &mut skip, &mut left)])
+        .filter(|piece| !piece.is_empty())
 }
 
 /// Like `sector`, with mutable pieces.
-pub(crate) fn sector_mut<'p>(parts: &'p mut [&mut [u8]], index: usize) -> impl Iterator<Item = &'p mut [u8]> {
+pub(crate) fn sector_mut<'p>(
+    parts: &'p mut [&mut [u8]],
+    index: usize,
+) -> impl Iterator<Item = &'p mut [u8]> {
     let (mut skip, mut left) = (index * SECTOR_BYTES, SECTOR_BYTES);
     let piece = move |part: &'p mut &mut [u8]| {
         let range = cut(part.len(), &mut skip, &mut left);
@@ -40,10 +46,15 @@ mod tests {
     #[test]
     fn sectors_are_found_in_parts_of_any_length() {
         let data: Vec<u8> = (0..1536).map(|byte| (byte % 251) as u8).collect();
-        for (first, second) in [(0, 512), (100, 612), (512, 512), (512, 1024), (700, 900), (0, 1536), (1024, 1100)] {
+        for (first, second) in
+            [(0, 512), (100, 612), (512, 512), (512, 1024), (700, 900), (0, 1536), (1024, 1100)]
+        {
             let parts = [&data[..first], &data[first..second], &data[second..]];
             for index in 0..3 {
-                assert_eq!(sector(&parts, index).collect::<Vec<_>>().concat(), data[index * 512..][..512]);
+                assert_eq!(
+                    sector(&parts, index).collect::<Vec<_>>().concat(),
+                    data[index * 512..][..512]
+                );
             }
             let mut copy = data.clone();
             let (begin, rest) = copy.split_at_mut(first);

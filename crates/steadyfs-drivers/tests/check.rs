@@ -2,13 +2,16 @@
 //! check must return the kind of each mistake.
 
 use steadyfs::media::nor::{NorFlash, NorPages};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs_drivers::check::{Call, MistakeKind, check_driver, check_marks, check_nor_driver};
 use steadyfs_drivers::{nand, nor};
 use steadyfs_sim::nand_spi::{NandSim, NandSpi, NandSpiProfile};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 256, pages_per_block: 8, block_count: 64, programs_bytes: false };
 const SPARE: [BlockIndex; 2] = [3, 62];
 
 /// The mistake in [`Driver`].
@@ -56,7 +59,13 @@ struct Driver {
 impl Driver {
     fn new(planted: Planted) -> Self {
         let pages = 64 * 8;
-        Self { cells: vec![[0xFF; 256]; pages], tags: vec![[0xFF; 16]; pages], marks: vec![false; 64], planted, loaded: 0 }
+        Self {
+            cells: vec![[0xFF; 256]; pages],
+            tags: vec![[0xFF; 16]; pages],
+            marks: vec![false; 64],
+            planted,
+            loaded: 0,
+        }
     }
 
     fn place(&self, page: PageIndex) -> usize {
@@ -79,21 +88,34 @@ impl Flash for Driver {
         Timing { read_ns: 1, read_tag_ns: 1, program_ns: 1, copy_ns: 1, erase_ns }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let place = self.place(page);
         let before = std::mem::replace(&mut self.loaded, place);
         let place = if self.planted == Planted::ReadsBufferOfBefore { before } else { place };
         let cells = self.cells[place];
         match self.planted {
-            Planted::SwapsBytes => data.iter_mut().enumerate().for_each(|(index, byte)| *byte = cells[index ^ 1]),
-            Planted::SwapsWords => data.iter_mut().enumerate().for_each(|(index, byte)| *byte = cells[index ^ 3]),
-            Planted::BitsReversed => data.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.reverse_bits()),
-            Planted::DummyMissing => {
-                data.iter_mut().enumerate().for_each(|(index, byte)| *byte = if index == 0 { 0xFF } else { cells[index - 1] })
+            Planted::SwapsBytes => {
+                data.iter_mut().enumerate().for_each(|(index, byte)| *byte = cells[index ^ 1])
             }
-            Planted::DummyTooMany => {
-                data.iter_mut().enumerate().for_each(|(index, byte)| *byte = *cells.get(index + 1).unwrap_or(&0xFF))
+            Planted::SwapsWords => {
+                data.iter_mut().enumerate().for_each(|(index, byte)| *byte = cells[index ^ 3])
             }
+            Planted::BitsReversed => {
+                data.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.reverse_bits())
+            }
+            Planted::DummyMissing => data
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, byte)| *byte = if index == 0 { 0xFF } else { cells[index - 1] }),
+            Planted::DummyTooMany => data
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, byte)| *byte = *cells.get(index + 1).unwrap_or(&0xFF)),
             _ => data.copy_from_slice(&cells),
         }
         *tag = self.tags[place];
@@ -102,15 +124,28 @@ impl Flash for Driver {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.loaded = self.place(page);
-        *tag = self.tags[if self.planted == Planted::TagAloneOfNeighbour { self.loaded ^ 1 } else { self.loaded }];
+        *tag = self.tags[if self.planted == Planted::TagAloneOfNeighbour {
+            self.loaded ^ 1
+        } else {
+            self.loaded
+        }];
         Ok(())
     }
 
     fn corrected(&mut self) -> Corrected {
-        if self.planted == Planted::CorrectsTooMuch { Corrected { bits: 9, strength: 8 } } else { Corrected::default() }
+        if self.planted == Planted::CorrectsTooMuch {
+            Corrected { bits: 9, strength: 8 }
+        } else {
+            Corrected::default()
+        }
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let place = self.place(page);
         if self.planted == Planted::ProgramDoesNothing {
             return Ok(());
@@ -139,7 +174,8 @@ impl Flash for Driver {
             Planted::CopyTakesNothing => self.cells[place] = [0xFF; 256],
             _ => self.cells[place] = self.cells[self.loaded],
         }
-        self.tags[place] = if self.planted == Planted::CopyKeepsTag { self.tags[self.loaded] } else { *tag };
+        self.tags[place] =
+            if self.planted == Planted::CopyKeepsTag { self.tags[self.loaded] } else { *tag };
         Ok(())
     }
 
@@ -161,11 +197,16 @@ impl Flash for Driver {
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
         // Stands for the sum of a CRC unit without bit reflection.
         let plain = data.iter().fold(0, |sum: u32, byte| sum.rotate_left(5) ^ u32::from(*byte));
-        if self.planted == Planted::Checksum { plain ^ missing as u32 } else { crc32(data, missing) }
+        if self.planted == Planted::Checksum {
+            plain ^ missing as u32
+        } else {
+            crc32(data, missing)
+        }
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        if self.planted == Planted::MarkErases && self.tags[block as usize * 8] != [0xFF; TAG_BYTES] {
+        if self.planted == Planted::MarkErases && self.tags[block as usize * 8] != [0xFF; TAG_BYTES]
+        {
             self.cells[block as usize * 8][17] = 0;
         }
         Ok(self.planted == Planted::GoodIsBad || self.marks[block as usize])
@@ -180,7 +221,9 @@ impl Flash for Driver {
 fn crc32(data: &[u8], missing: usize) -> u32 {
     let bytes = data.iter().copied().chain(std::iter::repeat_n(0xFF, missing));
     !bytes.fold(!0, |sum: u32, byte| {
-        (0..8).fold(sum ^ u32::from(byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xEDB8_8320 })
+        (0..8).fold(sum ^ u32::from(byte), |sum, _| {
+            if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xEDB8_8320 }
+        })
     })
 }
 
@@ -230,16 +273,28 @@ fn each_mistake_of_a_driver_with_pages_is_told_by_its_name() {
     let mut driver = Driver::new(Planted::Nothing);
     assert_eq!(check_driver(&mut driver, &SPARE, &mut page), Ok(()));
     assert_eq!(check_marks(&mut driver, 5), Ok(()));
-    assert_eq!(check_driver(&mut driver, &[64], &mut page).map_err(|mistake| mistake.kind), Err(Kind::Arguments));
-    assert_eq!(check_driver(&mut driver, &[], &mut page).map_err(|mistake| mistake.kind), Err(Kind::Arguments));
+    assert_eq!(
+        check_driver(&mut driver, &[64], &mut page).map_err(|mistake| mistake.kind),
+        Err(Kind::Arguments)
+    );
+    assert_eq!(
+        check_driver(&mut driver, &[], &mut page).map_err(|mistake| mistake.kind),
+        Err(Kind::Arguments)
+    );
 }
 
 #[test]
 fn a_mistake_says_what_was_expected_and_found() {
-    let mistake = check_driver(&mut Driver::new(Planted::FlipsABit), &SPARE, &mut [0; 256]).unwrap_err();
+    let mistake =
+        check_driver(&mut Driver::new(Planted::FlipsABit), &SPARE, &mut [0; 256]).unwrap_err();
     assert_eq!((mistake.block, mistake.offset, mistake.expected ^ mistake.found), (3, 100, 4));
     let text = format!("{mistake}");
-    assert!(text.starts_with("block 3, byte 100: other bytes than those that were programmed (expected 0x"), "{text}");
+    assert!(
+        text.starts_with(
+            "block 3, byte 100: other bytes than those that were programmed (expected 0x"
+        ),
+        "{text}"
+    );
 }
 
 /// The mistake in [`NorDriver`].
@@ -298,7 +353,11 @@ impl NorFlash for NorDriver {
     }
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
-        let end = if self.1 == NorPlanted::LosesEndOfPiece { data.len() - data.len() / 300 } else { data.len() };
+        let end = if self.1 == NorPlanted::LosesEndOfPiece {
+            data.len() - data.len() / 300
+        } else {
+            data.len()
+        };
         for (index, byte) in data[..end].iter().enumerate() {
             let at = address as usize + index;
             match self.1 {
@@ -348,8 +407,14 @@ fn each_mistake_of_a_driver_with_bytes_is_told_by_its_name() {
         let result = check_nor_driver(&mut driver, &[4, 5, 20]);
         assert_eq!(result.map_err(|mistake| mistake.kind), Err(kind), "{planted:?}");
     }
-    assert_eq!(check_nor_driver(&mut NorDriver(vec![0; 32 * 4096], NorPlanted::Nothing), &[4, 5, 20]), Ok(()));
-    assert_eq!(check_nor_driver(&mut NorDriver(vec![0; 32 * 4096], NorPlanted::Nothing), &[31]), Ok(()));
+    assert_eq!(
+        check_nor_driver(&mut NorDriver(vec![0; 32 * 4096], NorPlanted::Nothing), &[4, 5, 20]),
+        Ok(())
+    );
+    assert_eq!(
+        check_nor_driver(&mut NorDriver(vec![0; 32 * 4096], NorPlanted::Nothing), &[31]),
+        Ok(())
+    );
     let outside = check_nor_driver(&mut NorDriver(vec![0; 32 * 4096], NorPlanted::Nothing), &[32]);
     assert_eq!(outside.map_err(|mistake| mistake.kind), Err(Kind::Arguments));
 }
@@ -365,14 +430,16 @@ fn the_drivers_of_this_crate_have_no_mistakes() {
     ];
     for profile in families {
         let sim = NandSim::new(NandSpi::new(profile));
-        let mut chip = nand::NandChip::start(sim.clone(), sim.clone(), nand::Settings::DEFAULT).unwrap();
+        let mut chip =
+            nand::NandChip::start(sim.clone(), sim.clone(), nand::Settings::DEFAULT).unwrap();
         let spare = [1, 2, chip.geometry().block_count - 1];
         assert_eq!(check_driver(&mut chip, &spare, &mut [0; 2048]), Ok(()));
         assert_eq!(check_marks(&mut chip, 9), Ok(()));
     }
     for profile in [NorSpiProfile::w25q128jv(), NorSpiProfile::mx25r6435f()] {
         let sim = NorSim::new(NorSpi::new(profile));
-        let mut chip = nor::NorChip::start(sim.clone(), sim.clone(), nor::Settings::DEFAULT).unwrap();
+        let mut chip =
+            nor::NorChip::start(sim.clone(), sim.clone(), nor::Settings::DEFAULT).unwrap();
         let spare = [1, 2, chip.block_count() - 1];
         assert_eq!(check_nor_driver(&mut chip, &spare), Ok(()));
         assert_eq!(check_driver(&mut NorPages::new(chip, 256), &spare, &mut [0; 256]), Ok(()));

@@ -60,7 +60,11 @@ fn card(sim: &SdSim) -> SdCard<Device, SdDelay> {
     bus.write(&[0xFF; 10]).unwrap();
     select.set_low().unwrap();
     let device = Device { bus, _select: select };
-    let card = SdCard::new_with_options(device, sim.delay(), AcquireOpts { use_crc: true, acquire_retries: 50 });
+    let card = SdCard::new_with_options(
+        device,
+        sim.delay(),
+        AcquireOpts { use_crc: true, acquire_retries: 50 },
+    );
     card.num_bytes().unwrap();
     card.spi(|device| device.bus.set_hz(20_000_000));
     card

@@ -10,7 +10,9 @@ use hal::Hal;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{Failure, Flash, TAG_BYTES};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
-use steadyfs_drivers::adapters::embedded_storage::{FlashTimes, FromMultiwrite, FromWriteOnce, RangeError};
+use steadyfs_drivers::adapters::embedded_storage::{
+    FlashTimes, FromMultiwrite, FromWriteOnce, RangeError,
+};
 use steadyfs_sim::{Nor, Profile, TimingChoice, Torn};
 
 const BYTES: usize = 256 << 10;
@@ -39,7 +41,10 @@ fn cut<F: Flash>(fresh: F, cut_after: impl Fn(&mut F, Option<u32>), step: u32) -
         let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory)
             .unwrap_or_else(|error| panic!("round {round}: {error}"));
         let length = fs.stat("log").map_or(0, |found| found.size as u32 / 32);
-        assert!(length == acknowledged || length == acknowledged + 1, "round {round}: {length} records of {acknowledged}");
+        assert!(
+            length == acknowledged || length == acknowledged + 1,
+            "round {round}: {length} records of {acknowledged}"
+        );
         acknowledged = length;
         if length > 0 {
             let mut log = fs.open("log", OpenOptions::READ).unwrap();
@@ -57,7 +62,12 @@ fn cut<F: Flash>(fresh: F, cut_after: impl Fn(&mut F, Option<u32>), step: u32) -
 }
 
 fn cut_multiwrite<const READ: usize, const WRITE: usize>(step: u32) {
-    let flash = FromMultiwrite::new(Hal::<READ, WRITE, 4096>::new(1 << 20), 0..1u32 << 20, FlashTimes::SPI_NOR).unwrap();
+    let flash = FromMultiwrite::new(
+        Hal::<READ, WRITE, 4096>::new(1 << 20),
+        0..1u32 << 20,
+        FlashTimes::SPI_NOR,
+    )
+    .unwrap();
     cut(flash, |flash, left| flash.chip_mut().flash_mut().left = left, step);
 }
 
@@ -218,11 +228,16 @@ fn an_error_of_the_hal_is_kept_and_told() {
 
 #[test]
 fn ranges_that_hold_no_volume_are_refused() {
-    let new = |range| FromWriteOnce::new(Hal::<1, 8, 2048>::new(BYTES), range, FlashTimes::INTERNAL).map(|_| ()).unwrap_err();
+    let new = |range| {
+        FromWriteOnce::new(Hal::<1, 8, 2048>::new(BYTES), range, FlashTimes::INTERNAL)
+            .map(|_| ())
+            .unwrap_err()
+    };
     assert_eq!(new(0..BYTES as u32 + 2048), RangeError::OutOfBounds);
     assert_eq!(new(1024..8192), RangeError::NotSectors);
     assert_eq!(new(0..8192), RangeError::TooSmall);
-    let words = FromWriteOnce::new(Hal::<1, 128, 2048>::new(BYTES), 0..BYTES as u32, FlashTimes::INTERNAL);
+    let words =
+        FromWriteOnce::new(Hal::<1, 128, 2048>::new(BYTES), 0..BYTES as u32, FlashTimes::INTERNAL);
     assert_eq!(words.map(|_| ()).unwrap_err(), RangeError::Words);
 }
 
@@ -233,7 +248,9 @@ fn a_user_writes_at_most_twelve_lines() {
     let source = include_str!("../src/adapters/embedded_storage/mod.rs");
     let from = source.find("//! use steadyfs::{Access").unwrap();
     let to = source[from..].find("//! let mut log").unwrap() + from;
-    let is_written = |line: &&str| !line.trim_start_matches("//!").trim().is_empty() && !line.starts_with("//! #");
+    let is_written = |line: &&str| {
+        !line.trim_start_matches("//!").trim().is_empty() && !line.starts_with("//! #")
+    };
     let lines = source[from..to].lines().filter(is_written).count();
     assert!(lines <= 12, "{lines} lines");
     assert_eq!(lines, 7);

@@ -55,15 +55,20 @@ fn trimmed(text: &str) -> Vec<&str> {
 /// Returns the code blocks of a document in a language.
 fn blocks<'d>(document: &'d str, language: &str) -> Vec<&'d str> {
     let fence = format!("```{language}\n");
-    document.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+    document
+        .split(&fence)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap_or_default())
+        .collect()
 }
 
 #[test]
 fn the_program_of_the_readme_is_built_and_runs() -> Result<(), Box<dyn Error>> {
-    let [page, program] =
-        ["README.md", "crates/steadyfs-drivers/examples/readme.rs"].map(|path| fs::read_to_string(root().join(path)).unwrap());
+    let [page, program] = ["README.md", "crates/steadyfs-drivers/examples/readme.rs"]
+        .map(|path| fs::read_to_string(root().join(path)).unwrap());
     let program = program.replace("pub fn main", "fn main");
-    let lines: Vec<_> = trimmed(&program).into_iter().filter(|line| !line.starts_with("//")).collect();
+    let lines: Vec<_> =
+        trimmed(&program).into_iter().filter(|line| !line.starts_with("//")).collect();
     let shown: Vec<_> = blocks(&page, "rust").into_iter().map(trimmed).collect();
     assert_eq!(shown, [lines]);
     readme::main()
@@ -71,7 +76,9 @@ fn the_program_of_the_readme_is_built_and_runs() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn what_documents_show_stands_in_programs_that_are_built() {
-    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let read = |path: &str| {
+        fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
     let programs = [
         "crates/steadyfs-drivers/examples/getting_started.rs",
         "crates/steadyfs-drivers/examples/logger.rs",
@@ -87,11 +94,14 @@ fn what_documents_show_stands_in_programs_that_are_built() {
     .map(|path| (path, read(path).replace("//! ", "").replace("/// ", "")));
     for (document, most) in [("docs/guide/getting-started.md", 20), ("docs/guide/drivers.md", 10)] {
         let text = read(document);
-        let shown: Vec<_> = ["rust", "c"].iter().flat_map(|language| blocks(&text, language)).collect();
+        let shown: Vec<_> =
+            ["rust", "c"].iter().flat_map(|language| blocks(&text, language)).collect();
         assert!((1..most).contains(&shown.len()), "{document} shows {} programs", shown.len());
         for block in shown {
             let lines = trimmed(block);
-            let is_there = programs.iter().any(|(_, program)| trimmed(program).windows(lines.len()).any(|part| part == lines));
+            let is_there = programs.iter().any(|(_, program)| {
+                trimmed(program).windows(lines.len()).any(|part| part == lines)
+            });
             assert!(is_there, "{document}: no program has\n{block}");
         }
     }
@@ -107,8 +117,13 @@ fn every_feature_of_spiffs_is_shown_by_a_test_that_there_is() {
         for link in shown.split('[').skip(1) {
             let (name, place) = link.split_once("](").unwrap();
             let place = root().join("docs/guide").join(place.split(')').next().unwrap());
-            let source = fs::read_to_string(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
-            assert!(source.contains(&format!("fn {}()", name.trim_matches('`'))), "{} has no {name}", place.display());
+            let source = fs::read_to_string(&place)
+                .unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+            assert!(
+                source.contains(&format!("fn {}()", name.trim_matches('`'))),
+                "{} has no {name}",
+                place.display()
+            );
             count += 1;
         }
     }
@@ -120,7 +135,12 @@ fn the_memory_that_the_document_tells_is_that_of_the_settings() {
     use steadyfs::Config;
     use steadyfs::media::Geometry;
     let text = fs::read_to_string(root().join("docs/guide/getting-started.md")).unwrap();
-    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    let nand = Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 1024,
+        programs_bytes: false,
+    };
     for geometry in [Geometry::of_nor(4096, 256), nand] {
         let bytes = Config::for_geometry(&geometry).memory_bytes(&geometry);
         let told = format!("{},{:03} bytes", bytes / 1000, bytes % 1000);

@@ -39,7 +39,11 @@ impl<T: AsyncFnMut(Duration)> DelayNs for Pauses<T> {
 /// system.
 ///
 /// Returns the number of ticks of the rest during the calls.
-async fn log(meanwhile: &Meanwhile<'_>, ticks: &Cell<u32>, timer: impl AsyncFnMut(Duration)) -> u32 {
+async fn log(
+    meanwhile: &Meanwhile<'_>,
+    ticks: &Cell<u32>,
+    timer: impl AsyncFnMut(Duration),
+) -> u32 {
     let sim = chip::w25q128jv();
     let spi = Waiting::new(Futures(sim.clone()), meanwhile);
     let delay = Waiting::new(Pauses { sim, timer }, meanwhile);
@@ -68,12 +72,15 @@ async fn program_on_embassy() -> u32 {
         }
     });
     let meanwhile = Meanwhile::new(rest);
-    let timer = async |time: Duration| embassy_time::Timer::after_nanos(time.as_nanos() as u64).await;
+    let timer =
+        async |time: Duration| embassy_time::Timer::after_nanos(time.as_nanos() as u64).await;
     meanwhile.run(log(&meanwhile, &ticks, timer)).await
 }
 
 /// Runs a task on an Embassy executor and returns its result. The executor itself never ends.
-fn on_embassy<F: Future<Output = u32> + 'static>(program: impl FnOnce() -> F + Send + 'static) -> u32 {
+fn on_embassy<F: Future<Output = u32> + 'static>(
+    program: impl FnOnce() -> F + Send + 'static,
+) -> u32 {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let task = async move {
@@ -84,7 +91,9 @@ fn on_embassy<F: Future<Output = u32> + 'static>(program: impl FnOnce() -> F + S
         let executor = Box::leak(Box::new(embassy_executor::Executor::new()));
         executor.run(|spawner| spawner.spawn(storage.spawn(|| task).unwrap()));
     });
-    receiver.recv_timeout(Duration::from_secs(120)).expect("the task of the executor panicked, or did not end")
+    receiver
+        .recv_timeout(Duration::from_secs(120))
+        .expect("the task of the executor panicked, or did not end")
 }
 
 /// With a ticker in the rest and a timer under a driver, the program panicked: "Found waker not
@@ -96,7 +105,11 @@ fn timers_of_embassy_tick_in_the_calls_of_the_file_system() {
 
 #[test]
 fn timers_of_tokio_tick_in_the_calls_of_the_file_system() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_time()
+        .build()
+        .unwrap();
     let ticks = Cell::new(0);
     let in_calls = runtime.block_on(tokio::task::unconstrained(async {
         let rest = pin!(async {

@@ -81,7 +81,9 @@ impl Liar {
             (0x0F, _) => bytes.fill(self.status()),
             (0x9F, _) => bytes.iter_mut().zip(self.id).for_each(|(byte, id)| *byte = id),
             (0x5A, _) => self.give(usize::from(sent[3]), bytes),
-            (0x03, _) if self.is_otp => self.give(usize::from(sent[1]) << 8 | usize::from(sent[2]), bytes),
+            (0x03, _) if self.is_otp => {
+                self.give(usize::from(sent[1]) << 8 | usize::from(sent[2]), bytes)
+            }
             _ => bytes.fill(0xFF),
         }
         if let Mood::Well(damaged @ 1..) = self.mood {
@@ -194,7 +196,8 @@ impl Bus {
 }
 
 fn runs(usual: u64) -> u64 {
-    std::env::var("STEADYFS_FUZZ_RUNS").map_or(usual, |runs| runs.parse().expect("a number of runs"))
+    std::env::var("STEADYFS_FUZZ_RUNS")
+        .map_or(usual, |runs| runs.parse().expect("a number of runs"))
 }
 
 /// Prints the number of the run if the test panics.
@@ -212,7 +215,8 @@ impl Drop for Seed {
 fn nor_parameters() -> Vec<u8> {
     let mut sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
     let mut parameters = vec![0; 112];
-    sim.transaction(&mut [Operation::Write(&[0x5A, 0, 0, 0, 0]), Operation::Read(&mut parameters)]).unwrap();
+    sim.transaction(&mut [Operation::Write(&[0x5A, 0, 0, 0, 0]), Operation::Read(&mut parameters)])
+        .unwrap();
     parameters
 }
 
@@ -222,7 +226,8 @@ fn nand_parameters() -> Vec<u8> {
     sim.write(&[0x13, 0, 0, 1]).unwrap();
     sim.delay_us(100);
     let mut parameters = vec![0; 768];
-    sim.transaction(&mut [Operation::Write(&[0x03, 0, 0, 0]), Operation::Read(&mut parameters)]).unwrap();
+    sim.transaction(&mut [Operation::Write(&[0x03, 0, 0, 0]), Operation::Read(&mut parameters)])
+        .unwrap();
     parameters
 }
 
@@ -233,10 +238,17 @@ fn spi_nor_ends_every_call_in_time_whatever_the_chip_answers() {
     let runs = runs(20_000);
     for seed in 0..runs {
         let _seed = Seed(seed);
-        let id = [[0xEF, 0x40, 0x18], [0xC2, 0x20, 0x18], [0x20, 0xBA, 0x18], [0x01, 0x20, 0x18]][seed as usize % 4];
+        let id = [[0xEF, 0x40, 0x18], [0xC2, 0x20, 0x18], [0x20, 0xBA, 0x18], [0x01, 0x20, 0x18]]
+            [seed as usize % 4];
         let bus = Bus::new(seed, id, &parameters, false);
-        let settings = nor::Settings { bus_hz: 1_000_000_000, unlock: seed % 3 == 0, ..nor::Settings::DEFAULT };
-        let Ok(mut chip) = bus.within(10_000_000_000, || nor::NorChip::start(bus.clone(), bus.clone(), settings)) else {
+        let settings = nor::Settings {
+            bus_hz: 1_000_000_000,
+            unlock: seed % 3 == 0,
+            ..nor::Settings::DEFAULT
+        };
+        let Ok(mut chip) =
+            bus.within(10_000_000_000, || nor::NorChip::start(bus.clone(), bus.clone(), settings))
+        else {
             continue;
         };
         started += 1;
@@ -256,7 +268,10 @@ fn spi_nor_ends_every_call_in_time_whatever_the_chip_answers() {
             succeeded += u64::from(result.is_ok());
         }
     }
-    assert!(started > runs / 4 && succeeded > runs / 4, "{started} started, {succeeded} calls succeeded in {runs}");
+    assert!(
+        started > runs / 4 && succeeded > runs / 4,
+        "{started} started, {succeeded} calls succeeded in {runs}"
+    );
 }
 
 #[test]
@@ -270,7 +285,11 @@ fn spi_nand_ends_every_call_in_time_whatever_the_chip_answers() {
         let given = if seed % 2 == 0 { &parameters[..] } else { &[] };
         let bus = Bus::new(seed, known.id, given, true);
         let settings = nand::Settings { bus_hz: 1_000_000_000, ..nand::Settings::DEFAULT };
-        let Ok(mut chip) = bus.within(50_000_000, || nand::NandChip::start(bus.clone(), bus.clone(), settings)) else { continue };
+        let Ok(mut chip) =
+            bus.within(50_000_000, || nand::NandChip::start(bus.clone(), bus.clone(), settings))
+        else {
+            continue;
+        };
         started += 1;
         let (mut data, mut tag) = ([0; 2048], [0; TAG_BYTES]);
         for _ in 0..6 {
@@ -293,5 +312,8 @@ fn spi_nand_ends_every_call_in_time_whatever_the_chip_answers() {
             succeeded += u64::from(result.is_ok());
         }
     }
-    assert!(started > runs / 4 && succeeded > runs / 4, "{started} started, {succeeded} calls succeeded in {runs}");
+    assert!(
+        started > runs / 4 && succeeded > runs / 4,
+        "{started} started, {succeeded} calls succeeded in {runs}"
+    );
 }

@@ -24,7 +24,12 @@ const W25Q128JV: NorInfo = NorInfo {
     page_bytes: 256,
     program_typical_us: 700,
     program_maximum_us: 3000,
-    erases: [EraseType { opcode: 0x20, bytes: 4096, typical_ms: 45, maximum_ms: 400 }, NONE, NONE, NONE],
+    erases: [
+        EraseType { opcode: 0x20, bytes: 4096, typical_ms: 45, maximum_ms: 400 },
+        NONE,
+        NONE,
+        NONE,
+    ],
     long_address: LongAddress::No,
 };
 
@@ -63,7 +68,9 @@ fn spi_nor_does_what_the_guide_asks_of_a_driver() {
 #[test]
 fn spi_nand_does_what_the_guide_asks_of_a_driver() {
     let bus = spi_nand::Bus::new(&[7, 500]);
-    let mut chip = NandChip::start(bus.clone(), Looks(bus.clone(), &[0x0F, 0xC0]), nand::Settings::DEFAULT).unwrap();
+    let mut chip =
+        NandChip::start(bus.clone(), Looks(bus.clone(), &[0x0F, 0xC0]), nand::Settings::DEFAULT)
+            .unwrap();
     assert_eq!(check_driver(&mut chip, &[3, 4, 1000], &mut [0; 2048]), Ok(()));
     let (config, mut memory) = memory(&chip);
     let mut chip = FileSystem::format(chip, &config, &mut memory).unwrap();

@@ -84,14 +84,19 @@ fn damaged_commands_are_sent_again() {
 
 #[test]
 fn a_sector_that_cannot_be_read_is_no_error_of_the_device() {
-    for (token, failure) in [(0x04, Failure::Uncorrectable), (0x01, Failure::Uncorrectable), (0x08, Failure::Device)] {
+    for (token, failure) in
+        [(0x04, Failure::Uncorrectable), (0x01, Failure::Uncorrectable), (0x08, Failure::Device)]
+    {
         for count in [1, 4] {
             let sim = sim();
             let mut card = start(&sim);
             sim.inject(SdFault::ReadError(token), count - 1);
             let mut data = vec![0; count as usize * 512];
             assert_eq!(card.read(50, &mut [&mut data]), Err(failure));
-            assert_eq!(card.last_error(), Some(SdError::ReadFailed { sector: 50 + count - 1, token }));
+            assert_eq!(
+                card.last_error(),
+                Some(SdError::ReadFailed { sector: 50 + count - 1, token })
+            );
             card.read(50, &mut [&mut data]).unwrap();
         }
     }
@@ -168,7 +173,10 @@ fn a_sector_that_is_refused_twice_takes_no_writes() {
             assert!((20..20 + count).all(|number| sim.sector(number) == Some(sector(number, 3))));
             (0..2).for_each(|_| sim.inject(SdFault::WriteError, at));
             assert_eq!(card.write(20, &[&sectors(20, count, 1)]), Err(Failure::BadBlock));
-            assert_eq!(card.last_error(), Some(SdError::WriteRejected { sector: 20 + at, status: 0x0004 }));
+            assert_eq!(
+                card.last_error(),
+                Some(SdError::WriteRejected { sector: 20 + at, status: 0x0004 })
+            );
             // The sectors before the refused sector are on the card, and no sector of an earlier
             // call is lost.
             card.flush().unwrap();
@@ -183,7 +191,8 @@ fn a_sector_that_is_refused_twice_takes_no_writes() {
 /// rely on this sector.
 #[test]
 fn a_loss_that_shows_late_fails_the_flush() {
-    let lost = |call: fn(&mut crate::common::Card) -> Result<(), Failure>, result: Result<(), Failure>| {
+    let lost = |call: fn(&mut crate::common::Card) -> Result<(), Failure>,
+                result: Result<(), Failure>| {
         let sim = sim();
         let mut card = start(&sim);
         sim.inject(SdFault::ProgramError, 4);
@@ -249,7 +258,11 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
         sim.remove();
         let begin = sim.now_ns();
         assert_eq!(card.write(18, &[&sectors(18, 9, 1)]), Err(Failure::Device));
-        assert!(matches!(card.last_error(), Some(SdError::NoAnswer { .. })), "{:?}", card.last_error());
+        assert!(
+            matches!(card.last_error(), Some(SdError::NoAnswer { .. })),
+            "{:?}",
+            card.last_error()
+        );
         assert_eq!(card.read(0, &mut [&mut [0; 512]]), Err(Failure::Device));
         assert_eq!(card.discard(0, 64), Err(Failure::Device));
         if settings.keep_stream {
@@ -259,7 +272,8 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
         // The card is inserted again. It must be started first.
         sim.power_on(3);
         assert_eq!(card.read(0, &mut [&mut [0; 512]]), Err(Failure::Device));
-        let mut card = card.into_slot().start(settings, |bus, hz_max| bus.set_hz(hz_max)).ok().unwrap();
+        let mut card =
+            card.into_slot().start(settings, |bus, hz_max| bus.set_hz(hz_max)).ok().unwrap();
         let mut data = vec![0; 9 * 512];
         card.read(0, &mut [&mut data]).unwrap();
         assert_eq!(data, sectors(0, 9, 1));
@@ -343,19 +357,29 @@ fn among_random_faults_nothing_is_lost_without_a_word() {
                     next = touched.end % 64;
                     let result = card.write(first, &[&sectors(first, count, version)]);
                     if result.is_ok() {
-                        pending.extend(touched.clone().map(|number| (number, sector(number, version))));
+                        pending.extend(
+                            touched.clone().map(|number| (number, sector(number, version))),
+                        );
                     }
                     result
                 }
                 4..6 => {
                     let mut data = vec![0; count as usize * 512];
                     let result = card.read(first, &mut [&mut data]);
-                    for (number, found) in (first..).zip(data.chunks(512)).filter(|_| result.is_ok()) {
-                        let held: Option<&[u8; 512]> = pending.get(&number).or(flushed.get(&number));
-                        assert!(held.is_none_or(|held| held == found), "seed {seed}, call {version}: sector {number}");
+                    for (number, found) in
+                        (first..).zip(data.chunks(512)).filter(|_| result.is_ok())
+                    {
+                        let held: Option<&[u8; 512]> =
+                            pending.get(&number).or(flushed.get(&number));
+                        assert!(
+                            held.is_none_or(|held| held == found),
+                            "seed {seed}, call {version}: sector {number}"
+                        );
                     }
                     // An unreadable sector does not affect other sectors.
-                    result.or_else(|failure| if failure == Failure::Uncorrectable { Ok(()) } else { Err(failure) })
+                    result.or_else(|failure| {
+                        if failure == Failure::Uncorrectable { Ok(()) } else { Err(failure) }
+                    })
                 }
                 6 => {
                     touched = first..first + count;

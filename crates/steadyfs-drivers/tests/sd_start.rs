@@ -21,10 +21,19 @@ fn every_kind_of_card_starts_and_says_what_it_is() {
         assert_eq!(info.kind, kind);
         // If the card does not contain its allocation unit, the driver takes the maximum of the
         // specification for this capacity.
-        assert_eq!(card.unit_bytes(), if profile.unit_bytes == 0 { 512 << 10 } else { profile.unit_bytes });
-        assert_eq!((info.speed_class, info.erase_sectors, info.clock_hz), (10, profile.erase_sectors, HZ));
+        assert_eq!(
+            card.unit_bytes(),
+            if profile.unit_bytes == 0 { 512 << 10 } else { profile.unit_bytes }
+        );
+        assert_eq!(
+            (info.speed_class, info.erase_sectors, info.clock_hz),
+            (10, profile.erase_sectors, HZ)
+        );
         let (units, seconds, offset_seconds) = profile.erase_time;
-        assert_eq!(info.erase_time, (units > 0).then_some(EraseTime { units, seconds, offset_seconds }));
+        assert_eq!(
+            info.erase_time,
+            (units > 0).then_some(EraseTime { units, seconds, offset_seconds })
+        );
         assert_eq!((info.name(), info.maker, info.serial), ("STEAD", 0x5D, 0x1234_5678));
         assert_eq!((info.revision, info.date), (0x10, (2026, 7)));
     }
@@ -57,7 +66,8 @@ fn a_slow_card_is_waited_for_and_one_that_never_starts_is_not() {
 fn an_empty_slot_says_so_and_can_be_tried_again() {
     let sim = SdSim::new(SdProfile::small());
     sim.remove();
-    let failed = slot(&sim).start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).err().unwrap();
+    let failed =
+        slot(&sim).start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).err().unwrap();
     assert_eq!(failed.error, SdError::NoCard);
     sim.power_on(0);
     assert!(failed.slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).is_ok());
@@ -130,7 +140,8 @@ fn a_processor_that_was_reset_finds_the_card_in_any_state() {
         card.flush().unwrap();
         let bus = Dying { bus: sim.bus(), left: usize::MAX };
         let slot = SdSlot::new(bus, sim.select(), sim.delay());
-        let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)).ok().unwrap();
+        let card =
+            slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)).ok().unwrap();
         let (bus, select, delay) = card.into_slot().into_parts();
         let slot = SdSlot::new(Dying { left: 900 + bytes, ..bus }, select, delay);
         // The reset comes in the start, in a stream, in an erase, or in a read.
@@ -160,7 +171,10 @@ fn a_card_says_no_to_writes_and_the_file_system_hears_it() {
     card.read(0, &mut [&mut [0; 512]]).unwrap();
     card.flush().unwrap();
     // The write-protect switch of the socket.
-    let mut card = crate::common::start_with(&SdSim::new(SdProfile::small()), Settings { read_only: true, ..Settings::DEFAULT });
+    let mut card = crate::common::start_with(
+        &SdSim::new(SdProfile::small()),
+        Settings { read_only: true, ..Settings::DEFAULT },
+    );
     assert_eq!(card.write(0, &[&[0; 512]]), Err(Failure::WriteProtected));
 }
 
@@ -171,7 +185,10 @@ fn times_are_those_of_the_specification_or_those_that_are_given() {
     let ms = 1_000_000;
     // 524 bytes at 20 MHz take 209,600 ns. The driver notices the end of a wait up to 20,000 ns
     // late. To end a stream takes twice 250 ms.
-    assert_eq!((times.read_sector_ns, times.write_sector_ns), (100 * ms + 229_600, 250 * ms + 229_600));
+    assert_eq!(
+        (times.read_sector_ns, times.write_sector_ns),
+        (100 * ms + 229_600, 250 * ms + 229_600)
+    );
     let stop_ns = 500 * ms + 40 * 400 + 40_000;
     assert_eq!(times.read_ns, stop_ns + 40 * 400);
     assert_eq!(times.flush_ns, stop_ns);
@@ -183,7 +200,10 @@ fn times_are_those_of_the_specification_or_those_that_are_given() {
     sim.power_on(0);
     let typical = times_typical(start(&sim).info());
     sim.power_on(0);
-    assert_eq!(start_with_times(&sim, Settings { times: Some(typical), ..Settings::DEFAULT }), typical);
+    assert_eq!(
+        start_with_times(&sim, Settings { times: Some(typical), ..Settings::DEFAULT }),
+        typical
+    );
 }
 
 fn start_with_times(sim: &SdSim, settings: Settings) -> steadyfs::media::sectors::SectorTimes {
@@ -194,5 +214,8 @@ fn start_with_times(sim: &SdSim, settings: Settings) -> steadyfs::media::sectors
 fn a_card_gives_a_layout() {
     let card = start(&SdSim::new(SdProfile::small()));
     let geometry = SectorLayout::for_device(card.sector_count(), card.unit_bytes()).geometry();
-    assert_eq!((geometry.page_bytes, geometry.pages_per_block, geometry.block_count), (4096, 14, 64));
+    assert_eq!(
+        (geometry.page_bytes, geometry.pages_per_block, geometry.block_count),
+        (4096, 14, 64)
+    );
 }

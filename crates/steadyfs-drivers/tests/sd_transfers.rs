@@ -122,10 +122,16 @@ fn a_stream_saves_time() {
 #[test]
 fn no_call_takes_longer_than_the_times_say() {
     const MS: u64 = 1_000_000;
-    let kinds = [(SdKind::High, 8192, 250), (SdKind::Standard, 8192, 250), (SdKind::High, 1 << 27, 500)];
+    let kinds =
+        [(SdKind::High, 8192, 250), (SdKind::Standard, 8192, 250), (SdKind::High, 1 << 27, 500)];
     for (kind, sectors_of_card, stop_ms) in kinds {
         for settings in [Settings::DEFAULT, SHARED] {
-            let sim = SdSim::new(SdProfile { kind, sectors: sectors_of_card, erase_time: (1, 3, 1), ..SdProfile::small() });
+            let sim = SdSim::new(SdProfile {
+                kind,
+                sectors: sectors_of_card,
+                erase_time: (1, 3, 1),
+                ..SdProfile::small()
+            });
             let mut card = start_with(&sim, settings);
             sim.set_durations(move |work| match work {
                 SdWork::Read(_) => 100 * MS,
@@ -189,7 +195,8 @@ fn the_last_sectors_are_read_and_those_behind_refused() {
 
 #[test]
 fn a_discard_erases_what_the_card_can_erase() {
-    let sim = SdSim::new(SdProfile { kind: SdKind::Standard, erase_sectors: 32, ..SdProfile::small() });
+    let sim =
+        SdSim::new(SdProfile { kind: SdKind::Standard, erase_sectors: 32, ..SdProfile::small() });
     let mut card = start(&sim);
     card.write(0, &[&sectors(0, 128, 1)]).unwrap();
     card.discard(30, 70).unwrap();
@@ -208,10 +215,17 @@ fn a_discard_erases_what_the_card_can_erase() {
 
 #[test]
 fn a_long_erase_is_waited_for_as_long_as_the_card_says() {
-    let sim = SdSim::new(SdProfile { erase_time: (1, 2, 1), erase_ns: 20_000_000_000, ..SdProfile::small() });
+    let sim = SdSim::new(SdProfile {
+        erase_time: (1, 2, 1),
+        erase_ns: 20_000_000_000,
+        ..SdProfile::small()
+    });
     let mut card = start(&sim);
     card.discard(0, 256).unwrap(); // two units: 5.5 s, times eight
     sim.set_durations(|work| if matches!(work, SdWork::Erase(_)) { 50_000_000_000 } else { 1000 });
     assert_eq!(card.discard(0, 256), Err(Failure::Device));
-    assert_eq!(card.last_error(), Some(SdError::Busy { wait: steadyfs_drivers::sd::Wait::Erase, waited_ms: 44_000 }));
+    assert_eq!(
+        card.last_error(),
+        Some(SdError::Busy { wait: steadyfs_drivers::sd::Wait::Erase, waited_ms: 44_000 })
+    );
 }

@@ -10,7 +10,10 @@ use steadyfs_sim::sd_spi::{SdKind, SdProfile, SdSim};
 
 /// Returns the pages of a card, in blocks of its allocation unit.
 fn pages(card: Card, page_bytes: u32) -> SectorPages<Card> {
-    let layout = SectorLayout { page_bytes, ..SectorLayout::for_device(card.sector_count(), card.unit_bytes()) };
+    let layout = SectorLayout {
+        page_bytes,
+        ..SectorLayout::for_device(card.sector_count(), card.unit_bytes())
+    };
     SectorPages::new(card, layout).unwrap()
 }
 
@@ -57,14 +60,19 @@ fn cuts(profile: SdProfile, settings: Settings, page_bytes: u32, rounds: u64) {
     for seed in 0..rounds {
         sim.power_on(seed);
         let card = start_with(&sim, settings);
-        let mut fs = FileSystem::mount(self::pages(card, page_bytes), Access::ReadWrite, &mut memory)
-            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let mut fs =
+            FileSystem::mount(self::pages(card, page_bytes), Access::ReadWrite, &mut memory)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let mut log = fs.open("log", OpenOptions::DURABLE).unwrap();
         let length = fs.stat("log").unwrap().size as u32 / 4;
-        assert!(length == acknowledged || length == acknowledged + 1, "seed {seed}: {length} records of {acknowledged}");
+        assert!(
+            length == acknowledged || length == acknowledged + 1,
+            "seed {seed}: {length} records of {acknowledged}"
+        );
         for record in 0..length {
             let mut found = [0; 4];
-            fs.read(&mut log, u64::from(record) * 4, &mut found).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            fs.read(&mut log, u64::from(record) * 4, &mut found)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             assert_eq!(u32::from_le_bytes(found), record, "seed {seed}");
         }
         acknowledged = length;
@@ -110,8 +118,9 @@ fn a_cut_in_a_stream_tears_its_last_sector_alone() {
         card.write(0, &[&crate::common::sectors(0, 128, 1)]).unwrap();
         card.flush().unwrap();
         sim.cut_power_after(fastrand::Rng::with_seed(seed).u64(600..30_000));
-        let taken =
-            (0..60).take_while(|number| card.write(*number, &[&crate::common::sector(*number, 2)]).is_ok()).count() as u32;
+        let taken = (0..60)
+            .take_while(|number| card.write(*number, &[&crate::common::sector(*number, 2)]).is_ok())
+            .count() as u32;
         assert!(!sim.is_powered());
         sim.power_on(seed);
         for number in 0..128 {

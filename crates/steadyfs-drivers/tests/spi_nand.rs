@@ -37,7 +37,11 @@ fn pages_and_tags_are_programmed_and_read_on_every_family() {
         let sim = sim(profile);
         let mut chip = start(&sim);
         assert_eq!(chip.geometry(), geometry, "{id:02x?}");
-        assert_eq!(sim.chip().configuration() & 0x50, 0x10, "ECC is on, and the parameters are left");
+        assert_eq!(
+            sim.chip().configuration() & 0x50,
+            0x10,
+            "ECC is on, and the parameters are left"
+        );
         let data: Vec<u8> = (0..2048).map(|byte| (byte % 251) as u8).collect();
         let (mut found, mut tag) = (vec![0; 2048], [0; TAG_BYTES]);
         for block in [2, 3, geometry.block_count - 1] {
@@ -88,10 +92,12 @@ fn corrected_bits_are_told_and_more_are_uncorrectable() {
 #[test]
 fn factory_marks_are_found_and_marks_are_kept() {
     for profile in profiles() {
-        let nand = Nand::with_geometry(profile.geometry, NandTiming::ROUND, 1).with_bad_blocks_at(&[7, 500]);
+        let nand = Nand::with_geometry(profile.geometry, NandTiming::ROUND, 1)
+            .with_bad_blocks_at(&[7, 500]);
         let sim = NandSim::new(NandSpi::with_nand(profile, nand));
         let mut chip = start(&sim);
-        let bad: Vec<u32> = (0..chip.geometry().block_count).filter(|block| chip.is_bad(*block).unwrap()).collect();
+        let bad: Vec<u32> =
+            (0..chip.geometry().block_count).filter(|block| chip.is_bad(*block).unwrap()).collect();
         assert_eq!(bad, [7, 500]);
         chip.program(9 * 64, &[1; 2048], &TAG).unwrap();
         chip.mark_bad(9).unwrap();
@@ -153,7 +159,11 @@ fn a_chip_that_stays_busy_ends_the_call_at_twice_its_longest_time() {
     assert_eq!(chip.erase(0), Err(Failure::Device));
     let waited_us = (sim.chip().clock_ns() - before_ns) / 1000;
     assert!((20_000..21_000).contains(&waited_us), "{waited_us} us");
-    assert_eq!(chip.read_tag(0, &mut [0; TAG_BYTES]), Err(Failure::Device), "it would ignore the command");
+    assert_eq!(
+        chip.read_tag(0, &mut [0; TAG_BYTES]),
+        Err(Failure::Device),
+        "it would ignore the command"
+    );
     assert!(NandChip::start(sim.clone(), sim.clone(), SETTINGS).is_ok(), "a reset helps");
 }
 
@@ -206,9 +216,11 @@ fn operations_take_no_longer_than_the_times_that_are_told() {
 ///   more.
 #[test]
 fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
-    for (profile, tag_bytes) in
-        [(NandSpiProfile::mt29f1g01(), 16), (NandSpiProfile::w25n01gv(), 52), (NandSpiProfile::gd5f1gq5(), 52)]
-    {
+    for (profile, tag_bytes) in [
+        (NandSpiProfile::mt29f1g01(), 16),
+        (NandSpiProfile::w25n01gv(), 52),
+        (NandSpiProfile::gd5f1gq5(), 52),
+    ] {
         let sim = sim(profile);
         let mut chip = start(&sim);
         let count = |work: &mut dyn FnMut()| {
@@ -216,8 +228,11 @@ fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
             work();
             sim.chip().bus_bytes() - before
         };
-        let program = count(&mut || (0..2).for_each(|page| chip.program(page, &[0; 2048], &TAG).unwrap()));
-        let read = count(&mut || (0..2).for_each(|page| chip.read(page, &mut [0; 2048], &mut [0; 16]).unwrap()));
+        let program =
+            count(&mut || (0..2).for_each(|page| chip.program(page, &[0; 2048], &TAG).unwrap()));
+        let read = count(&mut || {
+            (0..2).for_each(|page| chip.read(page, &mut [0; 2048], &mut [0; 16]).unwrap())
+        });
         let program_least = 2 * (1 + 3 + 2048 + 3 + tag_bytes + 4 + 3);
         let read_least = 2 * (4 + 3 + 4 + 2048 + 4 + tag_bytes);
         println!("program {program} of {program_least}, read {read} of {read_least}");
@@ -239,7 +254,9 @@ fn cut_everywhere(profile: NandSpiProfile, stride: usize) {
         let mut done = 0u8;
         let mut fs = FileSystem::mount(start(sim), Access::ReadWrite, memory).unwrap();
         let Ok(mut file) = fs.open("log", OpenOptions::DURABLE) else { return 0 };
-        while done < 40 && fs.write(&mut file, u64::from(done % 4) * 1024, &[done + 1; 1024]).is_ok() {
+        while done < 40
+            && fs.write(&mut file, u64::from(done % 4) * 1024, &[done + 1; 1024]).is_ok()
+        {
             done += 1;
         }
         let _ = fs.unmount();
@@ -257,8 +274,8 @@ fn cut_everywhere(profile: NandSpiProfile, stride: usize) {
         let done = work(&sim, &mut memory);
         assert!(sim.chip().is_off(), "cut {at}");
         sim.chip().power_on(at);
-        let mut fs =
-            FileSystem::mount(start(&sim), Access::ReadWrite, &mut memory).unwrap_or_else(|error| panic!("cut {at}: {error}"));
+        let mut fs = FileSystem::mount(start(&sim), Access::ReadWrite, &mut memory)
+            .unwrap_or_else(|error| panic!("cut {at}: {error}"));
         let Ok(mut file) = fs.open("log", OpenOptions::READ) else {
             assert_eq!(done, 0, "cut {at}");
             continue;
@@ -266,10 +283,15 @@ fn cut_everywhere(profile: NandSpiProfile, stride: usize) {
         for place in 0..4u8 {
             let mut found = [0; 1024];
             let length = fs.read(&mut file, u64::from(place) * 1024, &mut found).unwrap();
-            let last = |done: u8| (0..done).rev().find(|round| round % 4 == place).map_or(0, |round| round + 1);
+            let last = |done: u8| {
+                (0..done).rev().find(|round| round % 4 == place).map_or(0, |round| round + 1)
+            };
             assert!(found.iter().all(|byte| *byte == found[0]), "cut {at}");
             let version = if length == 0 { 0 } else { found[0] };
-            assert!([last(done), last(done + 1)].contains(&version), "cut {at}, place {place}: {version} after {done}");
+            assert!(
+                [last(done), last(done + 1)].contains(&version),
+                "cut {at}, place {place}: {version} after {done}"
+            );
         }
     }
 }
@@ -289,7 +311,8 @@ fn a_volume_lives_through_reclamation_and_failures_on_every_family() {
     const PLACES: usize = 300;
     for profile in profiles() {
         let id = profile.id;
-        let nand = Nand::with_geometry(profile.geometry, profile.timing, 1).with_bad_blocks_at(&[901, 917]);
+        let nand = Nand::with_geometry(profile.geometry, profile.timing, 1)
+            .with_bad_blocks_at(&[901, 917]);
         let sim = NandSim::new(NandSpi::with_nand(profile, nand));
         let part = Settings { first_block: 900, blocks: Some(64), ..SETTINGS };
         let chip = NandChip::start(sim.clone(), sim.clone(), part).unwrap();
@@ -314,7 +337,8 @@ fn a_volume_lives_through_reclamation_and_failures_on_every_family() {
         let chip = NandChip::start(sim.clone(), sim.clone(), part).unwrap();
         let mut fs = FileSystem::mount(chip, Access::ReadOnly, &mut memory).unwrap();
         let mut file = fs.open("data", OpenOptions::READ).unwrap();
-        for (place, version) in versions.into_iter().enumerate().filter(|(_, version)| *version > 0) {
+        for (place, version) in versions.into_iter().enumerate().filter(|(_, version)| *version > 0)
+        {
             let mut found = [0; 4096];
             assert_eq!(fs.read(&mut file, place as u64 * 4096, &mut found), Ok(4096));
             assert!(found.iter().all(|byte| *byte == version), "{id:02x?}: {place}");

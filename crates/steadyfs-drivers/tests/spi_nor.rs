@@ -36,7 +36,10 @@ fn chips_tell_what_they_are() {
     let info = chip.info();
     assert_eq!((info.id, info.bytes, info.page_bytes), ([0xEF, 0x40, 0x18], 16 << 20, 256));
     assert_eq!((info.program_typical_us, info.program_maximum_us), (704, 6 * 704));
-    let erases: Vec<_> = info.erase_types().map(|erase| (erase.opcode, erase.bytes >> 10, erase.typical_ms)).collect();
+    let erases: Vec<_> = info
+        .erase_types()
+        .map(|erase| (erase.opcode, erase.bytes >> 10, erase.typical_ms))
+        .collect();
     assert_eq!(erases, [(0x20, 4, 48), (0x52, 32, 128), (0xD8, 64, 160)]);
     assert_eq!((chip.block_bytes(), chip.block_count()), (4096, 4096));
 }
@@ -79,7 +82,8 @@ fn addresses_have_four_bytes_where_the_chip_wants_them() {
         (FourByte::Mode, LongAddress::Mode),
         (FourByte::EnabledMode, LongAddress::EnabledMode),
     ] {
-        let sim = sim(NorSpiProfile { four_byte, ..NorSpiProfile::w25q128jv().with_bytes(32 << 20) });
+        let sim =
+            sim(NorSpiProfile { four_byte, ..NorSpiProfile::w25q128jv().with_bytes(32 << 20) });
         let mut chip = start(&sim, SETTINGS).unwrap();
         assert_eq!((chip.info().long_address, chip.info().bytes), (expected, 32 << 20));
         chip.set_block_bytes(64 << 10).unwrap();
@@ -126,7 +130,12 @@ fn programs_and_erases_that_fail_are_told_by_every_kind_of_chip() {
         let sim = sim(profile.clone());
         let mut chip = start(&sim, SETTINGS).unwrap();
         sim.chip().inject(NorFault::Fails);
-        assert_eq!(chip.program(4096, &[0x55; 300]), Err(Failure::BadBlock), "{:?}", profile.error_bits);
+        assert_eq!(
+            chip.program(4096, &[0x55; 300]),
+            Err(Failure::BadBlock),
+            "{:?}",
+            profile.error_bits
+        );
         assert_eq!(chip.last_error(), Some(NorError::ProgramFailed { address: 4096 }));
         chip.program(8192, &[0x55; 300]).unwrap();
         sim.chip().inject(NorFault::Fails);
@@ -142,8 +151,15 @@ fn protected_blocks_are_told_and_can_be_unlocked() {
         let sim = sim(profile.clone());
         sim.chip().protect(0x1C);
         let mut chip = start(&sim, SETTINGS).unwrap();
-        assert_eq!(chip.program(0, &[0; 4]), Err(Failure::WriteProtected), "{:?}", profile.error_bits);
-        assert!(matches!(chip.last_error(), Some(NorError::Protected { status }) if status & 0x1C == 0x1C));
+        assert_eq!(
+            chip.program(0, &[0; 4]),
+            Err(Failure::WriteProtected),
+            "{:?}",
+            profile.error_bits
+        );
+        assert!(
+            matches!(chip.last_error(), Some(NorError::Protected { status }) if status & 0x1C == 0x1C)
+        );
         let mut chip = start(&sim, Settings { unlock: true, ..SETTINGS }).unwrap();
         assert_eq!(chip.program(0, &[0; 4]), Ok(()));
         sim.chip().protect(0x1C);
@@ -237,7 +253,8 @@ fn cut_everywhere(profile: NorSpiProfile, stride: u64) {
             Ok(file) => file,
             Err(_) => return 0,
         };
-        while done < 12 && fs.write(&mut file, u64::from(done % 3) * 700, &[done + 1; 700]).is_ok() {
+        while done < 12 && fs.write(&mut file, u64::from(done % 3) * 700, &[done + 1; 700]).is_ok()
+        {
             done += 1;
         }
         done
@@ -254,8 +271,8 @@ fn cut_everywhere(profile: NorSpiProfile, stride: u64) {
         let done = work(&sim, &mut memory);
         assert!(sim.chip().is_off(), "cut {at}");
         sim.chip().power_on(at);
-        let mut fs =
-            FileSystem::mount(pages(&sim), Access::ReadWrite, &mut memory).unwrap_or_else(|error| panic!("cut {at}: {error}"));
+        let mut fs = FileSystem::mount(pages(&sim), Access::ReadWrite, &mut memory)
+            .unwrap_or_else(|error| panic!("cut {at}: {error}"));
         let mut scratch = vec![0; config.check_bytes(&fs.flash().geometry())];
         fs.check(&mut scratch, false, &mut |finding| panic!("cut {at}: {finding:?}")).unwrap();
         let Ok(mut file) = fs.open("log", OpenOptions::READ) else {
@@ -266,7 +283,9 @@ fn cut_everywhere(profile: NorSpiProfile, stride: u64) {
             let mut found = [0; 700];
             let length = fs.read(&mut file, u64::from(place) * 700, &mut found).unwrap();
             // A write that crosses a page commits each part.
-            let last = |done: u8| (0..done).rev().find(|round| round % 3 == place).map_or(0, |round| round + 1);
+            let last = |done: u8| {
+                (0..done).rev().find(|round| round % 3 == place).map_or(0, |round| round + 1)
+            };
             let allowed = [last(done), last(done + 1)];
             assert!(
                 found[..length].iter().all(|byte| allowed.contains(byte)),

@@ -37,7 +37,8 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
     const PERIOD_NS: u64 = 1_000_000;
     let sim = chip::w25q128jv();
     let now_ns = || sim.chip().clock_ns();
-    let (queue, sampled, longest_ns) = (RefCell::new(VecDeque::new()), Cell::new(0u32), Cell::new(0u64));
+    let (queue, sampled, longest_ns) =
+        (RefCell::new(VecDeque::new()), Cell::new(0u32), Cell::new(0u64));
     let (last_ns, next_ns) = (Cell::new(now_ns()), Cell::new(now_ns()));
     let rest = pin!(async {
         loop {
@@ -55,7 +56,10 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
     let meanwhile = Meanwhile::new(rest);
     let spi = Waiting::new(Futures(sim.clone()), &meanwhile);
     let delay = Waiting::new(Futures(sim.clone()), &meanwhile);
-    let flash = NorChip::start(spi, delay, Settings { bus_hz: 50_000_000, ..Settings::DEFAULT }).unwrap().into_pages().unwrap();
+    let flash = NorChip::start(spi, delay, Settings { bus_hz: 50_000_000, ..Settings::DEFAULT })
+        .unwrap()
+        .into_pages()
+        .unwrap();
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
     let flash = FileSystem::format(flash, &config, &mut memory).unwrap();
@@ -66,7 +70,10 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
     block_on(meanwhile.run(async {
         while written < 200_000 {
             let mut record = Vec::new();
-            queue.borrow_mut().drain(..).for_each(|value: u32| record.extend_from_slice(&value.to_le_bytes()));
+            queue
+                .borrow_mut()
+                .drain(..)
+                .for_each(|value: u32| record.extend_from_slice(&value.to_le_bytes()));
             if record.is_empty() {
                 Futures(sim.clone()).delay_us(100).await;
                 continue;
@@ -77,11 +84,19 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
             fs.append(&mut log, &record).unwrap();
             written += record.len();
             longest_call_ns = longest_call_ns.max(now_ns() - before_ns);
-            assert!(now_ns() - before_ns <= bound_ns, "{} ns, bound {bound_ns}", now_ns() - before_ns);
+            assert!(
+                now_ns() - before_ns <= bound_ns,
+                "{} ns, bound {bound_ns}",
+                now_ns() - before_ns
+            );
         }
     }));
     assert!(longest_call_ns > 40_000_000, "no call erased");
-    assert!(longest_ns.get() <= TRANSFER_NS.max(u64::from(TICK_NS)), "{} ns without a turn", longest_ns.get());
+    assert!(
+        longest_ns.get() <= TRANSFER_NS.max(u64::from(TICK_NS)),
+        "{} ns without a turn",
+        longest_ns.get()
+    );
     assert!(sampled.get() > 1000);
 }
 
@@ -109,14 +124,19 @@ fn a_card_on_a_bus_of_futures() {
     let bus = Waiting::new(Futures(card.bus()), meanwhile.clone());
     let slot = SdSlot::new(bus, card.select(), Waiting::new(Futures(card.delay()), meanwhile));
     let settings = steadyfs_drivers::sd::Settings::DEFAULT;
-    let card = slot.start(settings, |bus, hz| bus.inner_mut().0.set_hz(hz)).map_err(|failed| failed.error).unwrap();
+    let card = slot
+        .start(settings, |bus, hz| bus.inner_mut().0.set_hz(hz))
+        .map_err(|failed| failed.error)
+        .unwrap();
     let layout = SectorLayout::for_device(card.sector_count(), card.unit_bytes());
     write_and_read(SectorPages::new(card, layout).unwrap());
     assert!(turns.get() > 1000, "{} turns", turns.get());
 }
 
 /// Flash whose calls are futures.
-impl<const R: usize, const W: usize, const E: usize> of_futures::ReadNorFlash for Futures<Hal<R, W, E>> {
+impl<const R: usize, const W: usize, const E: usize> of_futures::ReadNorFlash
+    for Futures<Hal<R, W, E>>
+{
     const READ_SIZE: usize = R;
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Self::Error> {
@@ -129,11 +149,15 @@ impl<const R: usize, const W: usize, const E: usize> of_futures::ReadNorFlash fo
     }
 }
 
-impl<const R: usize, const W: usize, const E: usize> nor_flash::ErrorType for Futures<Hal<R, W, E>> {
+impl<const R: usize, const W: usize, const E: usize> nor_flash::ErrorType
+    for Futures<Hal<R, W, E>>
+{
     type Error = <Hal<R, W, E> as nor_flash::ErrorType>::Error;
 }
 
-impl<const R: usize, const W: usize, const E: usize> of_futures::NorFlash for Futures<Hal<R, W, E>> {
+impl<const R: usize, const W: usize, const E: usize> of_futures::NorFlash
+    for Futures<Hal<R, W, E>>
+{
     const WRITE_SIZE: usize = W;
     const ERASE_SIZE: usize = E;
 
@@ -148,7 +172,10 @@ impl<const R: usize, const W: usize, const E: usize> of_futures::NorFlash for Fu
     }
 }
 
-impl<const R: usize, const W: usize, const E: usize> of_futures::MultiwriteNorFlash for Futures<Hal<R, W, E>> {}
+impl<const R: usize, const W: usize, const E: usize> of_futures::MultiwriteNorFlash
+    for Futures<Hal<R, W, E>>
+{
+}
 
 /// Returns a counter of turns, and a callback that increments it.
 fn turns() -> (Rc<Cell<u32>>, impl FnMut() + Clone) {

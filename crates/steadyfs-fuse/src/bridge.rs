@@ -8,9 +8,10 @@ use crate::mount::Message;
 use crate::reply::{TTL, attr, empty, entry};
 use crate::volume::{Change, Creator, Listed, Set, Volume};
 use fuser::{
-    AccessFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags,
-    ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen,
-    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    AccessFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig,
+    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
+    ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FileType;
 use std::ffi::OsStr;
@@ -129,21 +130,42 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         self.post(move |volume| attr(reply, volume.set(number, set)));
     }
 
-    fn mknod(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         let creator = creator(request, mode);
         if FileType::from_raw_mode(mode) != FileType::RegularFile {
             return reply.error(Errno::EPERM);
         }
         match text(name) {
-            Ok(name) => self.post(move |volume| entry(reply, volume.make_file(parent, &name, creator))),
+            Ok(name) => {
+                self.post(move |volume| entry(reply, volume.make_file(parent, &name, creator)))
+            }
             Err(error) => reply.error(error),
         }
     }
 
-    fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         let creator = creator(request, mode);
         match text(name) {
-            Ok(name) => self.post(move |volume| entry(reply, volume.make_directory(parent, &name, creator))),
+            Ok(name) => {
+                self.post(move |volume| entry(reply, volume.make_directory(parent, &name, creator)))
+            }
             Err(error) => reply.error(error),
         }
     }
@@ -157,15 +179,26 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         match text(name) {
-            Ok(name) => self.post(move |volume| empty(reply, volume.remove_directory(parent, &name))),
+            Ok(name) => {
+                self.post(move |volume| empty(reply, volume.remove_directory(parent, &name)))
+            }
             Err(error) => reply.error(error),
         }
     }
 
-    fn symlink(&self, request: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
         let creator = creator(request, 0o777);
         match text(name).and_then(|name| Ok((name, text(target.as_os_str())?))) {
-            Ok((name, target)) => self.post(move |volume| entry(reply, volume.make_link(parent, &name, &target, creator))),
+            Ok((name, target)) => self.post(move |volume| {
+                entry(reply, volume.make_link(parent, &name, &target, creator))
+            }),
             Err(error) => reply.error(error),
         }
     }
@@ -192,18 +225,37 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         reply: ReplyEmpty,
     ) {
         match text(name).and_then(|name| Ok((name, text(new_name)?))) {
-            Ok((from, to)) => self.post(move |volume| empty(reply, volume.rename((parent, &from), (new_parent, &to), flags))),
+            Ok((from, to)) => self.post(move |volume| {
+                empty(reply, volume.rename((parent, &from), (new_parent, &to), flags))
+            }),
             Err(error) => reply.error(error),
         }
     }
 
-    fn create(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, flags: i32, reply: ReplyCreate) {
+    fn create(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
         let creator = creator(request, mode);
         match text(name) {
-            Ok(name) => self.post(move |volume| match volume.create(parent, &name, flags, creator) {
-                Ok((node, handle)) => reply.created(&TTL, &node.attr, node.generation, handle, FopenFlags::empty()),
-                Err(error) => reply.error(error),
-            }),
+            Ok(name) => {
+                self.post(move |volume| match volume.create(parent, &name, flags, creator) {
+                    Ok((node, handle)) => reply.created(
+                        &TTL,
+                        &node.attr,
+                        node.generation,
+                        handle,
+                        FopenFlags::empty(),
+                    ),
+                    Err(error) => reply.error(error),
+                })
+            }
             Err(error) => reply.error(error),
         }
     }
@@ -280,9 +332,17 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         self.post(move |volume| empty(reply, volume.sync_all()));
     }
 
-    fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+    fn readdir(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
         self.post(move |volume| {
-            let add = |entry: &Listed<'_>| reply.add(entry.number, entry.next, entry.kind, entry.name);
+            let add =
+                |entry: &Listed<'_>| reply.add(entry.number, entry.next, entry.kind, entry.name);
             match volume.list(number, offset, false, add) {
                 Ok(()) => reply.ok(),
                 Err(error) => reply.error(error),
@@ -290,7 +350,14 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         });
     }
 
-    fn readdirplus(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectoryPlus) {
+    fn readdirplus(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectoryPlus,
+    ) {
         self.post(move |volume| {
             let add = |entry: &Listed<'_>| {
                 let Some(node) = entry.node else { return true };
@@ -324,11 +391,28 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         self.post(move |volume| empty(reply, volume.stat(number).map(|_| ())));
     }
 
-    fn fallocate(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
         self.post(move |volume| empty(reply, volume.allocate(handle, offset, length, mode)));
     }
 
-    fn lseek(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
+    fn lseek(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        offset: i64,
+        whence: i32,
+        reply: ReplyLseek,
+    ) {
         let part = match whence {
             SEEK_DATA => SeekTo::Data,
             SEEK_HOLE => SeekTo::Hole,
@@ -342,17 +426,29 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         });
     }
 
-    fn setxattr(&self, _: &Request, number: INodeNo, name: &OsStr, new: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
+    fn setxattr(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        name: &OsStr,
+        new: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
         let new = new.to_vec();
         match text(name) {
-            Ok(name) => self.post(move |volume| empty(reply, volume.set_attribute(number, &name, &new, flags))),
+            Ok(name) => self
+                .post(move |volume| empty(reply, volume.set_attribute(number, &name, &new, flags))),
             Err(error) => reply.error(error),
         }
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
         match text(name) {
-            Ok(name) => self.post(move |volume| value(reply, size, volume.attribute(number, &name))),
+            Ok(name) => {
+                self.post(move |volume| value(reply, size, volume.attribute(number, &name)))
+            }
             Err(error) => reply.error(error),
         }
     }
@@ -363,7 +459,9 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
 
     fn removexattr(&self, _: &Request, number: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         match text(name) {
-            Ok(name) => self.post(move |volume| empty(reply, volume.remove_attribute(number, &name))),
+            Ok(name) => {
+                self.post(move |volume| empty(reply, volume.remove_attribute(number, &name)))
+            }
             Err(error) => reply.error(error),
         }
     }

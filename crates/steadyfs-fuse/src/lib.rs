@@ -138,6 +138,9 @@ mod tree;
 mod upkeep;
 mod volume;
 
-pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, mount_disk, mount_tree, spawn, spawn_disk};
+pub use mount::{
+    Background, Failure, Refusal, check_mountpoint, mount, mount_disk, mount_tree, spawn,
+    spawn_disk,
+};
 pub use opened::Opened;
 pub use options::Options;

@@ -61,11 +61,19 @@ fn power_cut_leaves_what_was_synced_and_never_a_later_write_without_an_earlier_o
         let Some(disk) = MountedDisk::new(chip.clone(), options.clone()) else { return };
         let found = fs::read(disk.file()).unwrap();
         let found = &found[..PAGES * PAGE_BYTES];
-        assert!(oracle.0.iter().any(|state| state == found), "round {round}: none of {} states", oracle.0.len());
+        assert!(
+            oracle.0.iter().any(|state| state == found),
+            "round {round}: none of {} states",
+            oracle.0.len()
+        );
         // The mount has settled the state.
         oracle.0 = vec![found.to_vec()];
         chip.lock().cut_at(rng.u64(1..400));
-        write_until_the_cut(&File::options().write(true).open(disk.file()).unwrap(), &mut oracle, &mut rng);
+        write_until_the_cut(
+            &File::options().write(true).open(disk.file()).unwrap(),
+            &mut oracle,
+            &mut rng,
+        );
         // Without power no flush succeeds.
         let _ = disk.unmount();
         chip.lock().power_on();

@@ -24,7 +24,9 @@ fn hostile(config: &Config, geometry: &Geometry) -> Ram {
     }
     fs.create_dir("QZ").unwrap();
     let mut ram = fs.unmount().unwrap();
-    for (from, to) in [("slash", "../sh"), ("nul's", "nul\0s"), ("QZ", ".."), ("control", "co\x1b[2Jl")] {
+    for (from, to) in
+        [("slash", "../sh"), ("nul's", "nul\0s"), ("QZ", ".."), ("control", "co\x1b[2Jl")]
+    {
         assert!(forge(&mut ram, from.as_bytes(), to.as_bytes()) > 0);
     }
     ram
@@ -32,20 +34,28 @@ fn hostile(config: &Config, geometry: &Geometry) -> Ram {
 
 #[test]
 fn names_that_the_kernel_does_not_take_hide_no_others_from_programs() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let directory = tempfile::tempdir().unwrap();
     let memory = vec![0; config.memory_bytes(&geometry)];
     let ram = hostile(&config, &geometry);
-    let mounted = match spawn(ram, Access::ReadOnly, memory, directory.path(), Options { read_only: true, ..Options::default() })
-    {
+    let mounted = match spawn(
+        ram,
+        Access::ReadOnly,
+        memory,
+        directory.path(),
+        Options { read_only: true, ..Options::default() },
+    ) {
         Err(Failure::Kernel(error)) if common::is_refused(&error) => {
             println!("skipped: this machine does not let us mount: {error}");
             return;
         }
         result => result.unwrap(),
     };
-    let entries = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let entries = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = entries.collect();
     names.sort();
     assert_eq!(names, ["co\x1b[2Jl", "good"]);

@@ -45,7 +45,11 @@ fn modes_and_owners_are_kept() {
         return;
     }
     chown(m.path("file"), Some(1234), Some(4_000_000_000)).unwrap();
-    assert_eq!(facts(&m.path("file")), (0o100_711, 1234, 4_000_000_000), "a new owner gets no privileges");
+    assert_eq!(
+        facts(&m.path("file")),
+        (0o100_711, 1234, 4_000_000_000),
+        "a new owner gets no privileges"
+    );
     // A new file gets the group of a directory that passes its group on. A new directory also
     // passes the group on.
     chown(m.path("dir"), None, Some(77)).unwrap();
@@ -66,7 +70,8 @@ fn without_room_for_permissions_they_are_refused_or_by_option_ignored() {
         let Some(m) = Mounted::with_options(Chip::small(1), options.clone()) else { return };
         fs::write(m.path("file"), b"").unwrap();
         let result = fs::set_permissions(m.path("file"), Permissions::from_mode(0o4755));
-        let expected = if options.quiet_permissions { None } else { Some(Errno::PERM.raw_os_error()) };
+        let expected =
+            if options.quiet_permissions { None } else { Some(Errno::PERM.raw_os_error()) };
         assert_eq!(result.err().and_then(|error| error.raw_os_error()), expected);
         assert_eq!(facts(&m.path("file")).0, 0o100_644);
     }
@@ -104,7 +109,13 @@ fn symbolic_links_name_anything() {
 #[test]
 fn holes_are_told() {
     let Some(m) = Mounted::new(Chip::small(1)) else { return };
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(m.path("file")).unwrap();
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(m.path("file"))
+        .unwrap();
     let page = 4096;
     let blocks = || fs::metadata(m.path("file")).unwrap().blocks() * 512;
     file.write_all_at(b"small", 0).unwrap();
@@ -131,8 +142,13 @@ fn runs(command: &str, arguments: &[&str]) -> bool {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return false,
         output => output.unwrap(),
     };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.is_empty(), "{command} {arguments:?}: {}: {said}", output.status);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.is_empty(),
+        "{command} {arguments:?}: {}: {said}",
+        output.status
+    );
     true
 }
 

@@ -27,7 +27,10 @@ fn read_write() -> OpenOptions {
 }
 
 fn names(directory: &Path) -> BTreeSet<String> {
-    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 #[test]
@@ -52,8 +55,20 @@ fn open_flags_do_what_they_say() {
 
     // The file is created through a handle that only reads.
     let flags = (rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDONLY).bits() as i32;
-    assert_eq!(OpenOptions::new().read(true).custom_flags(flags).open(&path).unwrap().metadata().unwrap().len(), 11);
-    let created = rustix::fs::open(m.path("new"), rustix::fs::OFlags::CREATE, rustix::fs::Mode::from(0o600)).unwrap();
+    assert_eq!(
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(&path)
+            .unwrap()
+            .metadata()
+            .unwrap()
+            .len(),
+        11
+    );
+    let created =
+        rustix::fs::open(m.path("new"), rustix::fs::OFlags::CREATE, rustix::fs::Mode::from(0o600))
+            .unwrap();
     drop(created);
     assert!(m.path("new").exists());
 
@@ -141,7 +156,10 @@ fn rename_replaces_what_may_be_replaced() {
     assert!(p("empty/inner").is_dir() && !p("d").exists());
     fs::rename(p("b"), p("empty/inner/b")).unwrap();
     assert_eq!(fs::read(p("empty/inner/b")).unwrap(), b"a");
-    assert_eq!(fs::canonicalize(p("empty/inner/..")).unwrap(), fs::canonicalize(p("empty")).unwrap());
+    assert_eq!(
+        fs::canonicalize(p("empty/inner/..")).unwrap(),
+        fs::canonicalize(p("empty")).unwrap()
+    );
 
     // An open file stays itself after a rename, and after it is replaced.
     let mut open = read_write().open(p("empty/inner/b")).unwrap();
@@ -174,7 +192,10 @@ fn rename_flags() {
     fs::create_dir(&inside).unwrap();
     renameat_with(CWD, &inside, CWD, &c, RenameFlags::EXCHANGE).unwrap();
     assert_eq!((fs::read(&inside).unwrap(), fs::read_dir(&c).unwrap().count()), (b"a".to_vec(), 0));
-    assert_eq!((fs::metadata(m.path("d")).unwrap().nlink(), fs::metadata(m.path("")).unwrap().nlink()), (2, 4));
+    assert_eq!(
+        (fs::metadata(m.path("d")).unwrap().nlink(), fs::metadata(m.path("")).unwrap().nlink()),
+        (2, 4)
+    );
 }
 
 #[test]
@@ -215,12 +236,18 @@ fn a_directory_that_was_removed_is_empty_for_who_has_it_open() {
     let directory = File::open(m.path("d")).unwrap();
     fs::remove_dir(m.path("d")).unwrap();
     let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDWR;
-    assert_eq!(errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))), E(Errno::NOENT));
+    assert_eq!(
+        errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))),
+        E(Errno::NOENT)
+    );
     // Its number goes to another directory. The old directory does not become the new one: the
     // kernel calls it bad.
     fs::create_dir(m.path("new")).unwrap();
     fs::write(m.path("new/file"), b"").unwrap();
-    assert_eq!(errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))), E(Errno::IO));
+    assert_eq!(
+        errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))),
+        E(Errno::IO)
+    );
     assert_eq!(names(&m.path("new")).len(), 1);
 }
 
@@ -229,7 +256,9 @@ fn truncating_cuts_and_holes_read_as_zeros() {
     let Some(mut m) = small() else { return };
     let path = m.path("file");
     let file = read_write().create(true).truncate(true).open(&path).unwrap();
-    for (size, then) in [(10u64, 5u64), (100, 5000), (5000, 4096), (20_000, 12_289), (300_000, 1), (1, 0)] {
+    for (size, then) in
+        [(10u64, 5u64), (100, 5000), (5000, 4096), (20_000, 12_289), (300_000, 1), (1, 0)]
+    {
         file.set_len(0).unwrap();
         file.write_all_at(&vec![0xAB; size as usize], 0).unwrap();
         file.set_len(then).unwrap();
@@ -306,7 +335,10 @@ fn without_permissions_what_changes_nothing_is_accepted() {
     let me = rustix::process::getuid().as_raw();
     assert_eq!((file.mode(), file.uid(), dir.mode()), (0o100_644, me, 0o040_755));
     fs::set_permissions(m.path("file"), Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(errno(fs::set_permissions(m.path("file"), Permissions::from_mode(0o600))), E(Errno::PERM));
+    assert_eq!(
+        errno(fs::set_permissions(m.path("file"), Permissions::from_mode(0o600))),
+        E(Errno::PERM)
+    );
     std::os::unix::fs::chown(m.path("file"), Some(me), None).unwrap();
     assert_eq!(errno(std::os::unix::fs::chown(m.path("file"), Some(me + 1), None)), E(Errno::PERM));
     assert_eq!((fs::metadata(m.path("file")).unwrap().mode(), file.uid()), (0o100_644, me));
@@ -316,7 +348,10 @@ fn without_permissions_what_changes_nothing_is_accepted() {
     assert_eq!(errno(fifo), E(Errno::PERM));
     rustix::fs::mknodat(CWD, m.path("made"), rustix::fs::FileType::RegularFile, mode, 0).unwrap();
     assert_eq!(fs::metadata(m.path("made")).unwrap().len(), 0);
-    assert_eq!(errno(rustix::fs::access(m.path("file"), rustix::fs::Access::EXEC_OK)), E(Errno::ACCESS));
+    assert_eq!(
+        errno(rustix::fs::access(m.path("file"), rustix::fs::Access::EXEC_OK)),
+        E(Errno::ACCESS)
+    );
     rustix::fs::access(m.path("file"), rustix::fs::Access::READ_OK).unwrap();
 }
 
@@ -352,7 +387,10 @@ fn directories_can_be_deep() {
     fs::write(m.path(deep.join("file")), b"deep").unwrap();
     m.remount();
     assert_eq!(fs::read(m.path(deep.join("file"))).unwrap(), b"deep");
-    assert_eq!(fs::canonicalize(m.path(deep.join(".."))).unwrap(), fs::canonicalize(m.path(deep.parent().unwrap())).unwrap());
+    assert_eq!(
+        fs::canonicalize(m.path(deep.join(".."))).unwrap(),
+        fs::canonicalize(m.path(deep.parent().unwrap())).unwrap()
+    );
     fs::remove_dir_all(m.path("level0")).unwrap();
     assert!(names(&m.path("")).is_empty());
 }
@@ -369,14 +407,23 @@ fn a_thousand_files_are_listed_once_and_removed_while_they_are_listed() {
     assert_eq!(names(&m.path("d")), expected);
     m.remount();
     assert_eq!(names(&m.path("d")), expected);
-    let raw: Vec<_> = rustix::fs::Dir::new(File::open(m.path("d")).unwrap()).unwrap().map(Result::unwrap).collect();
-    assert_eq!(raw.iter().filter(|entry| [b"." as &[u8], b".."].contains(&entry.file_name().to_bytes())).count(), 2);
+    let raw: Vec<_> = rustix::fs::Dir::new(File::open(m.path("d")).unwrap())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        raw.iter()
+            .filter(|entry| [b"." as &[u8], b".."].contains(&entry.file_name().to_bytes()))
+            .count(),
+        2
+    );
 
     // While a directory is read, names come and go. Names that stay are listed once.
     let (mut seen, mut round) = (Vec::new(), 0);
     for entry in fs::read_dir(m.path("d")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if let Some(index) = name.strip_prefix("file-").and_then(|index| index.parse::<u32>().ok()) {
+        if let Some(index) = name.strip_prefix("file-").and_then(|index| index.parse::<u32>().ok())
+        {
             seen.push(name);
             if index % 2 == 1 {
                 fs::remove_file(m.path("d").join(format!("file-{index}"))).unwrap();
@@ -398,7 +445,12 @@ fn statfs_follows_what_is_written() {
     let Some(m) = small() else { return };
     let before = statvfs(m.path("")).unwrap();
     assert_eq!((before.f_bsize, before.f_namemax), (4096, 255));
-    assert!((1..20).contains(&(before.f_bfree - before.f_bavail)), "{} of {} pages to one file", before.f_bavail, before.f_bfree);
+    assert!(
+        (1..20).contains(&(before.f_bfree - before.f_bavail)),
+        "{} of {} pages to one file",
+        before.f_bavail,
+        before.f_bfree
+    );
     assert!(before.f_blocks * before.f_frsize > 10 << 20, "of 16 MiB: {} pages", before.f_blocks);
     fs::write(m.path("file"), vec![1; 1 << 20]).unwrap();
     let after = statvfs(m.path("")).unwrap();
@@ -424,11 +476,23 @@ fn extended_attributes() {
     assert_eq!(get(&path, "user.none"), Err(Errno::NODATA));
     rustix::fs::setxattr(&path, "user.colour", b"blue", XattrFlags::empty()).unwrap();
     rustix::fs::setxattr(&path, "user.size", b"", XattrFlags::CREATE).unwrap();
-    assert_eq!(rustix::fs::setxattr(&path, "user.size", b"", XattrFlags::CREATE), Err(Errno::EXIST));
-    assert_eq!(rustix::fs::setxattr(&path, "user.none", b"", XattrFlags::REPLACE), Err(Errno::NODATA));
+    assert_eq!(
+        rustix::fs::setxattr(&path, "user.size", b"", XattrFlags::CREATE),
+        Err(Errno::EXIST)
+    );
+    assert_eq!(
+        rustix::fs::setxattr(&path, "user.none", b"", XattrFlags::REPLACE),
+        Err(Errno::NODATA)
+    );
     rustix::fs::setxattr(&path, "user.colour", b"red", XattrFlags::REPLACE).unwrap();
-    assert_eq!(rustix::fs::setxattr(&path, "user.large", &[0; 250], XattrFlags::empty()), Err(Errno::NOSPC));
-    assert_eq!(rustix::fs::setxattr(&path, "trusted.x", b"", XattrFlags::empty()), Err(Errno::OPNOTSUPP));
+    assert_eq!(
+        rustix::fs::setxattr(&path, "user.large", &[0; 250], XattrFlags::empty()),
+        Err(Errno::NOSPC)
+    );
+    assert_eq!(
+        rustix::fs::setxattr(&path, "trusted.x", b"", XattrFlags::empty()),
+        Err(Errno::OPNOTSUPP)
+    );
     assert_eq!(rustix::fs::getxattr(&path, "user.colour", &mut [0; 2][..]), Err(Errno::RANGE));
     rustix::fs::setxattr(m.path(""), "user.volume", b"v", XattrFlags::empty()).unwrap();
     m.remount();
@@ -438,7 +502,8 @@ fn extended_attributes() {
     assert_eq!(get(&m.path(""), "user.volume"), Ok(b"v".to_vec()));
     let mut list = [0; 100];
     let length = rustix::fs::listxattr(&path, &mut list[..]).unwrap();
-    let list: BTreeSet<&[u8]> = list[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+    let list: BTreeSet<&[u8]> =
+        list[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
     assert_eq!(list, BTreeSet::from([b"user.colour" as &[u8], b"user.size"]));
     rustix::fs::removexattr(&path, "user.colour").unwrap();
     assert_eq!(rustix::fs::removexattr(&path, "user.colour"), Err(Errno::NODATA));
@@ -493,7 +558,10 @@ fn a_full_volume_says_so_and_loses_nothing() {
     while fs::write(m.path(format!("small{files}")), vec![4; 5000]).is_ok() {
         files += 1;
     }
-    assert_eq!(names(&m.path("")).len(), files + 2 + usize::from(m.path(format!("small{files}")).exists()));
+    assert_eq!(
+        names(&m.path("")).len(),
+        files + 2 + usize::from(m.path(format!("small{files}")).exists())
+    );
     assert_eq!(fs::read(m.path("before")).unwrap(), vec![3; 50_000]);
     drop(file);
     m.remount();
@@ -547,7 +615,8 @@ fn a_thousand_files_may_be_open_and_no_more_than_fit() {
 #[test]
 fn a_large_file_is_read_back_after_a_remount() {
     let Some(mut m) = Mounted::new(Chip::large(3)) else { return };
-    let block: Vec<u8> = (0..1 << 20).map(|index: u32| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let block: Vec<u8> =
+        (0..1 << 20).map(|index: u32| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let mut file = File::create(m.path("file")).unwrap();
     for index in 0..64u8 {
         file.write_all(&block.iter().map(|byte| byte ^ index).collect::<Vec<_>>()).unwrap();
@@ -561,7 +630,8 @@ fn a_large_file_is_read_back_after_a_remount() {
     m.remount();
     let bytes = fs::read(m.path("file")).unwrap();
     assert_eq!(bytes.len(), 64 << 20);
-    let mut expected: Vec<u8> = (0..64u8).flat_map(|index| block.iter().map(move |byte| byte ^ index)).collect();
+    let mut expected: Vec<u8> =
+        (0..64u8).flat_map(|index| block.iter().map(move |byte| byte ^ index)).collect();
     patches.iter().for_each(|&at| expected[at as usize..at as usize + 10_000].fill(0xEE));
     assert!(bytes == expected);
 }
@@ -602,7 +672,10 @@ fn a_medium_that_fails_says_eio_and_the_mount_goes_away() {
     fs::write(m.path("file"), vec![1; 10_000]).unwrap();
     let file = read_write().open(m.path("file")).unwrap();
     m.chip.lock().cut_now();
-    assert_eq!(errno(file.write_all_at(&[2; 100_000], 0).and_then(|()| file.sync_all())), E(Errno::IO));
+    assert_eq!(
+        errno(file.write_all_at(&[2; 100_000], 0).and_then(|()| file.sync_all())),
+        E(Errno::IO)
+    );
     drop(file);
     assert!(m.unmount().is_err());
 }
@@ -628,7 +701,10 @@ fn threads_work_side_by_side() {
         fs::create_dir(&own).unwrap();
         let log = OpenOptions::new().append(true).create(true).open(m.path("log")).unwrap();
         for round in 0..60u8 {
-            let (file, moved) = (own.join(format!("file{round}")), m.path("shared").join(format!("{number}-{round}")));
+            let (file, moved) = (
+                own.join(format!("file{round}")),
+                m.path("shared").join(format!("{number}-{round}")),
+            );
             fs::write(&file, vec![number; 1000 * usize::from(round)]).unwrap();
             (&log).write_all(&[number; 64]).unwrap();
             fs::rename(&file, &moved).unwrap();
@@ -646,5 +722,8 @@ fn threads_work_side_by_side() {
     assert_eq!(names(&m.path("shared")).len(), 6 * 30);
     let log = fs::read(m.path("log")).unwrap();
     assert_eq!(log.len(), 6 * 60 * 64);
-    assert!(log.chunks(64).all(|record| record.iter().all(|byte| *byte == record[0])), "appends are whole");
+    assert!(
+        log.chunks(64).all(|record| record.iter().all(|byte| *byte == record[0])),
+        "appends are whole"
+    );
 }

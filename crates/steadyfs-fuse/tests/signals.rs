@@ -64,5 +64,8 @@ fn the_first_signal_unmounts_and_the_second_does_not_wait() {
     assert!(!thread.is_finished());
     kill_process(getpid(), Signal::INT).unwrap();
     thread.join().unwrap();
-    assert_eq!(open.sync_all().unwrap_err().raw_os_error(), Some(rustix::io::Errno::IO.raw_os_error()));
+    assert_eq!(
+        open.sync_all().unwrap_err().raw_os_error(),
+        Some(rustix::io::Errno::IO.raw_os_error())
+    );
 }

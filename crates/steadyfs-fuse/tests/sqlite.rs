@@ -40,7 +40,9 @@ const WAL: Mode = Mode { journal: "WAL", synchronous: "FULL" };
 fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
     database.busy_timeout(Duration::from_secs(5))?;
-    let chosen: String = database.query_row(&format!("PRAGMA journal_mode={}", mode.journal), [], |row| row.get(0))?;
+    let chosen: String =
+        database
+            .query_row(&format!("PRAGMA journal_mode={}", mode.journal), [], |row| row.get(0))?;
     assert_eq!(chosen.to_uppercase(), mode.journal);
     database.pragma_update(None, "synchronous", mode.synchronous)?;
     Ok(database)
@@ -67,24 +69,30 @@ fn text(number: i64) -> String {
 fn add(database: &mut Connection, number: i64) -> rusqlite::Result<()> {
     let transaction = database.transaction()?;
     let bytes = vec![number as u8; (number * 997 % 12_000) as usize];
-    transaction.execute("INSERT INTO entry VALUES (?, ?, ?)", params![number, text(number), bytes])?;
+    transaction
+        .execute("INSERT INTO entry VALUES (?, ?, ?)", params![number, text(number), bytes])?;
     transaction.execute("UPDATE total SET count = count + 1", [])?;
     transaction.commit()
 }
 
 /// Checks the database, and returns the number of its entries.
 fn check(database: &Connection) -> i64 {
-    let verdict: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let verdict: String =
+        database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");
     let count: i64 = database.query_row("SELECT count FROM total", [], |row| row.get(0)).unwrap();
-    let mut statement = database.prepare("SELECT number, text, bytes FROM entry ORDER BY number").unwrap();
+    let mut statement =
+        database.prepare("SELECT number, text, bytes FROM entry ORDER BY number").unwrap();
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     let mut entries = 0;
     for row in rows {
         let (number, found, bytes): (i64, String, Vec<u8>) = row.unwrap();
         entries += 1;
         assert_eq!((number, found), (entries, text(entries)));
-        assert!(bytes.len() as i64 == number * 997 % 12_000 && bytes.iter().all(|&byte| byte == number as u8));
+        assert!(
+            bytes.len() as i64 == number * 997 % 12_000
+                && bytes.iter().all(|&byte| byte == number as u8)
+        );
     }
     assert_eq!(entries, count, "a transaction is there in part");
     count
@@ -113,8 +121,13 @@ fn in_process(task: &str, database: &Path, mode: Mode) -> i64 {
 /// Runs as SQLite's process. It is not a test.
 #[test]
 fn sqlite_process() {
-    let (Ok(task), Ok(path), Ok(journal)) = (std::env::var(TASK), std::env::var(DATABASE), std::env::var(MODE)) else { return };
-    let mode = [DELETE, TRUNCATE, PERSIST, WAL].into_iter().find(|mode| mode.journal == journal).unwrap();
+    let (Ok(task), Ok(path), Ok(journal)) =
+        (std::env::var(TASK), std::env::var(DATABASE), std::env::var(MODE))
+    else {
+        return;
+    };
+    let mode =
+        [DELETE, TRUNCATE, PERSIST, WAL].into_iter().find(|mode| mode.journal == journal).unwrap();
     let path = Path::new(&path);
     // The harness has begun a line.
     println!();
@@ -212,7 +225,10 @@ fn survives_power_cuts(mode: Mode) {
         let count = in_process("check", &m.path("database"), mode);
         // The transaction in progress may be there too.
         let range = acknowledged..=(acknowledged + 1).min(TRANSACTIONS);
-        assert!(range.contains(&count), "{mode:?}: {acknowledged} acknowledged, {count} there; cut {cut:?}, seed {seed}");
+        assert!(
+            range.contains(&count),
+            "{mode:?}: {acknowledged} acknowledged, {count} there; cut {cut:?}, seed {seed}"
+        );
         operations
     };
     let operations = run(None);

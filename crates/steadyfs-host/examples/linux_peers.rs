@@ -39,8 +39,12 @@ enum Mount {
     Raw,
 }
 
-const UBI: &[&str] =
-    &["ubiformat -q -y /dev/mtd1", "ubiattach -p /dev/mtd1", "ubimkvol /dev/ubi0 -N data -m", "ubidetach -p /dev/mtd1"];
+const UBI: &[&str] = &[
+    "ubiformat -q -y /dev/mtd1",
+    "ubiattach -p /dev/mtd1",
+    "ubimkvol /dev/ubi0 -N data -m",
+    "ubidetach -p /dev/mtd1",
+];
 const ATTACH: &[&str] = &["ubiattach -p /dev/mtd1"];
 const DETACH: &[&str] = &["ubidetach -p /dev/mtd1"];
 const NOTHING: &[&str] = &[];
@@ -100,13 +104,31 @@ const SYSTEMS: [System; 15] = [
         mount: Mount::Command("busybox mount -t cramfs -o ro /dev/mtdblock1 /mnt"),
         detach: NOTHING,
     },
-    block("ext4-on-mtdblock", &["mke2fs -q -F -t ext4 /dev/mtdblock1"], "busybox mount -t ext4 /dev/mtdblock1 /mnt"),
-    block("f2fs-on-mtdblock", &["mkfs.f2fs -q -f /dev/mtdblock1"], "busybox mount -t f2fs /dev/mtdblock1 /mnt"),
-    block("vfat-on-mtdblock", &["mkfs.fat /dev/mtdblock1"], "busybox mount -t vfat /dev/mtdblock1 /mnt"),
+    block(
+        "ext4-on-mtdblock",
+        &["mke2fs -q -F -t ext4 /dev/mtdblock1"],
+        "busybox mount -t ext4 /dev/mtdblock1 /mnt",
+    ),
+    block(
+        "f2fs-on-mtdblock",
+        &["mkfs.f2fs -q -f /dev/mtdblock1"],
+        "busybox mount -t f2fs /dev/mtdblock1 /mnt",
+    ),
+    block(
+        "vfat-on-mtdblock",
+        &["mkfs.fat /dev/mtdblock1"],
+        "busybox mount -t vfat /dev/mtdblock1 /mnt",
+    ),
 ];
 
 const fn steady(name: &'static str, mount: &'static str) -> System {
-    System { name, make: &["steady format /dev/mtd1 --force"], attach: NOTHING, mount: Mount::Served(mount), detach: NOTHING }
+    System {
+        name,
+        make: &["steady format /dev/mtd1 --force"],
+        attach: NOTHING,
+        mount: Mount::Served(mount),
+        detach: NOTHING,
+    }
 }
 
 const fn block(name: &'static str, make: &'static [&'static str], mount: &'static str) -> System {
@@ -174,11 +196,15 @@ fn command(line: &str) -> Command {
 }
 
 fn run(line: &str) -> Outcome {
-    let output = command(line).stderr(Stdio::piped()).output().map_err(|error| format!("{line}: {error}"))?;
+    let output = command(line)
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| format!("{line}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{line}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()).into())
+    Err(format!("{line}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim())
+        .into())
 }
 
 /// Starts a command that serves the directory, and waits until it does.
@@ -211,7 +237,9 @@ struct Counters {
 impl Counters {
     fn now() -> Outcome<Self> {
         let read = |name: &str| -> Outcome<u64> {
-            Ok(fs::read_to_string(format!("/sys/module/nandsim/parameters/{name}"))?.trim().parse()?)
+            Ok(fs::read_to_string(format!("/sys/module/nandsim/parameters/{name}"))?
+                .trim()
+                .parse()?)
         };
         Ok(Self { reads: read("reads")?, programs: read("programs")?, erases: read("erases")? })
     }
@@ -264,7 +292,8 @@ impl Random {
 
     /// Returns incompressible bytes.
     fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..count.div_ceil(4)).flat_map(|_| (self.next() as u32).to_le_bytes()).collect();
+        let mut bytes: Vec<u8> =
+            (0..count.div_ceil(4)).flat_map(|_| (self.next() as u32).to_le_bytes()).collect();
         bytes.truncate(count);
         bytes
     }
@@ -431,7 +460,8 @@ fn measure(system: &System) {
     let one = [content.bytes(10_000_000)];
     let one_text = [content.text(10_000_000)];
     let many: Vec<Vec<u8>> = sizes_of_35().into_iter().map(|count| content.bytes(count)).collect();
-    let many_text: Vec<Vec<u8>> = sizes_of_35().into_iter().map(|count| content.text(count)).collect();
+    let many_text: Vec<Vec<u8>> =
+        sizes_of_35().into_iter().map(|count| content.text(count)).collect();
     let cases: [(&str, &dyn Fn() -> Outcome); 7] = [
         ("root", &|| root(system)),
         ("copy-10mb", &|| copy(system, "copy-10mb", &one)),
@@ -476,7 +506,10 @@ fn main() -> ExitCode {
     for name in &arguments {
         let Some(system) = SYSTEMS.iter().find(|system| system.name == name) else {
             let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-            eprintln!("error: no system {name:?}; expected tree DIRECTORY, or of {}", names.join(", "));
+            eprintln!(
+                "error: no system {name:?}; expected tree DIRECTORY, or of {}",
+                names.join(", ")
+            );
             return ExitCode::from(2);
         };
         measure(system);

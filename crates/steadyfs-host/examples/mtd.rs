@@ -61,7 +61,9 @@ mod linux {
 
     /// Returns bytes that are different in each file, at each offset and in each round.
     fn content(file: usize, round: usize) -> Vec<u8> {
-        (0..FILE_BYTES + file * 100).map(|at| (at * 7 + at / 256 * 13 + file * 61 + round * 101) as u8).collect()
+        (0..FILE_BYTES + file * 100)
+            .map(|at| (at * 7 + at / 256 * 13 + file * 61 + round * 101) as u8)
+            .collect()
     }
 
     /// Prints the operations of a step.
@@ -142,7 +144,9 @@ mod linux {
         let mut handle = fs.open("records", OpenOptions::DURABLE)?;
         let mut random = 1u64;
         for write in 0..records * 3 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let record = if write < records { write } else { (random >> 33) % records };
             fs.write(&mut handle, record * RECORD_BYTES as u64, &[record as u8; RECORD_BYTES])?;
         }
@@ -161,7 +165,9 @@ mod linux {
         while !fs.scrub(Budget::Operations(u32::MAX))? {}
         let Health { weak_blocks, reads, corrected_reads, lost_reads, worst, .. } = fs.health();
         let Corrected { bits, strength } = worst;
-        println!("  {corrected_reads} of {reads} reads corrected, at worst {bits} of {strength} bits; {weak_blocks} weak blocks");
+        println!(
+            "  {corrected_reads} of {reads} reads corrected, at worst {bits} of {strength} bits; {weak_blocks} weak blocks"
+        );
         if lost_reads > 0 {
             return Err(format!("{lost_reads} pages are lost; expected none").into());
         }
@@ -202,14 +208,28 @@ mod linux {
     fn grow_bad(device: &str) -> Outcome {
         let mut flash = Mtd::open(device, Access::ReadOnly)?;
         let page = flash.geometry().pages_per_block;
-        demand(flash.erase(1) == Err(Failure::Device), "an erase through a device that was opened for reading", &flash)?;
-        demand(flash.program(page, &[], &[0; TAG_BYTES]) == Err(Failure::Device), "a program through it", &flash)?;
+        demand(
+            flash.erase(1) == Err(Failure::Device),
+            "an erase through a device that was opened for reading",
+            &flash,
+        )?;
+        demand(
+            flash.program(page, &[], &[0; TAG_BYTES]) == Err(Failure::Device),
+            "a program through it",
+            &flash,
+        )?;
         let mut flash = Mtd::open(device, Access::ReadWrite)?;
         let last = flash.geometry().block_count - 1;
-        let Some(block) = (0..=last).rev().find(|&block| flash.is_bad(block) == Ok(false)) else { return Ok(()) };
+        let Some(block) = (0..=last).rev().find(|&block| flash.is_bad(block) == Ok(false)) else {
+            return Ok(());
+        };
         flash.mark_bad(block).map_err(|failure| format!("{failure:?}"))?;
         if flash.is_bad(block) == Ok(true) {
-            demand(flash.erase(block) == Err(Failure::BadBlock), "an erase of a bad block", &flash)?;
+            demand(
+                flash.erase(block) == Err(Failure::BadBlock),
+                "an erase of a bad block",
+                &flash,
+            )?;
         }
         println!("  bad at the end {:?}", bad_blocks(&mut flash));
         Ok(())
@@ -235,6 +255,10 @@ mod linux {
     }
 
     fn demand(holds: bool, what: &str, flash: &Mtd) -> Outcome {
-        if holds { Ok(()) } else { Err(format!("{what} has another outcome: {:?}", flash.error()).into()) }
+        if holds {
+            Ok(())
+        } else {
+            Err(format!("{what} has another outcome: {:?}", flash.error()).into())
+        }
     }
 }

@@ -18,8 +18,12 @@ pub fn name(damage: Damage) -> &'static str {
 /// Describes the loss and its effect, in one sentence.
 pub fn describe(damage: Damage) -> &'static str {
     match damage {
-        Damage::Root => "the newest root cannot be read: what was committed since the one before may be missing",
-        Damage::Record => "a change since the newest root cannot be read: what it was of has the content of before",
+        Damage::Root => {
+            "the newest root cannot be read: what was committed since the one before may be missing"
+        }
+        Damage::Record => {
+            "a change since the newest root cannot be read: what it was of has the content of before"
+        }
         Damage::Journal => {
             "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format"
         }
@@ -34,4 +38,5 @@ pub fn describe(damage: Damage) -> &'static str {
 pub const REMEDY: &str = "the volume can only be read until `steady check --repair` accepts that";
 
 /// Effect of a mount for reading of a volume that was not unmounted, in one sentence.
-pub const UNSETTLED: &str = "was not unmounted: until a mount for writing settles it, the last commit may be there or not";
+pub const UNSETTLED: &str =
+    "was not unmounted: until a mount for writing settles it, the last commit may be there or not";

@@ -20,7 +20,7 @@
 //! ```
 
 use steadyfs::media::Flash;
-use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, SeekTo, Location, Stat};
+use steadyfs::{File, FileSystem, InodeNumber, Kind, Location, OpenOptions, SeekTo, Stat};
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
@@ -65,11 +65,19 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::open_inode`].
-    pub fn open<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, writes: bool) -> Result<Self, Error> {
+    pub fn open<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        inode: InodeNumber,
+        writes: bool,
+    ) -> Result<Self, Error> {
         match Shape::of(fs, inode)? {
-            None => Ok(Self::Plain(fs.open_inode(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?, None)),
+            None => Ok(Self::Plain(
+                fs.open_inode(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?,
+                None,
+            )),
             Some(shape) => {
-                let memory = vec![0; if writes { shape.write_bytes_max() } else { shape.read_bytes() }];
+                let memory =
+                    vec![0; if writes { shape.write_bytes_max() } else { shape.read_bytes() }];
                 Ok(Self::Packed(Box::new(PackedFile::open_inode(fs, inode, writes, memory)?)))
             }
         }
@@ -90,7 +98,9 @@ impl PlainFile {
         let mut file = Self::open(fs, inode, true)?;
         match (&mut file, packing) {
             (Self::Plain(_, grows), _) => *grows = packing,
-            (Self::Packed(file), Some(packing)) if packing.method() == file.shape().method() => file.set_level(packing.level),
+            (Self::Packed(file), Some(packing)) if packing.method() == file.shape().method() => {
+                file.set_level(packing.level)
+            }
             _ => {}
         }
         Ok(file)
@@ -107,7 +117,10 @@ impl PlainFile {
         level: i32,
     ) -> Result<Self, Error> {
         let Some(shape) = shape else {
-            return Ok(Self::Plain(fs.open(place, OpenOptions { create_new: true, ..OpenOptions::WRITE })?, None));
+            return Ok(Self::Plain(
+                fs.open(place, OpenOptions { create_new: true, ..OpenOptions::WRITE })?,
+                None,
+            ));
         };
         let mut file = PackedFile::create(fs, place, shape, vec![0; shape.write_bytes_max()])?;
         file.set_level(level);
@@ -141,7 +154,11 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`size`](Self::size).
-    pub fn step_end<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64) -> Result<u64, Error> {
+    pub fn step_end<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+    ) -> Result<u64, Error> {
         let behind = |step: u64| (offset / step + 1) * step;
         match self {
             Self::Plain(..) => Ok(behind(fs.usage().logical_bytes.into())),
@@ -167,7 +184,12 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::read`].
-    pub fn read<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+    pub fn read<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Error> {
         match self {
             Self::Plain(file, _) => Ok(fs.read(file, offset, data)?),
             Self::Packed(file) => file.read(fs, offset, data),
@@ -181,7 +203,12 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::write`].
-    pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
+    pub fn write<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), Error> {
         self.prepare(fs, offset, data)?;
         match self {
             Self::Plain(file, _) => Ok(fs.write(file, offset, data)?),
@@ -195,7 +222,12 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::write`].
-    pub fn prepare<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
+    pub fn prepare<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), Error> {
         let &mut Self::Plain(ref mut file, Some(packing)) = self else { return Ok(()) };
         let size = fs.size(file)?;
         let end = offset.saturating_add(data.len() as u64);
@@ -245,7 +277,9 @@ impl PlainFile {
             }
         }
         match (self, made) {
-            (file, Some(packed)) => std::mem::replace(file, Self::Packed(Box::new(packed))).close(fs),
+            (file, Some(packed)) => {
+                std::mem::replace(file, Self::Packed(Box::new(packed))).close(fs)
+            }
             (Self::Plain(_, grows), None) => {
                 *grows = None;
                 Ok(())
@@ -258,7 +292,11 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::truncate`].
-    pub fn truncate<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
+    pub fn truncate<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        size: u64,
+    ) -> Result<(), Error> {
         match self {
             Self::Plain(file, _) => Ok(fs.truncate(file, size)?),
             Self::Packed(file) => file.truncate(fs, size),
@@ -270,7 +308,12 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::seek`].
-    pub fn seek<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, part: SeekTo) -> Result<Option<u64>, Error> {
+    pub fn seek<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        offset: u64,
+        part: SeekTo,
+    ) -> Result<Option<u64>, Error> {
         match self {
             Self::Plain(file, _) => Ok(fs.seek(file, offset, part)?),
             Self::Packed(file) => {
@@ -286,7 +329,12 @@ impl PlainFile {
     /// # Errors
     /// As [`FileSystem::reserve`]; [`steadyfs::Error::Unsupported`] for a compressed file, because
     /// its stored size is unknown.
-    pub fn reserve<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, from: u64, to: u64) -> Result<u64, Error> {
+    pub fn reserve<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        from: u64,
+        to: u64,
+    ) -> Result<u64, Error> {
         match self {
             Self::Plain(file, grows) => {
                 // Room is reserved for uncompressed pages.
@@ -309,7 +357,11 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`open`](Self::open). After an error the handle must not be used.
-    pub fn look_again<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, writes: bool) -> Result<(), Error> {
+    pub fn look_again<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        writes: bool,
+    ) -> Result<(), Error> {
         if matches!(self, Self::Packed(_)) {
             return Ok(());
         }
@@ -337,10 +389,16 @@ impl PlainFile {
 ///
 /// # Cost
 /// The compression of one chunk, and no operation of the medium.
-pub fn shape_for<F: Flash>(fs: &FileSystem<'_, F>, packing: Packing, first: &[u8], bytes: u64) -> Option<Shape> {
+pub fn shape_for<F: Flash>(
+    fs: &FileSystem<'_, F>,
+    packing: Packing,
+    first: &[u8],
+    bytes: u64,
+) -> Option<Shape> {
     let (fitting, stored_max) = (packing.shape(bytes), fs.size_max());
     let largest = packing.shape_of_any().for_volume(stored_max);
-    let shape = [fitting, largest].into_iter().find(|shape| bytes <= shape.content_max(stored_max))?;
+    let shape =
+        [fitting, largest].into_iter().find(|shape| bytes <= shape.content_max(stored_max))?;
     let mut memory = vec![0; shape.write_bytes_max()];
     packing.saves_pages(shape, first, bytes, fs.usage().logical_bytes, &mut memory).then_some(shape)
 }
@@ -367,10 +425,16 @@ pub fn rule_or<F: Flash>(
 /// # Errors
 /// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]. After an error the directory is
 /// not there, if it can be removed.
-pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Location<'p>>) -> Result<InodeNumber, steadyfs::Error> {
+pub fn create_dir<'p, F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    place: impl Into<Location<'p>>,
+) -> Result<InodeNumber, steadyfs::Error> {
     let place = place.into();
     let inode = fs.create_dir(place)?;
-    let passed_on = fs.stat_inode(inode).map_err(Error::Volume).and_then(|stat| Rule::pass_on(fs, stat.parent, inode));
+    let passed_on = fs
+        .stat_inode(inode)
+        .map_err(Error::Volume)
+        .and_then(|stat| Rule::pass_on(fs, stat.parent, inode));
     if let Err(error) = passed_on {
         fs.remove_dir(place)?;
         return Err(error.into());
@@ -400,8 +464,15 @@ mod tests {
     /// Logs grow line by line, on volumes whose logical pages are smaller and larger than chunks.
     #[test]
     fn logs_are_compressed_whatever_the_logical_page() {
-        for (page_bytes, pages_per_logical_page) in [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)] {
-            let geometry = Geometry { page_bytes, pages_per_block: 64, block_count: 64, programs_bytes: false };
+        for (page_bytes, pages_per_logical_page) in
+            [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)]
+        {
+            let geometry = Geometry {
+                page_bytes,
+                pages_per_block: 64,
+                block_count: 64,
+                programs_bytes: false,
+            };
             let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
             let mut memory = vec![0; config.memory_bytes(&geometry)];
             let flash = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
@@ -413,14 +484,18 @@ mod tests {
                 let inode = file.inode();
                 file.close(&mut fs).expect("closed");
                 for line in 0..3000 {
-                    let mut file = PlainFile::open_to_write(&mut fs, inode, None).expect("the file");
+                    let mut file =
+                        PlainFile::open_to_write(&mut fs, inode, None).expect("the file");
                     file.write(&mut fs, line * 13, b"21.5 degrees\n").expect("written");
                     file.close(&mut fs).expect("closed");
                 }
                 let mut file = PlainFile::open(&mut fs, inode, false).expect("the file");
                 let mut all = vec![0; 40_000];
                 assert_eq!(file.read(&mut fs, 0, &mut all).expect("content"), 39_000);
-                assert!(all[..39_000] == b"21.5 degrees\n".repeat(3000), "{page_bytes} × {pages_per_logical_page}, {text}");
+                assert!(
+                    all[..39_000] == b"21.5 degrees\n".repeat(3000),
+                    "{page_bytes} × {pages_per_logical_page}, {text}"
+                );
                 assert!(file.is_packed(), "{page_bytes} × {pages_per_logical_page}, {text}");
                 file.close(&mut fs).expect("closed");
                 fs.remove("log").expect("removed");

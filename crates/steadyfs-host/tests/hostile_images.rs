@@ -6,7 +6,9 @@ use steadyfs_host::image::{Image, ImageError};
 
 fn refused(bytes: &[u8]) -> ImageError {
     let scratch = Scratch::with(bytes);
-    Image::open(&scratch, Access::ReadOnly).err().unwrap_or_else(|| panic!("a file of {} bytes was opened", bytes.len()))
+    Image::open(&scratch, Access::ReadOnly)
+        .err()
+        .unwrap_or_else(|| panic!("a file of {} bytes was opened", bytes.len()))
 }
 
 #[test]
@@ -16,7 +18,9 @@ fn an_empty_file_is_named_so() {
 
 #[test]
 fn a_file_without_a_superblock_is_named_so() {
-    for bytes in [&[0xFF; 100_000][..], &[0; 100_000], b"SteadyF", b"hsqs, a file system of somebody else"] {
+    for bytes in
+        [&[0xFF; 100_000][..], &[0; 100_000], b"SteadyF", b"hsqs, a file system of somebody else"]
+    {
         assert!(matches!(refused(bytes), ImageError::NoSuperblock));
     }
 }
@@ -44,12 +48,31 @@ fn truncated_images_say_how_long_they_should_be() {
 fn truncation_anywhere_has_a_named_error() {
     for shape in SHAPES {
         let bytes = volume(&shape).bytes();
-        for length in [1, 7, 8, 21, 22, 100, 512, 520, 4096, 4110, 20_000, bytes.len() / 2, bytes.len() - 4096, bytes.len() - 1] {
+        for length in [
+            1,
+            7,
+            8,
+            21,
+            22,
+            100,
+            512,
+            520,
+            4096,
+            4110,
+            20_000,
+            bytes.len() / 2,
+            bytes.len() - 4096,
+            bytes.len() - 1,
+        ] {
             match refused(&bytes[..length]) {
-                ImageError::Truncated { found, expected, .. } => assert!(found == length as u64 && expected > found),
+                ImageError::Truncated { found, expected, .. } => {
+                    assert!(found == length as u64 && expected > found)
+                }
                 ImageError::Length { found, .. } => assert_eq!(found, length as u64),
                 // The shapes of 2 KiB pages have 2,048 pages, which divide the 4,096 missing bytes.
-                ImageError::SecondSuperblock { .. } => assert!(length > bytes.len() - 8192, "{shape:?}: {length}"),
+                ImageError::SecondSuperblock { .. } => {
+                    assert!(length > bytes.len() - 8192, "{shape:?}: {length}")
+                }
                 ImageError::NoSuperblock => assert!(length < 4110, "{shape:?}: {length}"),
                 other => panic!("{shape:?}: {length}: {other}"),
             }
@@ -73,7 +96,10 @@ fn images_that_are_too_long_have_the_wrong_length() {
         let mut bytes = volume(&shape).bytes();
         bytes.push(0xFF);
         let error = refused(&bytes);
-        assert!(matches!(error, ImageError::Length { found, .. } if found == bytes.len() as u64), "{error}");
+        assert!(
+            matches!(error, ImageError::Length { found, .. } if found == bytes.len() as u64),
+            "{error}"
+        );
     }
     let mut bytes = volume(&NOR).bytes();
     bytes.push(0);
@@ -88,7 +114,10 @@ fn a_dump_without_spare_areas_is_refused() {
     let bytes = volume(&NAND).bytes();
     let data: Vec<u8> = bytes.chunks_exact(530).flat_map(|page| page[..512].to_vec()).collect();
     let error = refused(&data).to_string();
-    assert!(error.ends_with("1024 pages of 512 bytes with at least 18 spare bytes each"), "{error}");
+    assert!(
+        error.ends_with("1024 pages of 512 bytes with at least 18 spare bytes each"),
+        "{error}"
+    );
 }
 
 /// Each of the first bytes of a superblock is damaged. The file is refused, or the mount refuses
@@ -119,5 +148,8 @@ fn the_wrong_shape_is_refused_by_length() {
     assert!(matches!(error, ImageError::Length { found: 542_720, .. }), "{error}");
     let scratch = volume(&NOR);
     let error = Image::open_as(&scratch, Access::ReadOnly, &NAND).unwrap_err();
-    assert!(matches!(error, ImageError::Truncated { found: 262_144, expected: 542_720, .. }), "{error}");
+    assert!(
+        matches!(error, ImageError::Truncated { found: 262_144, expected: 542_720, .. }),
+        "{error}"
+    );
 }

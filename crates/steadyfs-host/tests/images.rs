@@ -25,7 +25,8 @@ fn nand() -> (Scratch, Image) {
 fn a_volume_is_reopened_from_its_file_alone() {
     for shape in SHAPES {
         let scratch = volume(&shape);
-        let image = Image::open(&scratch, Access::ReadWrite).unwrap_or_else(|error| panic!("{shape:?}: {error}"));
+        let image = Image::open(&scratch, Access::ReadWrite)
+            .unwrap_or_else(|error| panic!("{shape:?}: {error}"));
         assert_eq!(image.shape(), shape);
         let image = fill(verify(image, Access::ReadWrite));
         assert_eq!(image.refusal(), None, "{shape:?}");
@@ -106,11 +107,19 @@ fn a_profile_gives_its_times() {
         let mut image = image.with_profile(&profile, TimingChoice::Maximum).expect("profile");
         image.erase(1).unwrap();
         assert_eq!(image.time_ns(), image.timing().erase_ns, "{}", profile.name);
-        assert_eq!(image.can_copy(), profile.nand().is_some_and(|nand| nand.on_chip_copy), "{}", profile.name);
+        assert_eq!(
+            image.can_copy(),
+            profile.nand().is_some_and(|nand| nand.on_chip_copy),
+            "{}",
+            profile.name
+        );
         drop(image);
         let other = if profile.nand().is_some() { NOR } else { NAND };
         let scratch = Scratch::new();
-        let error = Image::create(&scratch, &other).expect("create").with_profile(&profile, TimingChoice::Typical).unwrap_err();
+        let error = Image::create(&scratch, &other)
+            .expect("create")
+            .with_profile(&profile, TimingChoice::Typical)
+            .unwrap_err();
         assert!(matches!(error, ImageError::Profile { .. }), "{error}");
     }
 }
@@ -182,13 +191,19 @@ fn illegal_use_is_refused_and_explained() {
         assert_eq!(image.program(page, data, &tag), Err(Failure::Device));
         image.refusal().expect("a reason").to_string()
     };
-    assert_eq!(refused(&mut image, 18, &[1]), "page 18 (block 1) is programmed already; expected an erase of the block first");
+    assert_eq!(
+        refused(&mut image, 18, &[1]),
+        "page 18 (block 1) is programmed already; expected an erase of the block first"
+    );
     assert_eq!(
         refused(&mut image, 17, &[1]),
         "page 17 comes before page 18 of block 1, which is programmed; expected pages in ascending order"
     );
     assert_eq!(refused(&mut image, 1024, &[1]), "page 1024 does not exist: the chip has 1024");
-    assert_eq!(refused(&mut image, 19, &[1; 513]), "a buffer of 513 bytes for page 19; expected 512");
+    assert_eq!(
+        refused(&mut image, 19, &[1; 513]),
+        "a buffer of 513 bytes for page 19; expected 512"
+    );
     assert_eq!(image.erase(64), Err(Failure::Device));
     assert_eq!(image.refusal().unwrap().to_string(), "block 64 does not exist: the chip has 64");
     assert_eq!(image.program_loaded(19, &tag), Err(Failure::Device));
@@ -215,7 +230,10 @@ fn nor_cannot_set_a_bit_without_an_erase() {
     let mut image = Image::create(&scratch, &NOR).expect("create");
     image.program(0, &[0x0F], &[0; 16]).unwrap();
     assert_eq!(image.program(0, &[0x10], &[0; 16]), Err(Failure::Device));
-    assert_eq!(image.refusal().unwrap().to_string(), "byte 0x100 holds 0x0f; 0x10 cannot be programmed over it without an erase");
+    assert_eq!(
+        image.refusal().unwrap().to_string(),
+        "byte 0x100 holds 0x0f; 0x10 cannot be programmed over it without an erase"
+    );
     image.erase(0).unwrap();
     image.program(0, &[0x10], &[0; 16]).unwrap();
 }
@@ -242,9 +260,13 @@ fn an_image_opened_for_reading_is_never_written() {
         permissions.set_readonly(true);
         std::fs::set_permissions(&scratch, permissions).expect("permissions");
 
-        let mut image = verify(Image::open(&scratch, Access::ReadOnly).expect("open"), Access::ReadOnly);
+        let mut image =
+            verify(Image::open(&scratch, Access::ReadOnly).expect("open"), Access::ReadOnly);
         assert_eq!(image.erase(20), Err(Failure::Device));
-        assert_eq!(image.program(20 * image.geometry().pages_per_block, &[0], &[0; 16]), Err(Failure::Device));
+        assert_eq!(
+            image.program(20 * image.geometry().pages_per_block, &[0], &[0; 16]),
+            Err(Failure::Device)
+        );
         assert_eq!(image.refusal(), Some(&Refusal::ReadOnly));
         if matches!(shape, Shape::Nand { .. }) {
             assert_eq!(image.mark_bad(20), Err(Failure::Device));

@@ -25,7 +25,12 @@ fn fill(mut flash: Image, round: u8, bytes: usize) -> Image {
 fn a_new_volume_knows_nothing_of_an_older_one() {
     for bytes in [50_000, 400_000, 2_000_000] {
         let scratch = Scratch::new();
-        let shape = Shape::nand(Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false });
+        let shape = Shape::nand(Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 128,
+            programs_bytes: false,
+        });
         let mut image = Image::create(&scratch, &shape).unwrap();
         for round in 0..6 {
             image = fill(image, round, bytes);
@@ -34,7 +39,10 @@ fn a_new_volume_knows_nothing_of_an_older_one() {
             let mut file = fs.open("lib/file", OpenOptions::READ).unwrap();
             let mut data = vec![0; bytes + 1];
             assert_eq!(fs.read(&mut file, 0, &mut data).unwrap(), bytes);
-            assert!(data[..bytes].iter().all(|&byte| byte == round), "{bytes} bytes, round {round}");
+            assert!(
+                data[..bytes].iter().all(|&byte| byte == round),
+                "{bytes} bytes, round {round}"
+            );
         }
     }
 }

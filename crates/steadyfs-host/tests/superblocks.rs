@@ -50,7 +50,10 @@ fn forge(bytes: &mut [u8], copy: &Copy, change: impl FnOnce(&mut [u8])) {
     let before = crc(&bytes[copy.page.clone()]);
     change(&mut bytes[copy.page.clone()]);
     let difference = (before ^ crc(&bytes[copy.page.clone()])).to_le_bytes();
-    bytes[copy.tag + 12..copy.tag + 16].iter_mut().zip(difference).for_each(|(byte, change)| *byte ^= change);
+    bytes[copy.tag + 12..copy.tag + 16]
+        .iter_mut()
+        .zip(difference)
+        .for_each(|(byte, change)| *byte ^= change);
 }
 
 /// Returns every damage of a copy: a name, and the damaged bytes of the image.
@@ -76,14 +79,20 @@ fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
         add(format!("a bit of byte {at}"), &|bytes| bytes[page.start + at] ^= 1 << (at % 8));
     }
     for at in 0..TAG_BYTES {
-        add(format!("a bit of byte {at} of the tag"), &|bytes| bytes[tag.start + at] ^= 1 << (at % 8));
+        add(format!("a bit of byte {at} of the tag"), &|bytes| {
+            bytes[tag.start + at] ^= 1 << (at % 8)
+        });
     }
     for kept in [0, 8, 10, 22, 40, 44] {
-        add(format!("torn behind {kept} bytes"), &|bytes| bytes[page.start + kept..page.end].fill(0xFF));
+        add(format!("torn behind {kept} bytes"), &|bytes| {
+            bytes[page.start + kept..page.end].fill(0xFF)
+        });
     }
     for version in [0, 4, NEXT_VERSION, 20, u16::MAX] {
         let field = page.start + 8..page.start + 10;
-        add(format!("version {version}"), &|bytes| bytes[field.clone()].copy_from_slice(&version.to_le_bytes()));
+        add(format!("version {version}"), &|bytes| {
+            bytes[field.clone()].copy_from_slice(&version.to_le_bytes())
+        });
         add(format!("version {version} with a right checksum"), &|bytes| {
             forge(bytes, copy, |page| page[8..10].copy_from_slice(&version.to_le_bytes()));
         });
@@ -91,7 +100,9 @@ fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
     add("1048640 pages in a block, with a right checksum".into(), &|bytes| {
         forge(bytes, copy, |page| page[14..18].copy_from_slice(&0x0010_0040u32.to_le_bytes()));
     });
-    add("no magic, with a right checksum".into(), &|bytes| forge(bytes, copy, |page| page[..8].fill(0x20)));
+    add("no magic, with a right checksum".into(), &|bytes| {
+        forge(bytes, copy, |page| page[..8].fill(0x20))
+    });
     all
 }
 
@@ -99,7 +110,9 @@ fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
 fn mounts_in_every_way(open: impl Fn(Access) -> Image, what: &str) {
     let image = open(Access::ReadOnly);
     let mut ram = memory(&image);
-    let image = CleanReader::mount(image, &mut ram).unwrap_or_else(|error| panic!("{what}: {error}")).unmount();
+    let image = CleanReader::mount(image, &mut ram)
+        .unwrap_or_else(|error| panic!("{what}: {error}"))
+        .unmount();
     drop(Reader::mount(image, &mut ram).unwrap_or_else(|error| panic!("{what}: {error}")));
     verify(open(Access::ReadOnly), Access::ReadOnly);
 }
@@ -116,16 +129,26 @@ fn either_copy_of_a_raw_image_is_enough_and_a_mend_makes_both_whole() {
             for (name, bytes) in damages(&whole, copy).into_iter().step_by(step) {
                 let what = format!("{shape:?}, copy {place}: {name}");
                 let scratch = Scratch::with(&bytes);
-                let open = |access| Image::open(&scratch, access).unwrap_or_else(|error| panic!("{what}: {error}"));
+                let open = |access| {
+                    Image::open(&scratch, access).unwrap_or_else(|error| panic!("{what}: {error}"))
+                };
                 assert_eq!(open(Access::ReadOnly).shape(), shape, "{what}");
                 mounts_in_every_way(open, &what);
                 let mut image = open(Access::ReadWrite);
                 let found = superblocks::look(&mut image).expect("a whole copy");
                 assert_eq!(found, Superblocks { second: 1, damaged: Some(place as u32) }, "{what}");
                 let said = superblocks::describe(&found).expect("damage");
-                assert!(said.starts_with(&format!("the superblock in block {place} is damaged")), "{said}");
-                superblocks::mend(&mut image, found).unwrap_or_else(|error| panic!("{what}: {error}"));
-                assert_eq!(superblocks::look(&mut image), Ok(Superblocks { second: 1, damaged: None }), "{what}");
+                assert!(
+                    said.starts_with(&format!("the superblock in block {place} is damaged")),
+                    "{said}"
+                );
+                superblocks::mend(&mut image, found)
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(
+                    superblocks::look(&mut image),
+                    Ok(Superblocks { second: 1, damaged: None }),
+                    "{what}"
+                );
                 drop(image);
                 assert!(scratch.bytes() == whole, "{what}: the image is as it was");
                 verify(Image::open(&scratch, Access::ReadWrite).expect("open"), Access::ReadWrite);
@@ -165,10 +188,13 @@ fn a_volume_without_a_whole_copy_is_refused_and_nothing_says_that_it_may_be_form
         for (name, mut bytes) in damages(&whole, &first).into_iter().step_by(step) {
             bytes[second.page.start] ^= 1;
             let scratch = Scratch::with(&bytes);
-            let error = Image::open(&scratch, Access::ReadOnly).err().unwrap_or_else(|| panic!("{shape:?}: {name}"));
+            let error = Image::open(&scratch, Access::ReadOnly)
+                .err()
+                .unwrap_or_else(|| panic!("{shape:?}: {name}"));
             let is_version = matches!(error, ImageError::Version { .. });
             assert!(
-                !error.to_string().contains("format it anew") || (is_version && name.ends_with("right checksum")),
+                !error.to_string().contains("format it anew")
+                    || (is_version && name.ends_with("right checksum")),
                 "{name}: {error}"
             );
         }
@@ -190,7 +216,8 @@ fn blocks_that_are_marked_bad_are_passed_over_to_the_second_copy() {
         let mut bytes = scratch.bytes();
         bytes[place * geometry.pages_per_block as usize * stride] ^= 1;
         let damaged = Scratch::with(&bytes);
-        let mut image = Image::open(&damaged, Access::ReadWrite).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let mut image = Image::open(&damaged, Access::ReadWrite)
+            .unwrap_or_else(|error| panic!("{place}: {error}"));
         let found = superblocks::look(&mut image).expect("a whole copy");
         assert_eq!(found, Superblocks { second: 3, damaged: Some(place as u32) });
         superblocks::mend(&mut image, found).expect("mend");
@@ -202,7 +229,8 @@ fn blocks_that_are_marked_bad_are_passed_over_to_the_second_copy() {
 /// Makes a card of 32 MiB in a file.
 fn card(layout: SectorLayout, makes_disk: bool) -> Scratch {
     let scratch = Scratch::new();
-    let file = block::create(&scratch, u64::from(layout.sectors) * SECTOR_BYTES as u64).expect("create");
+    let file =
+        block::create(&scratch, u64::from(layout.sectors) * SECTOR_BYTES as u64).expect("create");
     let pages = SectorPages::new(file, layout).expect("room");
     if makes_disk {
         let config = Config { files_max: 0, ..Config::for_sectors(&layout) };
@@ -240,16 +268,24 @@ fn either_copy_of_a_card_is_enough_though_the_headers_of_its_block_are_lost() {
                     }
                     let scratch = Scratch::with(&bytes);
                     assert!(block::holds_volume(&scratch), "{what}");
-                    let open = |access| block::open(&scratch, access).unwrap_or_else(|error| panic!("{what}: {error}"));
+                    let open = |access| {
+                        block::open(&scratch, access)
+                            .unwrap_or_else(|error| panic!("{what}: {error}"))
+                    };
                     assert_eq!(*open(Access::ReadOnly).layout(), layout, "{what}");
                     verify(open(Access::ReadOnly), Access::ReadOnly);
                     let mut pages = open(Access::ReadWrite);
                     let found = block::superblocks(&mut pages).expect("a whole copy");
                     assert_eq!(found, Superblocks { second: 1, damaged: Some(block) }, "{what}");
-                    superblocks::mend(&mut pages, found).unwrap_or_else(|error| panic!("{what}: {error}"));
+                    superblocks::mend(&mut pages, found)
+                        .unwrap_or_else(|error| panic!("{what}: {error}"));
                     let healed = block::superblocks(&mut pages).expect("both");
                     assert_eq!(healed.damaged, None, "{what}");
-                    assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(Some(layout)), "{what}");
+                    assert_eq!(
+                        SectorLayout::find(pages.device_mut(), 0),
+                        Ok(Some(layout)),
+                        "{what}"
+                    );
                     verify(pages, Access::ReadWrite);
                 }
             }
@@ -267,7 +303,8 @@ fn a_lost_first_block_does_not_bring_an_earlier_volume_back() {
     let after = card(renewed, true).bytes();
     let sectors = before.chunks_exact(SECTOR_BYTES).zip(after.chunks_exact(SECTOR_BYTES));
     let is_new = |sector: &[u8]| sector.iter().any(|&byte| byte != 0);
-    let mut bytes: Vec<u8> = sectors.flat_map(|(old, new)| if is_new(new) { new } else { old }).copied().collect();
+    let mut bytes: Vec<u8> =
+        sectors.flat_map(|(old, new)| if is_new(new) { new } else { old }).copied().collect();
     bytes[..8 * SECTOR_BYTES].fill(0);
     std::fs::write(&scratch, &bytes).expect("write");
     assert_eq!(block::open(&scratch, Access::ReadOnly).expect("open").layout().volume, 2);
@@ -275,8 +312,10 @@ fn a_lost_first_block_does_not_bring_an_earlier_volume_back() {
 
 #[test]
 fn files_without_a_volume_are_searched_and_refused() {
-    let noise: Vec<u8> = (0..1u32 << 20).map(|at| (at.wrapping_mul(at ^ 0x9E37) >> 7) as u8).collect();
-    for bytes in [noise, vec![0; 1 << 20], vec![0xFF; 1 << 20], b"SteadyBkSteadyFS".repeat(10_000)] {
+    let noise: Vec<u8> =
+        (0..1u32 << 20).map(|at| (at.wrapping_mul(at ^ 0x9E37) >> 7) as u8).collect();
+    for bytes in [noise, vec![0; 1 << 20], vec![0xFF; 1 << 20], b"SteadyBkSteadyFS".repeat(10_000)]
+    {
         let scratch = Scratch::with(&bytes);
         assert!(!block::holds_volume(&scratch) && Image::open(&scratch, Access::ReadOnly).is_err());
     }
@@ -291,11 +330,17 @@ fn a_copy_for_another_medium_or_of_another_version_is_named_where_there_is_no_ot
         forge(&mut bytes, copy, |page| page[8..10].copy_from_slice(&NEXT_VERSION.to_le_bytes()));
     }
     let scratch = Scratch::with(&bytes);
-    assert!(matches!(Image::open(&scratch, Access::ReadOnly), Err(ImageError::Version { found: NEXT_VERSION, .. })));
+    assert!(matches!(
+        Image::open(&scratch, Access::ReadOnly),
+        Err(ImageError::Version { found: NEXT_VERSION, .. })
+    ));
     let mut image = Image::open_as(&scratch, Access::ReadOnly, &NOR).expect("open");
     assert_eq!(superblocks::look(&mut image), Err(MountError::Version { on_flash: NEXT_VERSION }));
     let mut ram = memory(&image);
-    assert_eq!(FileSystem::mount(image, Access::ReadOnly, &mut ram).err(), Some(MountError::Version { on_flash: NEXT_VERSION }));
+    assert_eq!(
+        FileSystem::mount(image, Access::ReadOnly, &mut ram).err(),
+        Some(MountError::Version { on_flash: NEXT_VERSION })
+    );
     let other = Geometry { block_count: 32, ..NOR.geometry().unwrap() };
     let mut bytes = whole;
     for copy in [&first, &second] {
@@ -304,7 +349,10 @@ fn a_copy_for_another_medium_or_of_another_version_is_named_where_there_is_no_ot
     let scratch = Scratch::with(&bytes);
     let mut image = Image::open_as(&scratch, Access::ReadOnly, &NOR).expect("open");
     let error = superblocks::look(&mut image).unwrap_err();
-    assert_eq!(error, MountError::GeometryMismatch { on_flash: other, device: NOR.geometry().unwrap() });
+    assert_eq!(
+        error,
+        MountError::GeometryMismatch { on_flash: other, device: NOR.geometry().unwrap() }
+    );
 }
 
 #[test]
@@ -313,5 +361,8 @@ fn a_tag_belongs_to_its_page_alone() {
     let [first, _] = copies(&NOR);
     let tag: [u8; TAG_BYTES] = bytes[first.tag..first.tag + TAG_BYTES].try_into().unwrap();
     assert!(Tag::is_of(&tag, &bytes[first.page.clone()]));
-    assert!(!Tag::is_of(&tag, &bytes[first.page.start..first.page.end - 1]) && !Tag::is_of(&[0xFF; TAG_BYTES], &[0xFF; 256]));
+    assert!(
+        !Tag::is_of(&tag, &bytes[first.page.start..first.page.end - 1])
+            && !Tag::is_of(&[0xFF; TAG_BYTES], &[0xFF; 256])
+    );
 }

@@ -64,13 +64,18 @@ fn main() {
             steadyfs_hostile::forge::mount(&input)
         };
     }
-    let number = |index: usize, default: u64| arguments.get(index).map_or(default, |text| text.parse().expect("a number"));
+    let number = |index: usize, default: u64| {
+        arguments.get(index).map_or(default, |text| text.parse().expect("a number"))
+    };
     let medium = arguments.first().map_or("nand", String::as_str);
     let (target, numbers) = stage(medium);
     let (seed, count, first) = (number(1, 1), number(2, 10_000), number(3, 0));
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map_or(String::new(), |place| format!("{}:{}", place.file(), place.line()));
-        *PLACE.lock().expect("one thread") = format!("{place}: {}", info.to_string().lines().last().unwrap_or_default());
+        let place = info
+            .location()
+            .map_or(String::new(), |place| format!("{}:{}", place.file(), place.line()));
+        *PLACE.lock().expect("one thread") =
+            format!("{place}: {}", info.to_string().lines().last().unwrap_or_default());
     }));
     let (mut found, start) = (BTreeMap::<String, (u64, u64)>::new(), Instant::now());
     for case in first..first + count {
@@ -78,9 +83,14 @@ fn main() {
         let length = 20 + random.next() as usize % 100;
         let mut input: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
         // Few cases run the script, which takes most of the time.
-        input[0] = if random.next().is_multiple_of(16) { 0 } else { 2 | u8::from(!random.next().is_multiple_of(8)) };
+        input[0] = if random.next().is_multiple_of(16) {
+            0
+        } else {
+            2 | u8::from(!random.next().is_multiple_of(8))
+        };
         // The last of several volumes is the golden image, which is large.
-        let few = if medium == "nand" && !random.next().is_multiple_of(64) { 4 } else { numbers.len() };
+        let few =
+            if medium == "nand" && !random.next().is_multiple_of(64) { 4 } else { numbers.len() };
         input[1] = numbers[random.next() as usize % few];
         if std::panic::catch_unwind(|| run(target, &input)).is_err() {
             let place = PLACE.lock().expect("one thread").clone();
@@ -90,13 +100,18 @@ fn main() {
                 println!("case {case}: {place}");
                 let directory = std::path::Path::new("target/hostile");
                 std::fs::create_dir_all(directory).expect("a directory");
-                std::fs::write(directory.join(format!("{target}-{medium}-{seed}-{case}")), &input).expect("a file");
+                std::fs::write(directory.join(format!("{target}-{medium}-{seed}-{case}")), &input)
+                    .expect("a file");
             }
         }
     }
     for (place, (times, case)) in &found {
         println!("{times} times, first in case {case}: {place}");
     }
-    println!("{medium}, seed {seed}: {count} images, {} findings, {:.0} s", found.len(), start.elapsed().as_secs_f64());
+    println!(
+        "{medium}, seed {seed}: {count} images, {} findings, {:.0} s",
+        found.len(),
+        start.elapsed().as_secs_f64()
+    );
     std::process::exit(i32::from(!found.is_empty()));
 }

@@ -41,14 +41,18 @@ fn add(crc: u32, bytes: &[u8]) -> u32 {
     let crc = parts.iter().fold(crc, |crc, part| {
         let mut part = *part;
         part.iter_mut().zip(crc.to_le_bytes()).for_each(|(byte, crc)| *byte ^= crc);
-        part.iter().zip(TABLES.iter().rev()).fold(0, |crc, (&byte, table)| crc ^ table[usize::from(byte)])
+        part.iter()
+            .zip(TABLES.iter().rev())
+            .fold(0, |crc, (&byte, table)| crc ^ table[usize::from(byte)])
     });
     rest.iter().fold(crc, |crc, &byte| crc >> 8 ^ TABLES[0][(crc as u8 ^ byte) as usize])
 }
 
 /// Returns the CRC-8 (AUTOSAR).
 pub fn short_crc(bytes: &[u8]) -> u8 {
-    !bytes.iter().fold(!0u8, |crc, &byte| (0..8).fold(crc ^ byte, |crc, _| (crc << 1) ^ (0x2F & (crc >> 7).wrapping_neg())))
+    !bytes.iter().fold(!0u8, |crc, &byte| {
+        (0..8).fold(crc ^ byte, |crc, _| (crc << 1) ^ (0x2F & (crc >> 7).wrapping_neg()))
+    })
 }
 
 #[cfg(test)]
@@ -58,7 +62,11 @@ mod tests {
     #[test]
     fn the_checksums_are_those_of_the_catalogue() {
         assert_eq!(crc(b"123456789"), 0xCBF4_3926);
-        assert_eq!(crc(&[b'a'; 40]), !(0..40).fold(!0, |crc, _| add(crc, b"a")), "many at once, and one by one");
+        assert_eq!(
+            crc(&[b'a'; 40]),
+            !(0..40).fold(!0, |crc, _| add(crc, b"a")),
+            "many at once, and one by one"
+        );
         assert_eq!(crc_with(b"1", 20), crc(&[&b"1"[..], &[0xFF; 20]].concat()));
         assert_eq!(short_crc(b"123456789"), 0xDF);
     }

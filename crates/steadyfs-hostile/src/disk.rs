@@ -58,7 +58,8 @@ pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
             }
             for round in 0..60 {
                 let sector = (first + round * 7) % sectors;
-                let count = if round % 3 == 0 { 1 } else { per_page - sector % per_page }.min(sectors - sector);
+                let count = if round % 3 == 0 { 1 } else { per_page - sector % per_page }
+                    .min(sectors - sector);
                 let data = vec![round as u8; (count * SECTOR_BYTES) as usize];
                 let options = WriteOptions { durable: round % 4 != 0, stream: (round % 3) as u8 };
                 let _ = granted(&mut disk).write_with(sector, &data, options);
@@ -84,20 +85,33 @@ fn first_page<F: Flash>(flash: &mut F) -> Vec<u8> {
 /// Mounts with as much memory as the mount requests, and calls `act` if the mount succeeds.
 fn with_disk<F: Flash>(flash: &mut F, access: Access, act: impl FnOnce(Drive<'_, '_, F>)) {
     let geometry = flash.geometry();
-    let asked: Result<usize, MountError> = memory_asked(geometry, |memory| mount(flash, Access::ReadOnly, memory).map(drop));
+    let asked: Result<usize, MountError> =
+        memory_asked(geometry, |memory| mount(flash, Access::ReadOnly, memory).map(drop));
     let Ok(bytes) = asked else { return };
     lend(bytes, |memory| {
         let Ok(disk) = mount(flash, access, memory) else { return };
         let config = disk.config();
-        assert_eq!(bytes, config.memory_bytes(&geometry), "what a mount asks for is what the settings say");
+        assert_eq!(
+            bytes,
+            config.memory_bytes(&geometry),
+            "what a mount asks for is what the settings say"
+        );
         assert_eq!(config.check(&geometry), Ok(()), "settings that no format makes were mounted");
         let medium_bytes = geometry.page_bytes * geometry.pages_per_block * geometry.block_count;
-        assert!((1..medium_bytes / SECTOR_BYTES).contains(&disk.sectors()), "{} sectors", disk.sectors());
+        assert!(
+            (1..medium_bytes / SECTOR_BYTES).contains(&disk.sectors()),
+            "{} sectors",
+            disk.sectors()
+        );
         act(disk);
     });
 }
 
-fn mount<'m, 'f, F: Flash>(flash: &'f mut F, access: Access, memory: &'m mut [u8]) -> Result<Drive<'m, 'f, F>, MountError> {
+fn mount<'m, 'f, F: Flash>(
+    flash: &'f mut F,
+    access: Access,
+    memory: &'m mut [u8],
+) -> Result<Drive<'m, 'f, F>, MountError> {
     Disk::mount(guarded(flash, access), access, memory)
 }
 
@@ -114,14 +128,24 @@ fn read_everything<F: Flash>(disk: &mut Drive<'_, '_, F>) {
     for sector in (0..sectors).step_by(per_page as usize) {
         let is_written = granted(disk).is_written(sector);
         let read = granted(disk).read(sector, &mut page);
-        assert!(is_written != Ok(false) || read.is_err() || page.iter().all(|byte| *byte == 0), "an empty page holds something");
+        assert!(
+            is_written != Ok(false) || read.is_err() || page.iter().all(|byte| *byte == 0),
+            "an empty page holds something"
+        );
     }
-    assert!(granted(disk).read(sectors, &mut page).is_err() && granted(disk).is_written(sectors).is_err());
+    assert!(
+        granted(disk).read(sectors, &mut page).is_err()
+            && granted(disk).is_written(sectors).is_err()
+    );
     let timing: Timing = disk.flash().timing();
     let bytes = per_page * SECTOR_BYTES;
-    for call in
-        [DiskCall::Read(bytes), DiskCall::Write(SECTOR_BYTES), DiskCall::WriteDurable(bytes), DiskCall::Trim, DiskCall::Flush]
-    {
+    for call in [
+        DiskCall::Read(bytes),
+        DiskCall::Write(SECTOR_BYTES),
+        DiskCall::WriteDurable(bytes),
+        DiskCall::Trim,
+        DiskCall::Flush,
+    ] {
         disk.bound(call).time_ns(&timing);
     }
     blocks_are_known(&disk.describe(), |block| disk.block(block));
@@ -157,7 +181,11 @@ fn change<F: Flash>(mut disk: Drive<'_, '_, F>, choices: &mut Choices<'_>) {
 /// Makes one call, and ignores its result.
 fn call<F: Flash>(disk: &mut Drive<'_, '_, F>, choices: &mut Choices<'_>) {
     let mut data = [choices.byte(); SECTORS_MAX * SECTOR_BYTES as usize];
-    let sector = if choices.below(8) == 0 { choices.size() as u32 } else { choices.below(disk.sectors() as usize) as u32 };
+    let sector = if choices.below(8) == 0 {
+        choices.size() as u32
+    } else {
+        choices.below(disk.sectors() as usize) as u32
+    };
     let bytes = choices.below(SECTORS_MAX + 1) * SECTOR_BYTES as usize;
     let disk = granted(disk);
     match choices.below(10) {
@@ -169,7 +197,10 @@ fn call<F: Flash>(disk: &mut Drive<'_, '_, F>, choices: &mut Choices<'_>) {
         4 | 5 => {
             let count = choices.size() as u32;
             if let Ok(done) = disk.trim(sector, count) {
-                assert!(done <= count && (done > 0 || count == 0), "a trim of {count} sectors has done {done}");
+                assert!(
+                    done <= count && (done > 0 || count == 0),
+                    "a trim of {count} sectors has done {done}"
+                );
             }
         }
         6 => drop(disk.flush()),
@@ -192,7 +223,10 @@ mod tests {
     #[test]
     fn logical_pages_of_less_than_a_sector_are_refused() {
         const UNIT_PAGES: usize = 22;
-        let volume = disks().iter().find(|disk| disk.shape.geometry.page_bytes < SECTOR_BYTES).expect("small pages");
+        let volume = disks()
+            .iter()
+            .find(|disk| disk.shape.geometry.page_bytes < SECTOR_BYTES)
+            .expect("small pages");
         let mut ram = volume.ram.clone();
         for (page, _) in volume.pages_of(&[kind::SUPER]) {
             let data = ram.parts_mut(page).0;

@@ -8,8 +8,9 @@ use std::collections::HashSet;
 
 use steadyfs::media::{BlockIndex, Flash, Geometry, Timing};
 use steadyfs::{
-    Access, BlockInfo, Budget, Call, CleanReader, CommitOn, Config, Cursor, Description, Entry, Error, File, FileSystem,
-    InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, SeekTo, Permissions, ROOT, Reader,
+    Access, BlockInfo, Budget, Call, CleanReader, CommitOn, Config, Cursor, Description, Entry,
+    Error, File, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions,
+    Permissions, ROOT, Reader, SeekTo,
 };
 
 use crate::choices::Choices;
@@ -50,7 +51,9 @@ type Fs<'m, 'f, F> = FileSystem<'m, Guarded<&'f mut F>>;
 /// The error of the mount, unless the mount needs more memory.
 pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
     let geometry = flash.geometry();
-    let mount = |memory: &mut [u8]| FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, memory).map(drop);
+    let mount = |memory: &mut [u8]| {
+        FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, memory).map(drop)
+    };
     memory_asked(geometry, mount).map(|bytes| bytes + 8 * OPEN_FILE_BYTES)
 }
 
@@ -77,7 +80,10 @@ pub(crate) fn memory_asked(
 pub(crate) fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut buffer = [&CANARY[..], &vec![0xA5; bytes], &CANARY].concat();
     let result = act(&mut buffer[CANARY.len()..CANARY.len() + bytes]);
-    assert!(buffer.starts_with(&CANARY) && buffer.ends_with(&CANARY), "RAM beyond the {bytes} bytes that were lent was written");
+    assert!(
+        buffer.starts_with(&CANARY) && buffer.ends_with(&CANARY),
+        "RAM beyond the {bytes} bytes that were lent was written"
+    );
     result
 }
 
@@ -170,7 +176,8 @@ fn overwrite<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
 /// Reads everything on a medium without a change to it.
 pub fn read_only<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
     let geometry = flash.geometry();
-    let clean = |memory: &mut [u8]| CleanReader::mount(guarded(flash, Access::ReadOnly), memory).map(drop);
+    let clean =
+        |memory: &mut [u8]| CleanReader::mount(guarded(flash, Access::ReadOnly), memory).map(drop);
     if let Ok(bytes) = memory_asked(geometry, clean) {
         lend(bytes, |memory| read_with_clean_reader(flash, memory, choices));
     }
@@ -181,7 +188,11 @@ pub fn read_only<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
             read_everything(&mut fs);
             inspect(&fs);
             check(&mut fs, false);
-            assert_ne!(granted(&mut fs, CALL).create_dir("new").map(drop), Ok(()), "a directory on a volume for reading only");
+            assert_ne!(
+                granted(&mut fs, CALL).create_dir("new").map(drop),
+                Ok(()),
+                "a directory on a volume for reading only"
+            );
         }
     });
 }
@@ -193,12 +204,19 @@ pub(crate) fn guarded<F: Flash>(flash: &mut F, access: Access) -> Guarded<&mut F
     guarded
 }
 
-fn mount<'m, 'f, F: Flash>(flash: &'f mut F, access: Access, memory: &'m mut [u8]) -> Result<Fs<'m, 'f, F>, MountError> {
+fn mount<'m, 'f, F: Flash>(
+    flash: &'f mut F,
+    access: Access,
+    memory: &'m mut [u8],
+) -> Result<Fs<'m, 'f, F>, MountError> {
     FileSystem::mount(guarded(flash, access), access, memory)
 }
 
 /// Returns the volume with a budget for one call.
-fn granted<'a, 'm, 'f, F: Flash>(fs: &'a mut Fs<'m, 'f, F>, per_page: u64) -> &'a mut Fs<'m, 'f, F> {
+fn granted<'a, 'm, 'f, F: Flash>(
+    fs: &'a mut Fs<'m, 'f, F>,
+    per_page: u64,
+) -> &'a mut Fs<'m, 'f, F> {
     fs.flash_mut().grant(per_page);
     fs
 }
@@ -212,21 +230,34 @@ struct Found {
 /// Lists everything below the root. Enters a directory once, even if a damaged directory names it
 /// twice. Asserts that no directory is listed within itself.
 fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, Error>) -> Found {
-    let mut found = Found { paths: vec!["a2".into(), "new".into(), "d/e/new".into()], inodes: vec![ROOT, 1, 2] };
+    let mut found = Found {
+        paths: vec!["a2".into(), "new".into(), "d/e/new".into()],
+        inodes: vec![ROOT, 1, 2],
+    };
     let (mut waiting, mut seen) = (vec![(String::new(), ROOT, vec![ROOT])], HashSet::from([ROOT]));
     while let Some((path, directory, above)) = waiting.pop() {
         let mut cursor = Cursor::default();
         for _ in 0..ENTRIES_MAX {
             let before = cursor;
             let Ok(Some(entry)) = list(directory, &mut cursor) else { break };
-            assert!(cursor.to_bits() > before.to_bits(), "a listing that does not go on has no end");
+            assert!(
+                cursor.to_bits() > before.to_bits(),
+                "a listing that does not go on has no end"
+            );
             if found.paths.len() == ENTRIES_MAX {
                 return found;
             }
             let path = format!("{path}{}", entry.name());
-            assert!(!above.contains(&entry.stat.inode), "{path} is listed within itself: who follows names finds no end");
+            assert!(
+                !above.contains(&entry.stat.inode),
+                "{path} is listed within itself: who follows names finds no end"
+            );
             if entry.stat.kind == Kind::Directory && seen.insert(entry.stat.inode) {
-                waiting.push((format!("{path}/"), entry.stat.inode, [&above[..], &[entry.stat.inode]].concat()));
+                waiting.push((
+                    format!("{path}/"),
+                    entry.stat.inode,
+                    [&above[..], &[entry.stat.inode]].concat(),
+                ));
             }
             found.paths.push(path);
             found.inodes.push(entry.stat.inode);
@@ -249,14 +280,20 @@ fn read_with_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Ch
         }
     }
     for inode in found.inodes {
-        let _ = (reader.attribute(inode, "k", &mut data), reader.read_link(inode, &mut data), reader.permissions(inode));
+        let _ = (
+            reader.attribute(inode, "k", &mut data),
+            reader.read_link(inode, &mut data),
+            reader.permissions(inode),
+        );
     }
     let _ = (reader.usage(), reader.damage(), reader.stat("d/e"));
     reader.unmount();
 }
 
 fn read_with_clean_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>) {
-    let Ok(mut reader) = CleanReader::mount(guarded(flash, Access::ReadOnly), memory) else { return };
+    let Ok(mut reader) = CleanReader::mount(guarded(flash, Access::ReadOnly), memory) else {
+        return;
+    };
     let found = walk(|directory, cursor| reader.list(directory, cursor));
     let mut data = [0; 700];
     for path in &found.paths {
@@ -280,14 +317,23 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
         let _ = granted(fs, CALL).stat(path);
         if let Ok(mut file) = granted(fs, CALL).open_inode(inode, OpenOptions::READ) {
             let size = granted(fs, CALL).size(&mut file).unwrap_or(0);
-            assert!(size <= fs.size_max(), "{path:?} has {size} bytes: a reader of all of them would not end");
+            assert!(
+                size <= fs.size_max(),
+                "{path:?} has {size} bytes: a reader of all of them would not end"
+            );
             for offset in [0, size / 2, size.saturating_sub(1)] {
                 let count = granted(fs, CALL).read(&mut file, offset, &mut data);
-                assert!(count.is_err() || count.is_ok_and(|count| count as u64 <= size - offset.min(size)));
+                assert!(
+                    count.is_err()
+                        || count.is_ok_and(|count| count as u64 <= size - offset.min(size))
+                );
             }
             for part in [SeekTo::Data, SeekTo::Hole] {
                 let at = granted(fs, SEEK).seek(&mut file, size / 3, part);
-                assert!(at.is_err() || at.is_ok_and(|at| at.is_none_or(|at| (size / 3..=size).contains(&at))));
+                assert!(
+                    at.is_err()
+                        || at.is_ok_and(|at| at.is_none_or(|at| (size / 3..=size).contains(&at)))
+                );
             }
             let _ = granted(fs, CALL).close(file);
         }
@@ -303,7 +349,8 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
         let _ = granted(fs, COUNT).allocated(inode);
         let _ = granted(fs, CALL).attribute(inode, "k", &mut data);
         let _ = (granted(fs, CALL).read_link(inode, &mut data), fs.permissions(inode));
-        let _ = granted(fs, CALL).attributes(inode, |key, value| assert!(key.len() + value.len() <= 248));
+        let _ = granted(fs, CALL)
+            .attributes(inode, |key, value| assert!(key.len() + value.len() <= 248));
     }
     found
 }
@@ -318,7 +365,10 @@ fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
 }
 
 /// Checks that every block has an info, and no other number has one.
-pub(crate) fn blocks_are_known(description: &Description, block: impl Fn(BlockIndex) -> Option<BlockInfo>) {
+pub(crate) fn blocks_are_known(
+    description: &Description,
+    block: impl Fn(BlockIndex) -> Option<BlockInfo>,
+) {
     let block_count = description.geometry.block_count;
     assert!((0..=block_count).all(|index| block(index).is_some() == (index < block_count)));
 }
@@ -329,7 +379,13 @@ fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
     assert_eq!(usage.files_max, description.config.files_max);
     blocks_are_known(&description, |block| fs.block(block));
     let timing: Timing = fs.flash().timing();
-    for call in [Call::Overwrite, Call::Write(100), Call::Truncate, Call::Create { depth: 2 }, Call::Rename { depth: 3 }] {
+    for call in [
+        Call::Overwrite,
+        Call::Write(100),
+        Call::Truncate,
+        Call::Create { depth: 2 },
+        Call::Rename { depth: 3 },
+    ] {
         fs.bound(call).time_ns(&timing);
         fs.bound_at_fill(call, 2).time_ns(&timing);
         fs.envelopes(call, &timing);
@@ -352,7 +408,10 @@ fn check<F: Flash>(fs: &mut Fs<'_, '_, F>, repair: bool) {
     });
     if let Ok(checked) = checked {
         assert_eq!(checked.findings, findings);
-        assert!(checked.mended.total() <= checked.findings && (repair || checked.mended.total() == 0), "{checked:?}");
+        assert!(
+            checked.mended.total() <= checked.findings && (repair || checked.mended.total() == 0),
+            "{checked:?}"
+        );
     }
 }
 
@@ -361,7 +420,11 @@ fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>)
     let (geometry, bytes) = (flash.geometry(), memory.len());
     let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) else { return };
     let config = *fs.config();
-    assert_eq!(bytes, config.memory_bytes(&geometry), "what a mount asks for is what the settings say");
+    assert_eq!(
+        bytes,
+        config.memory_bytes(&geometry),
+        "what a mount asks for is what the settings say"
+    );
     assert_eq!(config.check(&geometry), Ok(()), "settings that no format makes were mounted");
     if choices.below(4) != 0 {
         repair(&mut fs);
@@ -467,12 +530,17 @@ impl User {
     }
 
     fn use_inode<F: Flash>(&self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
-        let inode = if choices.below(4) == 0 { choices.size() as u32 } else { *choices.of(&self.found.inodes) };
+        let inode = if choices.below(4) == 0 {
+            choices.size() as u32
+        } else {
+            *choices.of(&self.found.inodes)
+        };
         let key = choices.of(&["k", "mode", "", "a key of some length"]);
         let value = [choices.byte(); 250];
         let length = choices.below(value.len());
         let fs = granted(fs, CALL);
-        let permissions = Permissions { mode: u16::from(value[0]) << 4, uid: inode, gid: length as u32 };
+        let permissions =
+            Permissions { mode: u16::from(value[0]) << 4, uid: inode, gid: length as u32 };
         let _ = match choices.below(7) {
             0 => fs.set_attribute(inode, key, None),
             1 | 2 => fs.set_attribute(inode, key, Some(&value[..length])),
@@ -486,11 +554,15 @@ impl User {
 
 /// Makes a call about the volume as a whole.
 fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
-    const EVENTS: [CommitOn; 4] = [CommitOn::ON_FLUSH, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
+    const EVENTS: [CommitOn; 4] =
+        [CommitOn::ON_FLUSH, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
     match choices.below(8) {
         0 | 1 => drop(granted(fs, CALL).commit()),
         2 => drop(granted(fs, CALL).rollback()),
-        3 => drop(granted(fs, CALL).maintain(Budget::Operations(u32::from(choices.word())), choices.size())),
+        3 => drop(
+            granted(fs, CALL)
+                .maintain(Budget::Operations(u32::from(choices.word())), choices.size()),
+        ),
         4 => drop(granted(fs, CALL).poll(choices.size())),
         5 => fs.set_commit_on(*choices.of(&EVENTS)),
         6 => check(fs, true),

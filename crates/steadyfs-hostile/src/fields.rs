@@ -53,8 +53,13 @@ impl Field {
     pub fn of_head(volume: &Volume, head: u32) -> Self {
         let blocks = volume.shape.geometry.block_count;
         let known_logs = if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 };
-        let streams = ROOT_HEADER_BYTES + 2 * volume.leaves() + blocks + blocks.div_ceil(2) + known_logs;
-        Self::of_root(head.checked_sub(3).map_or(HEADS_AT + HEAD_BYTES * head, |head| streams + HEAD_BYTES * head), 4)
+        let streams =
+            ROOT_HEADER_BYTES + 2 * volume.leaves() + blocks + blocks.div_ceil(2) + known_logs;
+        Self::of_root(
+            head.checked_sub(3)
+                .map_or(HEADS_AT + HEAD_BYTES * head, |head| streams + HEAD_BYTES * head),
+            4,
+        )
     }
 
     /// Returns the byte of a root that holds the state of a block. The state takes four bits of
@@ -95,7 +100,8 @@ pub struct Fields {
 impl Fields {
     /// Collects the fields of a volume.
     pub fn of(volume: &Volume) -> Self {
-        let mut fields = Self { classes: Vec::new(), patches: patches(volume), edges: edges(volume) };
+        let mut fields =
+            Self { classes: Vec::new(), patches: patches(volume), edges: edges(volume) };
         fields.add_root(volume);
         if !volume.is_disk() {
             fields.add_files(volume);
@@ -108,12 +114,27 @@ impl Fields {
     fn add_root(&mut self, volume: &Volume) {
         let config = &volume.shape.config;
         let root = Field::of_root;
-        let table = |at: u32, count: u32, width: u32| (0..count).map(|index| root(at + index * width, width)).collect::<Vec<_>>();
+        let table = |at: u32, count: u32, width: u32| {
+            (0..count).map(|index| root(at + index * width, width)).collect::<Vec<_>>()
+        };
         // Lengths, flags, sequence, start of the transaction, journal, savings, wear, previous
         // root, copies.
-        let header = [(6, 2), (8, 2), (10, 2), (12, 8), (20, 8), (28, 4), (50, 2), (52, 4), (56, 4), (60, 4), (64, 4)];
+        let header = [
+            (6, 2),
+            (8, 2),
+            (10, 2),
+            (12, 8),
+            (20, 8),
+            (28, 4),
+            (50, 2),
+            (52, 4),
+            (56, 4),
+            (60, 4),
+            (64, 4),
+        ];
         self.classes.push(header.map(|(at, width)| root(at, width)).to_vec());
-        let mut heads: Vec<_> = (0..3).flat_map(|head| [root(32 + 6 * head, 4), root(36 + 6 * head, 2)]).collect();
+        let mut heads: Vec<_> =
+            (0..3).flat_map(|head| [root(32 + 6 * head, 4), root(36 + 6 * head, 2)]).collect();
         let blocks = volume.shape.geometry.block_count;
         let mut at = ROOT_HEADER_BYTES;
         let mut next = |bytes: u32| {
@@ -124,7 +145,10 @@ impl Fields {
         let (wear, states) = (next(blocks), next(blocks.div_ceil(2)));
         let known_logs = next(if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 });
         let streams = next(volume.stream_heads() * HEAD_BYTES);
-        heads.extend((0..volume.stream_heads()).flat_map(|head| [root(streams + 6 * head, 4), root(streams + 6 * head + 4, 2)]));
+        heads.extend(
+            (0..volume.stream_heads())
+                .flat_map(|head| [root(streams + 6 * head, 4), root(streams + 6 * head + 4, 2)]),
+        );
         let lifetimes = next(volume.lifetimes_bytes());
         let overlay = next(4 * u32::from(config.overlay_entries));
         let pending = next(4 * u32::from(config.transaction_pages));
@@ -132,8 +156,12 @@ impl Fields {
             heads,
             table(leaves, volume.leaves(), 2),
             table(states, blocks.div_ceil(2), 1),
-            [table(wear, blocks, 1), table(known_logs, streams - known_logs, 1), table(lifetimes, volume.lifetimes_bytes(), 1)]
-                .concat(),
+            [
+                table(wear, blocks, 1),
+                table(known_logs, streams - known_logs, 1),
+                table(lifetimes, volume.lifetimes_bytes(), 1),
+            ]
+            .concat(),
             table(overlay, 2 * u32::from(config.overlay_entries), 2),
             table(pending, 2 * u32::from(config.transaction_pages), 2),
         ]);
@@ -146,12 +174,26 @@ impl Fields {
         let (mut buckets, mut indexes) = (Vec::new(), Vec::new());
         for inode in 0..volume.shape.config.files_max {
             let field = |at: u32, width: u32| Field::of_inode(volume, inode, at, width);
-            let number = |at: u32, width: u32| self.number(&volume.ram, volume, field(at, width)) as u32;
+            let number =
+                |at: u32, width: u32| self.number(&volume.ram, volume, field(at, width)) as u32;
             let kind = number(0, 1);
             if kind == 0 && inode > 0 {
                 continue;
             }
-            let header = [(0, 1), (1, 1), (2, 1), (3, 1), (4, 4), (8, 4), (12, 4), (16, 4), (20, 4), (24, 8), (40, 4), (44, 1)];
+            let header = [
+                (0, 1),
+                (1, 1),
+                (2, 1),
+                (3, 1),
+                (4, 4),
+                (8, 4),
+                (12, 4),
+                (16, 4),
+                (20, 4),
+                (24, 8),
+                (40, 4),
+                (44, 1),
+            ];
             let header = header.map(|(at, width)| field(at, width));
             if number(1, 1) == 0 {
                 for at in (AREA_AT..INODE_BYTES).step_by(REGION_BYTES as usize) {
@@ -176,11 +218,21 @@ impl Fields {
             headers.extend(header);
         }
         let entries = |pages: Vec<u32>| -> Vec<Field> {
-            let of_page = |page| (0..volume.logical_bytes() / 2).map(move |entry| Field::of_page(page, 2 * entry, 2));
+            let of_page = |page| {
+                (0..volume.logical_bytes() / 2).map(move |entry| Field::of_page(page, 2 * entry, 2))
+            };
             pages.into_iter().flat_map(of_page).collect()
         };
         let map = entries((1..volume.table()).collect());
-        self.classes.extend([headers, regions, removed.clone(), removed, entries(buckets), entries(indexes), map]);
+        self.classes.extend([
+            headers,
+            regions,
+            removed.clone(),
+            removed,
+            entries(buckets),
+            entries(indexes),
+            map,
+        ]);
     }
 
     /// Forges a field: with an edge, with the number of another field, or with a number near the
@@ -192,10 +244,24 @@ impl Fields {
         let number = match choices.below(8) {
             0 | 1 => self.number(ram, volume, *choices.of(class)),
             2 => u64::from(*choices.of(&self.edges)),
-            3 => u64::from(*choices.of(&self.edges)).wrapping_add(u64::from(choices.byte() % 9)).wrapping_sub(4),
+            3 => u64::from(*choices.of(&self.edges))
+                .wrapping_add(u64::from(choices.byte() % 9))
+                .wrapping_sub(4),
             4 => current.wrapping_add(u64::from(choices.byte())).wrapping_sub(0x80),
             5 => current ^ 1 << choices.below(8 * field.width as usize),
-            6 => *choices.of(&[0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0xFF_FFFF, u64::from(u32::MAX), u64::MAX, 1 << 31, 1 << 35]),
+            6 => *choices.of(&[
+                0,
+                1,
+                0x7F,
+                0xFF,
+                0x7FFF,
+                0xFFFF,
+                0xFF_FFFF,
+                u64::from(u32::MAX),
+                u64::MAX,
+                1 << 31,
+                1 << 35,
+            ]),
             _ => u64::from(choices.word()) << choices.below(49),
         };
         self.set(ram, volume, field, number);
@@ -232,7 +298,12 @@ impl Fields {
 
     /// Calls `act` with each place of a field: the holder, the first byte there, and the range of
     /// the field's bytes there.
-    fn each_place(&self, volume: &Volume, field: Field, mut act: impl FnMut(Holder, usize, std::ops::Range<usize>)) {
+    fn each_place(
+        &self,
+        volume: &Volume,
+        field: Field,
+        mut act: impl FnMut(Holder, usize, std::ops::Range<usize>),
+    ) {
         let page_bytes = volume.shape.geometry.page_bytes;
         let Field { page, at, width } = field;
         let mut in_pages = |first: &dyn Fn(u32) -> Vec<usize>| {
@@ -247,8 +318,13 @@ impl Fields {
             }
         };
         let Some(logical) = page else {
-            let of_index =
-                |index: u32| volume.newest_root().filter(|(_, tag)| tag.logical == index).map(|(page, _)| page).collect();
+            let of_index = |index: u32| {
+                volume
+                    .newest_root()
+                    .filter(|(_, tag)| tag.logical == index)
+                    .map(|(page, _)| page)
+                    .collect()
+            };
             return in_pages(&of_index);
         };
         if let Some(first) = volume.frame_of(logical) {
@@ -257,7 +333,11 @@ impl Fields {
         for patch in self.patches.iter().filter(|patch| patch.logical == logical) {
             let (from, to) = (at.max(patch.offset), (at + width).min(patch.offset + patch.length));
             if from < to {
-                act(patch.holder, patch.at + (from - patch.offset) as usize, (from - at) as usize..(to - at) as usize);
+                act(
+                    patch.holder,
+                    patch.at + (from - patch.offset) as usize,
+                    (from - at) as usize..(to - at) as usize,
+                );
             }
         }
     }
@@ -286,14 +366,21 @@ fn patches(volume: &Volume) -> Vec<Patch> {
         let used = usize::from(u16::from_le_bytes([data[0], data[1]])).min(data.len());
         let mut at = 2;
         while at + header <= used {
-            let word = |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
+            let word =
+                |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
             let (low, high) = (word(at), word(at + header - 4));
             let field = |word: u32, bits: u32| word & ((1 << bits) - 1);
             let length = field(high >> (29 - length_bits), length_bits);
             let offset = field(high >> (29 - length_bits - offset_bits), offset_bits);
             let end = at + header + length as usize;
             if length > 0 && end <= used && offset + length <= volume.logical_bytes() {
-                found.push(Patch { logical: field(low, logical_bits), offset, length, at: at + header, holder });
+                found.push(Patch {
+                    logical: field(low, logical_bits),
+                    offset,
+                    length,
+                    at: at + header,
+                    holder,
+                });
             }
             at = end;
         }
@@ -304,12 +391,26 @@ fn patches(volume: &Volume) -> Vec<Patch> {
 /// Returns the numbers at which a part of a volume begins or ends.
 fn edges(volume: &Volume) -> Vec<u32> {
     let (geometry, config) = (&volume.shape.geometry, &volume.shape.config);
-    let (pages, per_block) = (geometry.block_count * geometry.pages_per_block, geometry.pages_per_block);
+    let (pages, per_block) =
+        (geometry.block_count * geometry.pages_per_block, geometry.pages_per_block);
     let unit = u32::from(config.pages_per_logical_page);
     let logicals = [volume.table(), volume.data(), volume.logical_count(), volume.data_pages()];
-    let more = [pages / unit, pages, geometry.block_count, per_block, per_block / unit, config.files_max, config.files_max + 16];
+    let more = [
+        pages / unit,
+        pages,
+        geometry.block_count,
+        per_block,
+        per_block / unit,
+        config.files_max,
+        config.files_max + 16,
+    ];
     let slots = pages * geometry.page_bytes / 8;
-    [&logicals[..], &more, &[0, 1, 2, 3, 8, slots, volume.leaves(), u32::from(config.overlay_entries)]].concat()
+    [
+        &logicals[..],
+        &more,
+        &[0, 1, 2, 3, 8, slots, volume.leaves(), u32::from(config.overlay_entries)],
+    ]
+    .concat()
 }
 
 #[cfg(test)]
@@ -321,10 +422,12 @@ mod tests {
     fn fields_hold_what_the_volume_has() {
         for volume in volumes().iter().chain(disks()) {
             let fields = Fields::of(volume);
-            let number = |at: u32, width: u32| fields.number(&volume.ram, volume, Field::of_root(at, width));
+            let number =
+                |at: u32, width: u32| fields.number(&volume.ram, volume, Field::of_root(at, width));
             assert_eq!(number(0, 4), u64::from(u32::from_le_bytes(*b"SFSR")));
             let blocks = u64::from(volume.shape.geometry.block_count);
-            assert!((0..3).all(|head| number(32 + 6 * head, 4) < blocks || number(32 + 6 * head, 4) == u64::from(u32::MAX)));
+            assert!((0..3).all(|head| number(32 + 6 * head, 4) < blocks
+                || number(32 + 6 * head, 4) == u64::from(u32::MAX)));
         }
     }
 
@@ -335,13 +438,18 @@ mod tests {
             let mut changed = 0;
             for seed in 0..200u8 {
                 let mut ram = volume.ram.clone();
-                fields.forge(&mut ram, volume, &mut Choices::new(&[seed, seed.wrapping_mul(7), 4, seed, 3, 9]));
+                fields.forge(
+                    &mut ram,
+                    volume,
+                    &mut Choices::new(&[seed, seed.wrapping_mul(7), 4, seed, 3, 9]),
+                );
                 for page in 0..ram.page_count() {
                     let before = ram.page(page).to_vec();
                     if before != volume.ram.page(page) {
                         changed += 1;
                         seal(&mut ram, page);
-                        let is_sealed = ram.page(page) == before || volume.shape.geometry.programs_bytes;
+                        let is_sealed =
+                            ram.page(page) == before || volume.shape.geometry.programs_bytes;
                         assert!(is_sealed, "page {page}");
                     }
                 }

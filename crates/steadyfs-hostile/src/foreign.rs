@@ -21,18 +21,28 @@ const DEPTH_MAX: usize = 4;
 /// Most entries of a directory that are read.
 const ENTRIES_MAX: usize = 40;
 /// Numbers at which something begins, ends, or overflows.
-const NUMBERS: [u32; 9] = [0, 1, 0x7F, 0x7FFF, 0xFFFF, 0x100_0000, 0x7FFF_FFFF, 0xFFFF_FFFE, u32::MAX];
+const NUMBERS: [u32; 9] =
+    [0, 1, 0x7F, 0x7FFF, 0xFFFF, 0x100_0000, 0x7FFF_FFFF, 0xFFFF_FFFE, u32::MAX];
 
 /// Small squashfs images: with LZ4 and plain metadata, with LZ4, and with deflate and larger
 /// blocks.
 static SQUASH: LazyLock<[Vec<u8>; 3]> = LazyLock::new(|| {
     let lz4 = squashfs::Compressor::Lz4 { high: true };
     let of = |compressor, block_bytes, plain_metadata| {
-        let settings =
-            squashfs::Settings { compressor, block_bytes, plain_metadata, pad_bytes: 1, ..squashfs::Settings::default() };
+        let settings = squashfs::Settings {
+            compressor,
+            block_bytes,
+            plain_metadata,
+            pad_bytes: 1,
+            ..squashfs::Settings::default()
+        };
         squashfs::write(&tree(), &settings).expect("an image")
     };
-    [of(lz4, 4096, true), of(lz4, 4096, false), of(squashfs::Compressor::Gzip { level: 9 }, 16_384, true)]
+    [
+        of(lz4, 4096, true),
+        of(lz4, 4096, false),
+        of(squashfs::Compressor::Gzip { level: 9 }, 16_384, true),
+    ]
 });
 
 /// A small cramfs image.
@@ -41,25 +51,44 @@ static CRAMFS: LazyLock<Vec<u8>> =
 
 /// Images that other tools made: JFFS2 and UBIFS.
 static OTHERS: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
-    let ubifs = zstd::bulk::decompress(include_bytes!("../images/small.ubifs.zst"), 1 << 20).expect("an image");
+    let ubifs = zstd::bulk::decompress(include_bytes!("../images/small.ubifs.zst"), 1 << 20)
+        .expect("an image");
     [include_bytes!("../images/small.jffs2").to_vec(), ubifs]
 });
 
 fn tree() -> Tree {
     let mut tree = Tree::new(Limit::default());
     let file = |content: Vec<u8>| Inode::new(Kind::File(content), 0o644);
-    let etc = tree.insert(0, b"etc", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
+    let etc =
+        tree.insert(0, b"etc", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
     for index in 0..30 {
-        tree.insert(etc, format!("setting-{index}").as_bytes(), file(format!("{index} is on").into_bytes())).expect("room");
+        tree.insert(
+            etc,
+            format!("setting-{index}").as_bytes(),
+            file(format!("{index} is on").into_bytes()),
+        )
+        .expect("room");
     }
-    tree.insert(0, b"large", file((0..20_000u32).map(|at| (at / 3) as u8).collect())).expect("room");
-    tree.insert(0, b"noise", file((0..9_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect())).expect("room");
+    tree.insert(0, b"large", file((0..20_000u32).map(|at| (at / 3) as u8).collect()))
+        .expect("room");
+    tree.insert(
+        0,
+        b"noise",
+        file((0..9_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect()),
+    )
+    .expect("room");
     let mut sparse = vec![0; 30_000];
     sparse[17_000] = 1;
     let sparse = tree.insert(0, b"sparse", file(sparse)).expect("room");
     tree.link(etc, b"zero", sparse).expect("room");
-    tree.insert(0, b"link", Inode::new(Kind::Symlink(b"etc/setting-3".to_vec()), 0o777)).expect("room");
-    tree.insert(0, b"console", Inode::new(Kind::Device { is_block: false, major: 5, minor: 1 }, 0o600)).expect("room");
+    tree.insert(0, b"link", Inode::new(Kind::Symlink(b"etc/setting-3".to_vec()), 0o777))
+        .expect("room");
+    tree.insert(
+        0,
+        b"console",
+        Inode::new(Kind::Device { is_block: false, major: 5, minor: 1 }, 0o600),
+    )
+    .expect("room");
     tree
 }
 
@@ -163,7 +192,11 @@ pub fn cram(input: &[u8]) {
     let mut waiting = vec![rom.root()];
     for _ in 0..200 {
         let Some(node) = waiting.pop() else { break };
-        let _ = (rom.read(&node, 3, &mut data), rom.read(&node, 4090, &mut data), rom.read_link(&node, &mut data));
+        let _ = (
+            rom.read(&node, 3, &mut data),
+            rom.read(&node, 4090, &mut data),
+            rom.read_link(&node, &mut data),
+        );
         let mut cursor = steadyfs_rom::cramfs::Cursor::default();
         while let Ok(Some(entry)) = rom.list(&node, &mut cursor) {
             if waiting.len() >= ENTRIES_MAX {
@@ -196,8 +229,11 @@ pub fn convert(input: &[u8]) {
     let _ = ubi::volumes(&image);
     if let Some(tree) = tree {
         assert!(tree.inodes().len() <= LIMIT.inodes);
-        let bytes: usize =
-            tree.inodes().iter().map(|inode| if let Kind::File(content) = &inode.kind { content.len() } else { 0 }).sum();
+        let bytes: usize = tree
+            .inodes()
+            .iter()
+            .map(|inode| if let Kind::File(content) = &inode.kind { content.len() } else { 0 })
+            .sum();
         assert!(bytes as u64 <= LIMIT.bytes);
         assert!(tree.walk().len() <= LIMIT.inodes);
     }
@@ -209,13 +245,23 @@ pub fn convert(input: &[u8]) {
 /// If a read returns bytes that were not signed.
 pub fn sealed(input: &[u8]) {
     static SEALED: LazyLock<(verity::Sealed, [u8; 32])> = LazyLock::new(|| {
-        let settings = verity::Settings { block_bytes: 512, key: Some([9; 32]), ..verity::Settings::default() };
-        (verity::append(SQUASH[0].clone(), &settings).expect("an image"), verity::public_key(&[9; 32]).expect("a key"))
+        let settings = verity::Settings {
+            block_bytes: 512,
+            key: Some([9; 32]),
+            ..verity::Settings::default()
+        };
+        (
+            verity::append(SQUASH[0].clone(), &settings).expect("an image"),
+            verity::public_key(&[9; 32]).expect("a key"),
+        )
     });
     let mut choices = Choices::new(input);
     let image = damaged(&SEALED.0.bytes, &mut choices);
     let mut memory = [0; 512 * 4];
-    let Ok(mut source) = Verified::open(InRam::new(&image), Trusted::Key(SEALED.1), &mut memory) else { return };
+    let Ok(mut source) = Verified::open(InRam::new(&image), Trusted::Key(SEALED.1), &mut memory)
+    else {
+        return;
+    };
     let mut data = [0; 900];
     for _ in 0..4 {
         let at = u64::from(choices.word()) % source.bytes();

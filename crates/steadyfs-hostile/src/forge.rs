@@ -46,7 +46,9 @@ mod tests {
     use crate::seal::seal;
     use crate::volumes::{SHAPES, Volume, disks, volumes};
     use std::collections::BTreeSet;
-    use steadyfs::{Access, BlockState, Budget, CommitOn, Error, FileSystem, MountError, OpenOptions, ROOT};
+    use steadyfs::{
+        Access, BlockState, Budget, CommitOn, Error, FileSystem, MountError, OpenOptions, ROOT,
+    };
 
     /// Numbers of kinds of inodes, and of states of blocks.
     const REMOVED: u64 = 3;
@@ -58,7 +60,11 @@ mod tests {
     const INDEX_AT: u32 = 117;
 
     /// Mounts a volume for writing and does something with it.
-    fn with_volume(volume: &Volume, ram: &mut Ram, act: impl FnOnce(&mut FileSystem<'_, &mut Ram>)) -> Result<(), MountError> {
+    fn with_volume(
+        volume: &Volume,
+        ram: &mut Ram,
+        act: impl FnOnce(&mut FileSystem<'_, &mut Ram>),
+    ) -> Result<(), MountError> {
         let mut memory = vec![0; volume.shape.config.memory_bytes(&volume.shape.geometry) + 1000];
         FileSystem::mount(ram, Access::ReadWrite, &mut memory).map(|mut fs| act(&mut fs))
     }
@@ -78,13 +84,22 @@ mod tests {
         for volume in volumes() {
             let fields = Fields::of(volume);
             let removed = |inode: &u32| {
-                let number = |at, width| fields.number(&volume.ram, volume, Field::of_inode(volume, *inode, at, width));
-                matches!(number(0, 1), REMOVED | ORPHAN) && number(1, 1) == 0 && number(INDEX_AT, 3) > 0
+                let number = |at, width| {
+                    fields.number(&volume.ram, volume, Field::of_inode(volume, *inode, at, width))
+                };
+                matches!(number(0, 1), REMOVED | ORPHAN)
+                    && number(1, 1) == 0
+                    && number(INDEX_AT, 3) > 0
             };
             for inode in (0..volume.shape.config.files_max).filter(removed) {
                 for index in 1..volume.data() {
                     let mut ram = volume.ram.clone();
-                    fields.set(&mut ram, volume, Field::of_inode(volume, inode, INDEX_AT, 3), index.into());
+                    fields.set(
+                        &mut ram,
+                        volume,
+                        Field::of_inode(volume, inode, INDEX_AT, 3),
+                        index.into(),
+                    );
                     let entries = |fs: &mut FileSystem<'_, &mut Ram>| {
                         let paths = ["d", "d/e", "d/e/f", "d/short", "d/long", "a2"];
                         paths.map(|path| fs.stat(path).map(|stat| (stat.inode, stat.size)))
@@ -130,17 +145,26 @@ mod tests {
                         continue;
                     }
                     let _ = with_volume(volume, &mut ram, |fs| {
-                        let heads = fs.describe().heads.into_iter().flatten().map(|(block, _)| block);
+                        let heads =
+                            fs.describe().heads.into_iter().flatten().map(|(block, _)| block);
                         let blocks: BTreeSet<_> = heads.clone().collect();
                         assert_eq!(blocks.len(), heads.count(), "a block of two heads");
                         for &block in &blocks {
-                            assert_eq!(fs.block(block).map(|info| info.state), Some(BlockState::Active), "block {block}");
+                            assert_eq!(
+                                fs.block(block).map(|info| info.state),
+                                Some(BlockState::Active),
+                                "block {block}"
+                            );
                         }
                         fs.set_commit_on(CommitOn::EVERY_WRITE);
                         let page = fs.usage().logical_bytes as usize;
                         let Ok(mut file) = fs.open("new", OpenOptions::CREATE) else { return };
                         for round in 0..60 {
-                            let _ = fs.write(&mut file, round % 5 * page as u64, &vec![round as u8; page]);
+                            let _ = fs.write(
+                                &mut file,
+                                round % 5 * page as u64,
+                                &vec![round as u8; page],
+                            );
                         }
                         let _ = fs.close(file);
                     });
@@ -156,19 +180,34 @@ mod tests {
         let mut cases = 0;
         for volume in volumes() {
             let fields = Fields::of(volume);
-            let kind = |inode| fields.number(&volume.ram, volume, Field::of_inode(volume, inode, 0, 1));
-            for inode in (0..volume.shape.config.files_max).filter(|&inode| matches!(kind(inode), REMOVED | ORPHAN)) {
+            let kind =
+                |inode| fields.number(&volume.ram, volume, Field::of_inode(volume, inode, 0, 1));
+            for inode in (0..volume.shape.config.files_max)
+                .filter(|&inode| matches!(kind(inode), REMOVED | ORPHAN))
+            {
                 let mut ram = volume.ram.clone();
                 fields.set(&mut ram, volume, Field::of_page(0, 0, 4), u64::from(inode) + 1);
-                fields.set(&mut ram, volume, Field::of_inode(volume, inode, 12, 4), u64::from(inode) + 1);
+                fields.set(
+                    &mut ram,
+                    volume,
+                    Field::of_inode(volume, inode, 12, 4),
+                    u64::from(inode) + 1,
+                );
                 let used = with_volume(volume, &mut ram, |fs| {
                     let idle = fs.maintain(Budget::Operations(200_000), 0);
-                    let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
+                    let mut scratch =
+                        vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
                     let checked = fs.check(&mut scratch, true, &mut |_| ());
                     // An empty page of the file table is given back, and the list is given up
                     // with it.
-                    assert!(matches!(idle, Ok(true) | Err(Error::Corrupt)), "inode {inode}: {idle:?}");
-                    assert!(checked.is_ok_and(|checked| checked.findings == checked.mended.total()), "{checked:?}");
+                    assert!(
+                        matches!(idle, Ok(true) | Err(Error::Corrupt)),
+                        "inode {inode}: {idle:?}"
+                    );
+                    assert!(
+                        checked.is_ok_and(|checked| checked.findings == checked.mended.total()),
+                        "{checked:?}"
+                    );
                     assert_eq!(fs.maintain(Budget::Operations(200_000), 0), Ok(true));
                 });
                 assert_eq!(used, Ok(()));
@@ -187,13 +226,23 @@ mod tests {
             for number in [u32::MAX, volume.shape.config.files_max + 17, 2, 3] {
                 let mut ram = volume.ram.clone();
                 let mut inode = 0;
-                let _ = with_volume(volume, &mut volume.ram.clone(), |fs| inode = fs.stat("a2").expect("a file").inode);
+                let _ = with_volume(volume, &mut volume.ram.clone(), |fs| {
+                    inode = fs.stat("a2").expect("a file").inode
+                });
                 fields.set(&mut ram, volume, Field::of_inode(volume, inode, 16, 4), number.into());
                 let used = with_volume(volume, &mut ram, |fs| {
-                    assert_eq!(fs.rename("a2", "b".repeat(150).as_str()), Err(Error::Corrupt), "extension {number}");
-                    let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
+                    assert_eq!(
+                        fs.rename("a2", "b".repeat(150).as_str()),
+                        Err(Error::Corrupt),
+                        "extension {number}"
+                    );
+                    let mut scratch =
+                        vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
                     let checked = fs.check(&mut scratch, true, &mut |_| ()).expect("check");
-                    assert!(checked.findings > 0 && checked.findings == checked.mended.total(), "{checked:?}");
+                    assert!(
+                        checked.findings > 0 && checked.findings == checked.mended.total(),
+                        "{checked:?}"
+                    );
                     assert_eq!(fs.rename("a2", "b".repeat(150).as_str()), Ok(()));
                 });
                 assert_eq!(used, Ok(()));
@@ -223,13 +272,15 @@ mod tests {
             let mut ram = volume.ram.clone();
             let per_block = volume.shape.geometry.pages_per_block as usize;
             let first = move_ring(volume, &mut ram) * per_block;
-            let (of_root, tag) = volume.newest_root().find(|(_, tag)| tag.logical == 0).expect("a root");
+            let (of_root, tag) =
+                volume.newest_root().find(|(_, tag)| tag.logical == 0).expect("a root");
             let ring_count = {
                 let bytes = &ram.parts(0).0[44..52];
                 u64::from_le_bytes(bytes.try_into().expect("eight bytes")).count_ones()
             };
             // The next number that belongs to the last place of the ring.
-            let number = (u32::try_from(tag.sequence).expect("a number") / ring_count + 2) * ring_count - 1;
+            let number =
+                (u32::try_from(tag.sequence).expect("a number") / ring_count + 2) * ring_count - 1;
             for index in 0..per_block {
                 let copy = ram.page(of_root).to_vec();
                 ram.page_mut(first + index).copy_from_slice(&copy);
@@ -253,7 +304,8 @@ mod tests {
             let (mut ram, fields) = (volume.ram.clone(), Fields::of(volume));
             let geometry = &volume.shape.geometry;
             let block = move_ring(volume, &mut ram) as u32;
-            let (places, per_page) = (geometry.pages_per_block * geometry.page_bytes / 8, geometry.page_bytes / 8);
+            let (places, per_page) =
+                (geometry.pages_per_block * geometry.page_bytes / 8, geometry.page_bytes / 8);
             let place = (block + 1) * places - per_page;
             fields.set(&mut ram, volume, Field::of_root(28, 4), place.into());
             // No head has the block.

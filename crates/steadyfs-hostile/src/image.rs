@@ -44,7 +44,10 @@ pub fn read(choices: &mut Choices<'_>) -> Ram {
 
 /// Writes the medium of a volume with one of the [`SHAPES`], and a script.
 pub fn write(volume: &Volume, script: &[u8]) -> Vec<u8> {
-    let shape = SHAPES.iter().position(|shape| shape.geometry == volume.shape.geometry).expect("one of the shapes");
+    let shape = SHAPES
+        .iter()
+        .position(|shape| shape.geometry == volume.shape.geometry)
+        .expect("one of the shapes");
     let mut bytes = vec![shape as u8];
     for page in 0..volume.ram.page_count() {
         let (data, tag) = volume.ram.parts(page);
@@ -71,7 +74,10 @@ mod tests {
 
     #[test]
     fn a_medium_is_read_as_it_was_written() {
-        for volume in volumes().iter().filter(|volume| SHAPES.iter().any(|shape| shape.geometry == volume.shape.geometry)) {
+        for volume in volumes()
+            .iter()
+            .filter(|volume| SHAPES.iter().any(|shape| shape.geometry == volume.shape.geometry))
+        {
             let bytes = write(volume, b"script");
             let mut choices = Choices::new(&bytes);
             let ram = read(&mut choices);

@@ -14,7 +14,9 @@ use steadyfs::media::Geometry;
 use steadyfs_host::image::{Image, Shape};
 use steadyfs_lab::evaluate::{Timing, Workload};
 use steadyfs_lab::replay::{TimeUnit, read_trace, write_trace};
-use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size, parse_write_size};
+use steadyfs_lab::units::{
+    parse_duration, parse_percent, parse_rate, parse_size, parse_write_size,
+};
 use steadyfs_sim::{NandTiming, Profile, TimingChoice};
 
 use crate::checksum::crc;
@@ -77,12 +79,18 @@ pub fn names(input: &[u8]) {
     let name = String::from_utf8_lossy(input);
     let safe = sanitised(&name);
     assert_eq!(host_fault(&safe), None, "{name:?} became {safe:?}");
-    assert_eq!(PathBuf::from("dir").join(&*safe).components().count(), 2, "{safe:?} leaves its directory");
+    assert_eq!(
+        PathBuf::from("dir").join(&*safe).components().count(),
+        2,
+        "{safe:?} leaves its directory"
+    );
     assert!(host_fault(&name).is_some() || *safe == *name);
     assert!(!printable(&name).contains(char::is_control));
     let joined = join("dir", &name);
     assert!(joined.starts_with("dir/"));
-    let _ = last_name(&name).map(|last| assert!(!last.is_empty() && !last.contains('/') && last != ".." && last != "."));
+    let _ = last_name(&name).map(|last| {
+        assert!(!last.is_empty() && !last.contains('/') && last != ".." && last != ".")
+    });
     let Ok(place) = name.parse::<Place>();
     assert!(!place.below(Some(&name)).starts_with('/') || place.path.is_empty());
 }
@@ -104,7 +112,12 @@ pub fn image(input: &[u8]) {
     FILE.with_borrow_mut(|scratch| {
         scratch.write(&bytes);
         if let Ok(mut image) = Image::open(&scratch.0, Access::ReadOnly) {
-            assert!(image.shape().file_bytes() <= bytes.len() as u64, "{:?} in {} bytes", image.shape(), bytes.len());
+            assert!(
+                image.shape().file_bytes() <= bytes.len() as u64,
+                "{:?} in {} bytes",
+                image.shape(),
+                bytes.len()
+            );
             read_only(&mut image, &mut choices);
         }
     });
@@ -153,13 +166,19 @@ impl Scratch {
     fn new() -> Self {
         let shared = PathBuf::from("/dev/shm");
         let directory = if shared.is_dir() { shared } else { std::env::temp_dir() };
-        let path = directory.join(format!("steadyfs-hostile-{}-{:?}.img", std::process::id(), std::thread::current().id()));
+        let path = directory.join(format!(
+            "steadyfs-hostile-{}-{:?}.img",
+            std::process::id(),
+            std::thread::current().id()
+        ));
         File::create(&path).expect("a file for an image");
         Self(path)
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        File::create(&self.0).and_then(|mut file| file.write_all(bytes)).expect("a file for an image");
+        File::create(&self.0)
+            .and_then(|mut file| file.write_all(bytes))
+            .expect("a file for an image");
     }
 }
 

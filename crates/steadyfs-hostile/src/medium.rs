@@ -9,7 +9,9 @@
 //! - a change by a reader.
 
 use crate::checksum::crc_with;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 /// The fault that a read of a page meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +101,12 @@ impl Ram {
 
     /// Returns the pages of a run of bytes of a block. For each page, it also returns the place
     /// of the run in its data, and the length of the run there.
-    fn run(&self, block: BlockIndex, offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+    fn run(
+        &self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: usize,
+    ) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
         let (mut offset, mut left) = (offset, bytes);
         std::iter::from_fn(move || {
@@ -113,7 +120,9 @@ impl Ram {
 
     /// Returns a run of data bytes of a block.
     pub fn bytes(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<u8> {
-        self.run(block, offset, bytes).flat_map(|(page, at, part)| self.parts(page).0[at..at + part].iter().copied()).collect()
+        self.run(block, offset, bytes)
+            .flat_map(|(page, at, part)| self.parts(page).0[at..at + part].iter().copied())
+            .collect()
     }
 
     /// Puts a run of data bytes into a block.
@@ -146,7 +155,11 @@ impl Ram {
 
     fn count_program(&mut self) -> Result<(), Failure> {
         self.programs += 1;
-        if self.fails_every > 0 && self.programs.is_multiple_of(self.fails_every) { Err(Failure::BadBlock) } else { Ok(()) }
+        if self.fails_every > 0 && self.programs.is_multiple_of(self.fails_every) {
+            Err(Failure::BadBlock)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -159,7 +172,12 @@ impl Flash for Ram {
         Timing { read_ns: 1, read_tag_ns: 1, program_ns: 4, copy_ns: 5, erase_ns: 40 }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.look(page)?;
         let (from, from_tag) = self.parts(page as usize);
         data.copy_from_slice(from);
@@ -177,7 +195,12 @@ impl Flash for Ram {
         self.corrected
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.count_program()?;
         let (to, to_tag) = self.parts_mut(page as usize);
         to.fill(0xFF);
@@ -195,7 +218,12 @@ impl Flash for Ram {
         self.program(page, &data, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         for (page, ..) in self.run(block, offset, data.len()) {
             self.look(page as PageIndex)?;
         }
@@ -203,7 +231,12 @@ impl Flash for Ram {
         Ok(())
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.count_program()?;
         self.set_bytes(block, offset, data);
         Ok(())
@@ -279,7 +312,10 @@ impl<F: Flash> Guarded<F> {
     }
 
     fn count(&mut self) {
-        self.left = self.left.checked_sub(1).unwrap_or_else(|| panic!("no end after {} operations", self.budget));
+        self.left = self
+            .left
+            .checked_sub(1)
+            .unwrap_or_else(|| panic!("no end after {} operations", self.budget));
     }
 
     fn look(&mut self, page: PageIndex) {
@@ -293,7 +329,10 @@ impl<F: Flash> Guarded<F> {
         assert!(programs_bytes, "bytes of block {block} on a medium of pages");
         let end = offset + bytes as u32;
         assert!(block < block_count, "bytes of block {block}, of {block_count}");
-        assert!(bytes > 0 && end <= pages_per_block * page_bytes, "bytes {offset} to {end} of a block");
+        assert!(
+            bytes > 0 && end <= pages_per_block * page_bytes,
+            "bytes {offset} to {end} of a block"
+        );
         [offset, end - 1].map(|at| block * pages_per_block + at / page_bytes)
     }
 
@@ -313,9 +352,18 @@ impl<F: Flash> Flash for Guarded<F> {
         self.inner.timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.look(page);
-        assert_eq!(data.len(), self.geometry.page_bytes as usize, "bytes of the buffer for page {page}");
+        assert_eq!(
+            data.len(),
+            self.geometry.page_bytes as usize,
+            "bytes of the buffer for page {page}"
+        );
         self.inner.read(page, data, tag)
     }
 
@@ -328,9 +376,18 @@ impl<F: Flash> Flash for Guarded<F> {
         self.inner.corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.change(page);
-        assert!(data.len() <= self.geometry.page_bytes as usize, "{} bytes for page {page}", data.len());
+        assert!(
+            data.len() <= self.geometry.page_bytes as usize,
+            "{} bytes for page {page}",
+            data.len()
+        );
         self.inner.program(page, data, tag)
     }
 
@@ -343,18 +400,32 @@ impl<F: Flash> Flash for Guarded<F> {
         self.inner.program_loaded(page, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.ends(block, offset, data.len()).into_iter().for_each(|page| self.look(page));
         self.inner.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.ends(block, offset, data.len()).into_iter().for_each(|page| self.change(page));
         self.inner.program_bytes(block, offset, data)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        assert!(block < self.geometry.block_count, "block {block} is erased, of {}", self.geometry.block_count);
+        assert!(
+            block < self.geometry.block_count,
+            "block {block} is erased, of {}",
+            self.geometry.block_count
+        );
         self.change(block * self.geometry.pages_per_block);
         self.inner.erase(block)
     }
@@ -388,7 +459,8 @@ impl<F: Flash> Flash for Guarded<F> {
 mod tests {
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 4, block_count: 2, programs_bytes: false };
+    const GEOMETRY: Geometry =
+        Geometry { page_bytes: 256, pages_per_block: 4, block_count: 2, programs_bytes: false };
 
     #[test]
     #[should_panic(expected = "page 8 is read, of 8")]

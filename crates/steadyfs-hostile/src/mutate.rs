@@ -49,8 +49,9 @@ fn change_page(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
 
 /// Returns one of the [volumes], or of the [disks], with some of its fields forged.
 pub fn forged(choices: &mut Choices<'_>, of_disks: bool) -> Ram {
-    static FIELDS: LazyLock<[Vec<Fields>; 2]> =
-        LazyLock::new(|| [volumes(), disks()].map(|volumes| volumes.iter().map(Fields::of).collect()));
+    static FIELDS: LazyLock<[Vec<Fields>; 2]> = LazyLock::new(|| {
+        [volumes(), disks()].map(|volumes| volumes.iter().map(Fields::of).collect())
+    });
     let volumes = if of_disks { disks() } else { volumes() };
     let number = choices.below(volumes.len());
     let (volume, fields) = (&volumes[number], &FIELDS[usize::from(of_disks)][number]);
@@ -90,7 +91,8 @@ fn target(volume: &Volume, choices: &mut Choices<'_>) -> usize {
 /// Changes a record of a chain.
 fn change_record(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
     let records = volume.chain_records();
-    let &ChainRecord { block, offset, bytes } = &records[choices.below(4 * records.len()) % records.len()];
+    let &ChainRecord { block, offset, bytes } =
+        &records[choices.below(4 * records.len()) % records.len()];
     let mut record = ram.bytes(block, offset, bytes);
     let (tag, data) = record.split_at_mut(TAG_BYTES);
     match choices.below(4) {

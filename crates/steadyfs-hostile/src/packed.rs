@@ -14,7 +14,8 @@ use steadyfs_host::plain::PlainFile;
 use crate::choices::Choices;
 use crate::medium::Ram;
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 40, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 40, programs_bytes: false };
 /// Most calls of a script. Each call may read and write some chunks.
 const CALLS_MAX: usize = 12;
 /// Most bytes that a call reads or writes.
@@ -42,7 +43,8 @@ pub fn block(input: &[u8]) {
     if let Some(made) = lz4::decode(&mut room, stored.len(), limit) {
         assert!(made <= limit);
     }
-    let (mut out, mut again) = (vec![0; stored.len() + stored.len() / 255 + 16], vec![0; 2 * stored.len() + 64]);
+    let (mut out, mut again) =
+        (vec![0; stored.len() + stored.len() / 255 + 16], vec![0; 2 * stored.len() + 64]);
     let count = lz4::encode(stored, &mut out, &mut [0; 512]).expect("room for the worst case");
     let start = again.len() - count.min(again.len());
     again[start..].copy_from_slice(&out[..count]);
@@ -58,7 +60,8 @@ pub fn block(input: &[u8]) {
 pub fn file(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut memory = vec![0; config().memory_bytes(&GEOMETRY) + 12 * 8];
-    let mut fs = FileSystem::mount(BLANK.clone(), Access::ReadWrite, &mut memory).expect("a volume");
+    let mut fs =
+        FileSystem::mount(BLANK.clone(), Access::ReadWrite, &mut memory).expect("a volume");
     let attribute = attribute(&mut choices);
     let mut stored = fs.open("f", OpenOptions::CREATE).expect("a file");
     fs.set_attribute(stored.inode(), ATTRIBUTE, Some(&attribute)).expect("an attribute");
@@ -76,7 +79,8 @@ pub fn file(input: &[u8]) {
     file.close(&mut fs).expect("closed");
     // The rest of the volume is unchanged.
     let sound = Shape::new(4096, Method::Lz4);
-    let other = PackedFile::create(&mut fs, "g", sound, vec![0; sound.write_bytes()]).expect("a file");
+    let other =
+        PackedFile::create(&mut fs, "g", sound, vec![0; sound.write_bytes()]).expect("a file");
     other.close(&mut fs).expect("closed");
 }
 

@@ -63,12 +63,20 @@ impl Structure {
     /// Returns the pages that hold the structure, the newest first.
     fn pages(self, volume: &Volume) -> Vec<usize> {
         let of = |kinds: &[u8]| volume.pages_of(kinds).map(|(page, _)| page).collect();
-        let newest = |logical: &mut dyn Iterator<Item = u32>| logical.filter_map(|logical| volume.newest_of(logical)).collect();
+        let newest = |logical: &mut dyn Iterator<Item = u32>| {
+            logical.filter_map(|logical| volume.newest_of(logical)).collect()
+        };
         match self {
             Self::Superblock => vec![0],
-            Self::Root => volume.newest_root().filter(|(_, tag)| tag.aux >> 8 == 0).map(|(page, _)| page).collect(),
+            Self::Root => volume
+                .newest_root()
+                .filter(|(_, tag)| tag.aux >> 8 == 0)
+                .map(|(page, _)| page)
+                .collect(),
             Self::Tag => volume.every_page().collect(),
-            Self::Journal => volume.pages_of(&kind::JOURNAL).take(1).map(|(page, _)| page).collect(),
+            Self::Journal => {
+                volume.pages_of(&kind::JOURNAL).take(1).map(|(page, _)| page).collect()
+            }
             Self::Leaf => of(&kind::LEAF),
             Self::Inode => newest(&mut (volume.table()..volume.data())),
             Self::Directory => newest(&mut Tables::of(volume).buckets.into_iter()),
@@ -79,7 +87,8 @@ impl Structure {
     /// Returns the pages that hold the structure, computed once.
     fn pages_of(self, volume: usize) -> &'static [usize] {
         static PAGES: LazyLock<Vec<Vec<Vec<usize>>>> = LazyLock::new(|| {
-            let of_volume = |volume: &Volume| ALL.iter().map(|structure| structure.pages(volume)).collect();
+            let of_volume =
+                |volume: &Volume| ALL.iter().map(|structure| structure.pages(volume)).collect();
             volumes().iter().map(of_volume).collect()
         });
         &PAGES[volume][self as usize]
@@ -90,7 +99,11 @@ impl Structure {
         let mut choices = Choices::new(input);
         let flags = choices.byte();
         let Some(mut ram) = self.damaged(flags, &mut choices) else { return };
-        if flags & READ_ONLY != 0 { read_only(&mut ram, &mut choices) } else { exercise(&mut ram, choices) }
+        if flags & READ_ONLY != 0 {
+            read_only(&mut ram, &mut choices)
+        } else {
+            exercise(&mut ram, choices)
+        }
     }
 
     fn damaged(self, flags: u8, choices: &mut Choices<'_>) -> Option<Ram> {
@@ -115,7 +128,9 @@ impl Structure {
         match self {
             Self::Superblock => {
                 let copies = volume.pages_of(&[kind::SUPER]);
-                copies.filter(|&(copy, _)| copy != page).for_each(|(copy, _)| ram.page_mut(copy).fill(0xFF));
+                copies
+                    .filter(|&(copy, _)| copy != page)
+                    .for_each(|(copy, _)| ram.page_mut(copy).fill(0xFF));
             }
             Self::Root => repeat(&mut ram, volume, page, flags & RAW == 0),
             _ => {}
@@ -145,7 +160,9 @@ impl Structure {
 fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     let content = ram.parts(page).0.to_vec();
     let place = volume.newest_root().find(|&(own, _)| own == page).map(|(_, tag)| tag.logical);
-    for (copy, _) in volume.newest_root().filter(|(copy, tag)| *copy != page && Some(tag.logical) == place) {
+    for (copy, _) in
+        volume.newest_root().filter(|(copy, tag)| *copy != page && Some(tag.logical) == place)
+    {
         ram.parts_mut(copy).0.copy_from_slice(&content);
         if sealed {
             seal(ram, copy);
@@ -159,11 +176,14 @@ fn write_records(page: &mut [u8], widths: [u32; 3], mut choices: Choices<'_>) {
     let header = (widths.iter().sum::<u32>() as usize + 3).div_ceil(8);
     let mut used = 2;
     while !choices.is_empty() && used + header < page.len() {
-        let (logical, offset, length) = (u64::from(choices.byte()), u64::from(choices.word()), usize::from(choices.byte()));
+        let (logical, offset, length) =
+            (u64::from(choices.byte()), u64::from(choices.word()), usize::from(choices.byte()));
         let length = length.min(page.len() - used - header);
         // A value that is too large for its field runs into the next field.
         let end = 8 * header as u32 - 3;
-        let word = logical + (offset << (end - widths[2] - widths[1])) + ((length as u64) << (end - widths[2]));
+        let word = logical
+            + (offset << (end - widths[2] - widths[1]))
+            + ((length as u64) << (end - widths[2]));
         page[used..used + header].copy_from_slice(&word.to_le_bytes()[..header]);
         let bytes = choices.bytes(length);
         page[used + header..used + header + bytes.len()].copy_from_slice(bytes);
@@ -182,7 +202,8 @@ impl Tables {
     /// Reads the regions of all inodes, as the newest frames of the file table have them.
     fn of(volume: &Volume) -> Self {
         let mut tables = Self { buckets: Vec::new(), indexes: Vec::new() };
-        for page in (volume.table()..volume.data()).filter_map(|logical| volume.newest_of(logical)) {
+        for page in (volume.table()..volume.data()).filter_map(|logical| volume.newest_of(logical))
+        {
             volume.ram.parts(page).0.chunks_exact(256).for_each(|inode| tables.add(inode));
         }
         tables
@@ -191,7 +212,9 @@ impl Tables {
     /// Adds the pages that an inode names, as `docs/format.md` defines: for a file or directory
     /// whose data is not in the inode.
     fn add(&mut self, inode: &[u8]) {
-        let number = |at: usize, width: usize| inode[at..at + width].iter().rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
+        let number = |at: usize, width: usize| {
+            inode[at..at + width].iter().rev().fold(0, |n, &byte| n << 8 | u32::from(byte))
+        };
         if !matches!(inode[0], 1 | 2) || inode[1] != 0 {
             return;
         }
@@ -219,8 +242,14 @@ mod tests {
                 let flags = choices.byte();
                 let volume = &volumes()[usize::from(flags)];
                 let ram = structure.damaged(flags, &mut choices).expect("a page");
-                let differ = (0..ram.page_count()).filter(|&page| ram.page(page) != volume.ram.page(page)).count();
-                assert_eq!(differ, usize::from(structure == Structure::Superblock), "{structure:?}, volume {flags}");
+                let differ = (0..ram.page_count())
+                    .filter(|&page| ram.page(page) != volume.ram.page(page))
+                    .count();
+                assert_eq!(
+                    differ,
+                    usize::from(structure == Structure::Superblock),
+                    "{structure:?}, volume {flags}"
+                );
             }
         }
     }

@@ -24,10 +24,20 @@ pub struct Shape {
 
 /// The smallest volumes that have settings: single pages, pages of two, a chip that copies, and a
 /// chip that programs bytes.
-pub const SHAPES: [Shape; 4] =
-    [shape(256, 8, 44, 1, false), shape(256, 16, 32, 2, false), shape(512, 16, 28, 1, false), shape(256, 16, 40, 1, true)];
+pub const SHAPES: [Shape; 4] = [
+    shape(256, 8, 44, 1, false),
+    shape(256, 16, 32, 2, false),
+    shape(512, 16, 28, 1, false),
+    shape(256, 16, 40, 1, true),
+];
 
-const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, pages_per_logical_page: u16, programs_bytes: bool) -> Shape {
+const fn shape(
+    page_bytes: u32,
+    pages_per_block: u32,
+    block_count: u32,
+    pages_per_logical_page: u16,
+    programs_bytes: bool,
+) -> Shape {
     let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
     let config = Config {
         pages_per_logical_page,
@@ -92,7 +102,8 @@ pub fn volumes() -> &'static [Volume] {
 /// Returns disks on such media: an unmounted disk, and a disk whose power failed while writes and
 /// trims waited.
 pub fn disks() -> &'static [Volume] {
-    static DISKS: LazyLock<Vec<Volume>> = LazyLock::new(|| disk_shapes().iter().flat_map(made_disk).collect());
+    static DISKS: LazyLock<Vec<Volume>> =
+        LazyLock::new(|| disk_shapes().iter().flat_map(made_disk).collect());
     &DISKS
 }
 
@@ -101,7 +112,13 @@ pub fn disks() -> &'static [Volume] {
 fn disk_shapes() -> [Shape; 3] {
     [&SHAPES[1], &SHAPES[2], &SHAPES[3]].map(|shape| {
         // The lifetimes of pages take too much of such a small root.
-        let config = Config { pages_per_logical_page: 2, files_max: 0, permissions: false, auto_streams: false, ..shape.config };
+        let config = Config {
+            pages_per_logical_page: 2,
+            files_max: 0,
+            permissions: false,
+            auto_streams: false,
+            ..shape.config
+        };
         Shape { config, ..*shape }
     })
 }
@@ -114,7 +131,8 @@ pub fn young_disks() -> [Volume; 3] {
 /// Returns a new disk that was written `rounds` times and unmounted.
 fn worked_disk(shape: &Shape, rounds: u32) -> Ram {
     let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
-    let mut ram = Disk::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
+    let mut ram =
+        Disk::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
     ram.can_copy = shape.geometry.page_bytes == 512;
     let mut disk = Disk::mount(ram, Access::ReadWrite, &mut memory).expect("mount");
     rewrite(&mut disk, rounds).expect("sectors that there are");
@@ -154,9 +172,13 @@ pub fn young() -> [Volume; 4] {
 }
 
 /// Returns a new volume, filled and unmounted.
-fn formatted(shape: &Shape, fill: impl FnOnce(&mut FileSystem<'_, Ram>) -> Result<(), Error>) -> Ram {
+fn formatted(
+    shape: &Shape,
+    fill: impl FnOnce(&mut FileSystem<'_, Ram>) -> Result<(), Error>,
+) -> Ram {
     let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
-    let mut ram = FileSystem::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
+    let mut ram =
+        FileSystem::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
     ram.can_copy = shape.geometry.page_bytes == 512;
     let mut fs = FileSystem::mount(ram, Access::ReadWrite, &mut memory).expect("mount");
     fill(&mut fs).expect("a volume with room");
@@ -232,16 +254,21 @@ fn leave_open(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
 /// Returns the golden images of this version of the format.
 fn golden() -> Vec<Volume> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../steadyfs/tests/images");
-    let entries = std::fs::read_dir(directory).expect(directory).map(|entry| entry.expect("an entry").path());
+    let entries =
+        std::fs::read_dir(directory).expect(directory).map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<_> = entries.collect();
     paths.sort();
-    paths.iter().filter_map(|path| of_text(&std::fs::read_to_string(path).expect("an image"))).collect()
+    paths
+        .iter()
+        .filter_map(|path| of_text(&std::fs::read_to_string(path).expect("an image")))
+        .collect()
 }
 
 /// Reads a golden image, in which each line is a page: its number, tag and data. Returns `None`
 /// if the image has another version.
 fn of_text(text: &str) -> Option<Volume> {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
     let mut ram = Ram::new(geometry);
     for line in text.lines() {
         let parts: Vec<&str> = line.split(' ').collect();
@@ -255,7 +282,10 @@ fn of_text(text: &str) -> Option<Volume> {
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
+    (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal"))
+        .collect()
 }
 
 /// The fields of a tag.
@@ -273,7 +303,9 @@ pub struct Tag {
 
 impl Tag {
     fn read(tag: &[u8]) -> Self {
-        let number = |range: std::ops::Range<usize>| tag[range].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte));
+        let number = |range: std::ops::Range<usize>| {
+            tag[range].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+        };
         Self {
             sequence: number(0..5) & 0xF_FFFF_FFFF,
             logical: number(5..8) as u32,
@@ -285,12 +317,17 @@ impl Tag {
 
 impl Volume {
     fn new(shape: Shape, ram: Ram) -> Self {
-        let mut tags: Vec<(usize, Tag)> = (0..ram.page_count()).map(|page| (page, Tag::read(ram.parts(page).1))).collect();
+        let mut tags: Vec<(usize, Tag)> =
+            (0..ram.page_count()).map(|page| (page, Tag::read(ram.parts(page).1))).collect();
         tags.retain(|(_, tag)| tag.kind <= kind::LAST);
         tags.sort_by_key(|(_, tag)| std::cmp::Reverse(tag.sequence));
         let data = tags.iter().rev().filter(|(_, tag)| kind::DATA.contains(&tag.kind));
         let newest = data.map(|&(page, tag)| (tag.logical, page)).collect();
-        let chain_records = if shape.geometry.programs_bytes { chain_records(&shape.geometry, &ram) } else { Vec::new() };
+        let chain_records = if shape.geometry.programs_bytes {
+            chain_records(&shape.geometry, &ram)
+        } else {
+            Vec::new()
+        };
         Self { shape, ram, tags, chain_records, newest }
     }
 
@@ -343,12 +380,17 @@ impl Volume {
 
     /// Returns the bytes of the log in each page of a leaf.
     pub fn log_bytes(&self) -> u32 {
-        if self.shape.geometry.programs_bytes { u32::from(self.shape.config.leaf_log_bytes) } else { 0 }
+        if self.shape.geometry.programs_bytes {
+            u32::from(self.shape.config.leaf_log_bytes)
+        } else {
+            0
+        }
     }
 
     /// Returns the number of leaves of the map. On such a small medium, entries have two bytes.
     pub fn leaves(&self) -> u32 {
-        let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2 * u32::from(self.shape.config.pages_per_logical_page);
+        let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2
+            * u32::from(self.shape.config.pages_per_logical_page);
         self.logical_count().div_ceil(entries)
     }
 
@@ -359,7 +401,11 @@ impl Volume {
 
     /// Returns the bytes of the table of page lifetimes.
     pub fn lifetimes_bytes(&self) -> u32 {
-        if self.shape.config.auto_streams && self.shape.config.streams > 1 { 4 + 3 * 256 } else { 0 }
+        if self.shape.config.auto_streams && self.shape.config.streams > 1 {
+            4 + 3 * 256
+        } else {
+            0
+        }
     }
 
     /// Returns the first logical page of the file table: behind the root page and the allocation
@@ -372,7 +418,8 @@ impl Volume {
     /// Returns the number of logical pages of data. It is larger if moves go in groups.
     pub fn data_pages(&self) -> u32 {
         let Shape { geometry, config } = &self.shape;
-        let frames = geometry.pages_per_block / u32::from(config.pages_per_logical_page) * geometry.block_count;
+        let frames = geometry.pages_per_block / u32::from(config.pages_per_logical_page)
+            * geometry.block_count;
         if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 }
     }
 
@@ -385,7 +432,8 @@ impl Volume {
     /// length.
     pub fn record_widths(&self) -> [u32; 3] {
         let geometry = &self.shape.geometry;
-        [self.logical_count(), self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
+        [self.logical_count(), self.logical_bytes(), geometry.page_bytes]
+            .map(|count| u32::BITS - (count - 1).leading_zeros())
     }
 }
 
@@ -403,9 +451,13 @@ fn chain_records(geometry: &Geometry, ram: &Ram) -> Vec<ChainRecord> {
             let mut right = tag.to_vec();
             if (2..=data.len()).contains(&length) {
                 seal_tag(&data[..length], &mut right);
-                let is_of_journal = kind::JOURNAL.contains(&(tag[8] & 0xF)) || tag[8] & 0xF == kind::LEAF_CHANGED;
+                let is_of_journal =
+                    kind::JOURNAL.contains(&(tag[8] & 0xF)) || tag[8] & 0xF == kind::LEAF_CHANGED;
                 if right == tag && is_of_journal {
-                    found.push((Tag::read(tag).sequence, ChainRecord { block, offset, bytes: TAG_BYTES + length }));
+                    found.push((
+                        Tag::read(tag).sequence,
+                        ChainRecord { block, offset, bytes: TAG_BYTES + length },
+                    ));
                 }
             }
         }
@@ -434,8 +486,13 @@ mod tests {
         assert!(disks().iter().any(|disk| disk.shape.config.streams > 1));
         for (index, volume) in disks().iter().enumerate() {
             let mut memory = vec![0; volume.shape.config.memory_bytes(&volume.shape.geometry)];
-            let mut disk = Disk::mount(volume.ram.clone(), Access::ReadWrite, &mut memory).expect("mount");
-            assert_eq!((*disk.config(), disk.damage()), (volume.shape.config, None), "disk {index}");
+            let mut disk =
+                Disk::mount(volume.ram.clone(), Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(
+                (*disk.config(), disk.damage()),
+                (volume.shape.config, None),
+                "disk {index}"
+            );
             let mut page = vec![0; (disk.page_sectors() * SECTOR_BYTES) as usize];
             for sector in (0..disk.sectors()).step_by(disk.page_sectors() as usize) {
                 disk.read(sector, &mut page).expect("read");
@@ -450,10 +507,13 @@ mod tests {
         for (index, volume) in volumes().iter().enumerate() {
             let mut ram = volume.ram.clone();
             let mut memory = vec![0; memory_for(&mut ram).expect("a volume")];
-            let mut fs = FileSystem::mount(&mut ram, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut ram, Access::ReadWrite, &mut memory).expect("mount");
             assert_eq!(*fs.config(), volume.shape.config, "volume {index}");
             let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
-            let checked = fs.check(&mut scratch, false, &mut |finding| panic!("volume {index}: {finding}")).expect("check");
+            let checked = fs
+                .check(&mut scratch, false, &mut |finding| panic!("volume {index}: {finding}"))
+                .expect("check");
             assert!(checked.files > 5 && checked.directories > 3, "volume {index}: {checked:?}");
             let has_pages = !volume.shape.geometry.programs_bytes;
             let journal = if has_pages { &kind::JOURNAL[..] } else { &[kind::SUPER] };

@@ -10,7 +10,8 @@ use steadyfs_hostile::TARGETS;
 
 fn seeds(target: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let entries = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let entries = std::fs::read_dir(&directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     entries.map(|entry| entry.expect("an entry").path()).collect()
 }
 
@@ -18,8 +19,14 @@ fn seeds(target: &str) -> Vec<PathBuf> {
 fn random_inputs(name: &str, cases: u32) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let times = std::env::var("STEADYFS_TIMES").map_or(1, |times| times.parse().expect("a number"));
-    let config = Config { cases: cases * times, max_shrink_iters: 2000, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]));
+    let config = Config {
+        cases: cases * times,
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]));
     let outcome = runner.run(&vec(any::<u8>(), 0..=target.input_bytes), |input| {
         (target.run)(&input);
         Ok(())

@@ -25,11 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("|---|---:|---:|---|---:|---:|---:|---:|");
     for (device, size, fill) in CHIPS {
         for workload in WORKLOADS {
-            let options = Options { size_bytes: Some(size), fill, ..Options::new(device, workload) };
+            let options =
+                Options { size_bytes: Some(size), fill, ..Options::new(device, workload) };
             let (advice, all) = (run(&options, &|_, _| ())?, sweep(&options)?);
             let (chosen, best) = (advice.choice.figures, all[0].figures);
             let above = (chosen.cost() / best.cost() - 1.0) * 100.0;
-            let show = |ram: u64, ns: f64| format!("{}, {}", format_count(ram), format_duration(ns));
+            let show =
+                |ram: u64, ns: f64| format!("{}, {}", format_count(ram), format_duration(ns));
             println!(
                 "| {device} | {} | {} | {} | {} | {} | {} | {above:.1} % |",
                 format_size(size),

@@ -5,7 +5,9 @@
 use std::error::Error;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
-use steadyfs_lab::bench::{BenchChip, Case, Medium, OnChips, Options, Part, Report, Steady, measure};
+use steadyfs_lab::bench::{
+    BenchChip, Case, Medium, OnChips, Options, Part, Report, Steady, measure,
+};
 use steadyfs_lab::units::{format_count, format_size};
 use steadyfs_sim::{PowerCut, Profile, Tearable};
 
@@ -59,7 +61,8 @@ struct Found {
 
 impl Found {
     fn show(&self, geometry: &Geometry) -> String {
-        let logical_bytes = u64::from(self.config.pages_per_logical_page) * u64::from(geometry.page_bytes);
+        let logical_bytes =
+            u64::from(self.config.pages_per_logical_page) * u64::from(geometry.page_bytes);
         let journal_bytes = u64::from(self.config.journal_pages) * u64::from(geometry.page_bytes);
         let Found { ram_bytes, usable, mean_ms, .. } = self;
         format!(
@@ -75,12 +78,18 @@ impl Found {
 
 fn chip() -> Result<Profile, Box<dyn Error>> {
     let erase = "[[erase]]\nbytes = 32768\nus = { typical = 120000, maximum = 1600000 }\n\n[[erase]]\nbytes = 65536";
-    let text = CHIP.replace("size_bytes = 16777216", "size_bytes = 67108864").replace("{ typical = 700,", "{ typical = 400,");
+    let text = CHIP
+        .replace("size_bytes = 16777216", "size_bytes = 67108864")
+        .replace("{ typical = 700,", "{ typical = 400,");
     Ok(Profile::from_toml(&text.replace("[[erase]]\nbytes = 65536", erase))?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let only_kib = std::env::args().nth(1).map(|mib| mib.parse::<f64>()).transpose()?.map(|mib| (mib * 1024.0) as u64);
+    let only_kib = std::env::args()
+        .nth(1)
+        .map(|mib| mib.parse::<f64>())
+        .transpose()?
+        .map(|mib| (mib * 1024.0) as u64);
     let profile = chip()?;
     println!(
         "| size | erase sector | block | usual: page / journal / log | RAM | usable | ms | fastest: page / journal / log | RAM | usable | ms |"
@@ -90,15 +99,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         for erase_kib in ERASES_KIB {
             let is_short = |name: &&&str| size_kib < LARGE_KIB || !LONG.contains(name);
             let options = Options {
-                part: Part { size_bytes: Some(size_kib << 10), erase_block_bytes: Some(erase_kib << 10), ..Part::default() },
+                part: Part {
+                    size_bytes: Some(size_kib << 10),
+                    erase_block_bytes: Some(erase_kib << 10),
+                    ..Part::default()
+                },
                 cases: CASES.iter().filter(is_short).filter_map(|name| Case::named(name)).collect(),
                 ..Options::default()
             };
-            if let Medium::Nor { block_bytes, block_count, timing } = Medium::of(&profile, &options.part)? {
+            if let Medium::Nor { block_bytes, block_count, timing } =
+                Medium::of(&profile, &options.part)?
+            {
                 let medium = Medium::Nor { block_bytes, block_count, timing };
                 let row = sweep(&medium, &options, &Geometry::of_nor(block_bytes, block_count));
                 let row = row.unwrap_or_else(|| "too few blocks | | | | | | | ".to_string());
-                println!("| {} | {erase_kib} KiB | {} | {row} |", format_size(size_kib << 10), format_size(block_bytes.into()));
+                println!(
+                    "| {} | {erase_kib} KiB | {} | {row} |",
+                    format_size(size_kib << 10),
+                    format_size(block_bytes.into())
+                );
             }
         }
     }
@@ -114,7 +133,8 @@ fn sweep(medium: &Medium, options: &Options, geometry: &Geometry) -> Option<Stri
     let mut fastest: Option<Found> = None;
     for config in all(geometry, &usual) {
         let next = found(medium, options, config);
-        let is_faster = |next: &Found| fastest.as_ref().is_none_or(|best| next.mean_ms < best.mean_ms);
+        let is_faster =
+            |next: &Found| fastest.as_ref().is_none_or(|best| next.mean_ms < best.mean_ms);
         fastest = next.filter(is_faster).or(fastest);
     }
     Some(format!("{} | {}", usual_found.show(geometry), fastest?.show(geometry)))
@@ -124,11 +144,19 @@ fn sweep(medium: &Medium, options: &Options, geometry: &Geometry) -> Option<Stri
 /// lengths of a leaf's log.
 fn all(geometry: &Geometry, usual: &Config) -> Vec<Config> {
     let mut all = Vec::new();
-    for pages_per_logical_page in (0..5).map(|power| 1u16 << power).filter(|&unit| u32::from(unit) * geometry.page_bytes <= 4096) {
+    for pages_per_logical_page in (0..5)
+        .map(|power| 1u16 << power)
+        .filter(|&unit| u32::from(unit) * geometry.page_bytes <= 4096)
+    {
         for journal_bytes in [512, 1024, 2048, 4096] {
             for leaf_log_bytes in [96, 192] {
                 let journal_pages = (journal_bytes / geometry.page_bytes) as u8;
-                all.push(Config { pages_per_logical_page, journal_pages, leaf_log_bytes, ..*usual });
+                all.push(Config {
+                    pages_per_logical_page,
+                    journal_pages,
+                    leaf_log_bytes,
+                    ..*usual
+                });
             }
         }
     }
@@ -139,7 +167,11 @@ fn all(geometry: &Geometry, usual: &Config) -> Vec<Config> {
 /// Measures settings on the chip.
 fn found(medium: &Medium, options: &Options, config: Config) -> Option<Found> {
     let report = medium.with_chips(options.seed, With(medium, options, config))?;
-    let means: Vec<f64> = report.rows.iter().filter_map(|row| row.figures.map(|figures| figures.mean_us.ln())).collect();
+    let means: Vec<f64> = report
+        .rows
+        .iter()
+        .filter_map(|row| row.figures.map(|figures| figures.mean_us.ln()))
+        .collect();
     let mean_ms = (means.iter().sum::<f64>() / means.len() as f64).exp() / 1000.0;
     let usable = report.usable_bytes as f64 / report.size_bytes as f64;
     Some(Found { config, ram_bytes: report.ram_bytes, usable, mean_ms })

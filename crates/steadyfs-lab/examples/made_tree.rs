@@ -31,7 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 link(std::str::from_utf8(target)?, &place)?;
                 files += 1;
             }
-            other => return Err(format!("expected files, directories and links; found {other:?}").into()),
+            other => {
+                return Err(format!("expected files, directories and links; found {other:?}").into());
+            }
         }
     }
     println!("{files} files and links, {bytes} bytes");

@@ -38,7 +38,11 @@ pub(crate) fn whole_bytes(nano: u128) -> u64 {
 }
 
 /// Returns the level after and within each access, in billionths of a byte.
-fn levels(access_ns: impl Iterator<Item = u64>, write_bytes: u64, rate_bytes_per_s: u64) -> impl Iterator<Item = (u128, u128)> {
+fn levels(
+    access_ns: impl Iterator<Item = u64>,
+    write_bytes: u64,
+    rate_bytes_per_s: u64,
+) -> impl Iterator<Item = (u128, u128)> {
     let written = u128::from(write_bytes) * NANO;
     let rate = u128::from(rate_bytes_per_s);
     access_ns.scan(0_u128, move |left, access| {
@@ -125,8 +129,10 @@ pub fn need(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Optio
         return None;
     }
     let mut levels = levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s);
-    let [first, second] = [access_ns.len() / 2, access_ns.len()].map(|count| Half::of(levels.by_ref().take(count)));
-    let [left_bytes, peak_bytes] = [first.left.max(second.left), first.peak.max(second.peak)].map(whole_bytes);
+    let [first, second] =
+        [access_ns.len() / 2, access_ns.len()].map(|count| Half::of(levels.by_ref().take(count)));
+    let [left_bytes, peak_bytes] =
+        [first.left.max(second.left), first.peak.max(second.peak)].map(whole_bytes);
     let grows = second.is_above(&first, u128::from(write_bytes) * NANO);
     Some(Need { worst: Backlog { left_bytes, peak_bytes }, grows })
 }
@@ -167,7 +173,8 @@ pub fn buffer_text(bytes: Option<u64>, grows: bool, load: Load) -> String {
 }
 
 /// The meaning of the words of [`buffer_text`].
-pub const BUFFER_LEGEND: &str = "≥: still growing at the end. Near mean: above 95 % of the mean rate, no number.";
+pub const BUFFER_LEGEND: &str =
+    "≥: still growing at the end. Near mean: above 95 % of the mean rate, no number.";
 
 /// Returns the greatest backlog of a sequence of accesses that starts with an empty buffer and
 /// runs once.
@@ -194,9 +201,14 @@ pub fn backlog(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Op
 /// longer than one turn, and two turns contain it. The result differs from [`backlog`] if a
 /// sequence ends with a backlog that meets the peaks of its beginning. Returns `None` as
 /// [`backlog`] does.
-pub fn backlog_repeated(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Option<Backlog> {
+pub fn backlog_repeated(
+    access_ns: &[u64],
+    write_bytes: u64,
+    rate_bytes_per_s: u64,
+) -> Option<Backlog> {
     let twice = access_ns.iter().chain(access_ns).copied();
-    is_sustained(access_ns, write_bytes, rate_bytes_per_s).then(|| greatest(levels(twice, write_bytes, rate_bytes_per_s)))
+    is_sustained(access_ns, write_bytes, rate_bytes_per_s)
+        .then(|| greatest(levels(twice, write_bytes, rate_bytes_per_s)))
 }
 
 /// Returns the level after and within each access, in order, starting with an empty buffer.
@@ -205,7 +217,10 @@ pub fn backlog_repeated(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u
 /// sequence.
 pub fn backlog_series(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Vec<Backlog> {
     levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s)
-        .map(|(left, peak)| Backlog { left_bytes: whole_bytes(left), peak_bytes: whole_bytes(peak) })
+        .map(|(left, peak)| Backlog {
+            left_bytes: whole_bytes(left),
+            peak_bytes: whole_bytes(peak),
+        })
         .collect()
 }
 
@@ -214,7 +229,11 @@ pub fn backlog_series(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64
 ///
 /// It is the `left_bytes` of [`backlog`]. Returns `None` if no finite buffer suffices when the
 /// sequence repeats for ever.
-pub fn smallest_buffer_bytes(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Option<u64> {
+pub fn smallest_buffer_bytes(
+    access_ns: &[u64],
+    write_bytes: u64,
+    rate_bytes_per_s: u64,
+) -> Option<u64> {
     backlog(access_ns, write_bytes, rate_bytes_per_s).map(|worst| worst.left_bytes)
 }
 
@@ -241,7 +260,12 @@ pub enum BufferHolds {
 /// // An SD card may be busy for 250 ms per 512 bytes: without a buffer that is 2,048 B/s.
 /// assert_eq!(highest_rate(&[250_000_000], 512, 0, BufferHolds::Left), Some(2048));
 /// ```
-pub fn highest_rate(access_ns: &[u64], write_bytes: u64, buffer_bytes: u64, holds: BufferHolds) -> Option<u64> {
+pub fn highest_rate(
+    access_ns: &[u64],
+    write_bytes: u64,
+    buffer_bytes: u64,
+    holds: BufferHolds,
+) -> Option<u64> {
     let total_ns: u128 = access_ns.iter().map(|&ns| u128::from(ns)).sum();
     if total_ns == 0 {
         return None;
@@ -249,8 +273,9 @@ pub fn highest_rate(access_ns: &[u64], write_bytes: u64, buffer_bytes: u64, hold
     let sustained = access_ns.len() as u128 * u128::from(write_bytes) * NANO / total_ns;
     let room = u128::from(buffer_bytes) * NANO;
     let fits = |rate| {
-        levels(access_ns.iter().copied(), write_bytes, rate)
-            .all(|(left, peak)| if holds == BufferHolds::Left { left <= room } else { peak <= room })
+        levels(access_ns.iter().copied(), write_bytes, rate).all(|(left, peak)| {
+            if holds == BufferHolds::Left { left <= room } else { peak <= room }
+        })
     };
     let (mut fitting, mut limit) = (0, u64::try_from(sustained).unwrap_or(u64::MAX));
     while fitting < limit {
@@ -284,27 +309,43 @@ mod tests {
         let (apart, adjacent) = apart_and_adjacent();
         assert_eq!(apart.iter().max(), adjacent.iter().max());
         assert_eq!(apart.iter().sum::<u64>(), adjacent.iter().sum::<u64>());
-        assert_eq!(backlog(&apart, 4000, MB), Some(Backlog { left_bytes: 6_000, peak_bytes: 10_000 }));
-        assert_eq!(backlog(&adjacent, 4000, MB), Some(Backlog { left_bytes: 12_000, peak_bytes: 16_000 }));
+        assert_eq!(
+            backlog(&apart, 4000, MB),
+            Some(Backlog { left_bytes: 6_000, peak_bytes: 10_000 })
+        );
+        assert_eq!(
+            backlog(&adjacent, 4000, MB),
+            Some(Backlog { left_bytes: 12_000, peak_bytes: 16_000 })
+        );
     }
 
     #[test]
     fn series_follows_the_hand_computed_levels() {
         let (apart, adjacent) = apart_and_adjacent();
-        let left = |trace: &[u64]| backlog_series(trace, 4000, MB).iter().map(|b| b.left_bytes).collect::<Vec<_>>();
+        let left = |trace: &[u64]| {
+            backlog_series(trace, 4000, MB).iter().map(|b| b.left_bytes).collect::<Vec<_>>()
+        };
         assert_eq!(left(&apart), [0, 6000, 4000, 2000, 0, 0, 6000, 4000, 2000, 0]);
         assert_eq!(left(&adjacent), [0, 0, 6000, 12000, 10000, 8000, 6000, 4000, 2000, 0]);
-        let peak: Vec<_> = backlog_series(&adjacent, 4000, MB).iter().map(|b| b.peak_bytes).collect();
+        let peak: Vec<_> =
+            backlog_series(&adjacent, 4000, MB).iter().map(|b| b.peak_bytes).collect();
         assert_eq!(peak, [2000, 2000, 10000, 16000, 14000, 12000, 10000, 8000, 6000, 4000]);
     }
 
     #[test]
     fn single_peak_from_an_empty_buffer_leaves_its_excess() {
         let calm = 0;
-        for (peak_ns, rate, left) in
-            [(8_192_000, 500_000, 0), (5_120_000, MB, 1_024), (7_168_000, 2 * MB, 10_240), (8_192_002, 500_000, 1)]
-        {
-            assert_eq!(smallest_buffer_bytes(&[calm, peak_ns, calm, calm], 4096, rate), Some(left), "{peak_ns} ns");
+        for (peak_ns, rate, left) in [
+            (8_192_000, 500_000, 0),
+            (5_120_000, MB, 1_024),
+            (7_168_000, 2 * MB, 10_240),
+            (8_192_002, 500_000, 1),
+        ] {
+            assert_eq!(
+                smallest_buffer_bytes(&[calm, peak_ns, calm, calm], 4096, rate),
+                Some(left),
+                "{peak_ns} ns"
+            );
         }
     }
 
@@ -313,13 +354,19 @@ mod tests {
     #[test]
     fn rate_near_the_mean_has_no_buffer_and_one_that_grows_is_marked() {
         let calm = [MS; 1000];
-        assert_eq!(need(&calm, 1000, 950_000), Some(Need { worst: Backlog { left_bytes: 0, peak_bytes: 950 }, grows: false }));
-        for (rate, load) in [(950_001, Load::NearMean), (MB, Load::NearMean), (MB + 1, Load::AboveMean)] {
+        assert_eq!(
+            need(&calm, 1000, 950_000),
+            Some(Need { worst: Backlog { left_bytes: 0, peak_bytes: 950 }, grows: false })
+        );
+        for (rate, load) in
+            [(950_001, Load::NearMean), (MB, Load::NearMean), (MB + 1, Load::AboveMean)]
+        {
             assert_eq!((need(&calm, 1000, rate), Load::of(&calm, 1000, rate)), (None, load));
             assert_eq!(Load::of_mean(1e6, rate), load);
         }
         // The second half of the run is slow.
-        let growing: Vec<u64> = (0..1000).map(|access| if access < 500 { MS / 2 } else { MS }).collect();
+        let growing: Vec<u64> =
+            (0..1000).map(|access| if access < 500 { MS / 2 } else { MS }).collect();
         let needed = need(&growing, 1000, 1_100_000).unwrap();
         assert_eq!((needed.worst.left_bytes, needed.grows), (50_000, true));
         let texts = [Some(2048), None].map(|bytes| buffer_text(bytes, true, Load::NearMean));
@@ -371,7 +418,9 @@ mod tests {
     fn overflows(trace: &[u64], write_bytes: u64, rate: u64, buffer_bytes: u64) -> bool {
         let (mut level, room) = (0_i128, i128::from(buffer_bytes) * 1_000_000_000);
         trace.iter().any(|&ns| {
-            level = (level + i128::from(ns) * i128::from(rate) - i128::from(write_bytes) * 1_000_000_000).max(0);
+            level = (level + i128::from(ns) * i128::from(rate)
+                - i128::from(write_bytes) * 1_000_000_000)
+                .max(0);
             level > room
         })
     }

@@ -59,7 +59,8 @@ use steadyfs_sim::{PowerCut, Tearable};
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
     let medium = Medium::of(&profile, &options.part)?.with_volume()?;
-    let mut report = medium.with_chips(options.seed, MeasureSteady { medium: &medium, options, progress })?;
+    let mut report =
+        medium.with_chips(options.seed, MeasureSteady { medium: &medium, options, progress })?;
     report.device = profile.name;
     Ok(report)
 }
@@ -81,7 +82,9 @@ impl OnChips for MeasureSteady<'_> {
     {
         let steady = || {
             let steady = Steady::new(make()).with_erasing_format(self.options.erased);
-            steady.with_cache(self.options.cache_pages).with_read_cache(self.options.read_cache_pages)
+            steady
+                .with_cache(self.options.cache_pages)
+                .with_read_cache(self.options.read_cache_pages)
         };
         measure(self.medium, self.options, steady, self.progress)
     }

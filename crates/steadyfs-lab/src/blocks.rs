@@ -19,15 +19,24 @@ pub(crate) fn join_nand(chip: &Geometry) -> (u32, Geometry) {
     };
     let fits = |geometry: &Geometry| Config::for_geometry(geometry).check(geometry).is_ok();
     let sizes = (0..).map(|power| 1 << power).take_while(|&blocks| blocks <= JOINED_MAX);
-    sizes.map(|blocks| (blocks, joined(blocks))).find(|(_, geometry)| fits(geometry)).unwrap_or((1, *chip))
+    sizes
+        .map(|blocks| (blocks, joined(blocks)))
+        .find(|(_, geometry)| fits(geometry))
+        .unwrap_or((1, *chip))
 }
 
 /// Joins `erase_blocks` erase blocks of a NAND chip into blocks for the usual settings. Returns
 /// their shape and times.
-pub(crate) fn nand(profile: &NandProfile, erase_blocks: u32, choice: TimingChoice) -> (Geometry, NandTiming) {
-    let (joined, geometry) = join_nand(&Geometry { block_count: erase_blocks, ..profile.geometry() });
+pub(crate) fn nand(
+    profile: &NandProfile,
+    erase_blocks: u32,
+    choice: TimingChoice,
+) -> (Geometry, NandTiming) {
+    let (joined, geometry) =
+        join_nand(&Geometry { block_count: erase_blocks, ..profile.geometry() });
     let (timing, erases) = (NandTiming::of(profile, choice), u64::from(joined));
-    let (array_erase_ns, erase_command_ns) = (timing.array_erase_ns * erases, timing.erase_command_ns * erases);
+    let (array_erase_ns, erase_command_ns) =
+        (timing.array_erase_ns * erases, timing.erase_command_ns * erases);
     (geometry, NandTiming { array_erase_ns, erase_command_ns, ..timing })
 }
 
@@ -36,12 +45,18 @@ pub(crate) fn nand(profile: &NandProfile, erase_blocks: u32, choice: TimingChoic
 ///
 /// If the chip can erase a block in one command, it does. Returns `None` if the chip has no
 /// erase of `sector_bytes` bytes.
-pub(crate) fn nor(profile: &NorProfile, sector_bytes: u32, sectors: u32, choice: TimingChoice) -> Option<(u32, u32, NorTiming)> {
+pub(crate) fn nor(
+    profile: &NorProfile,
+    sector_bytes: u32,
+    sectors: u32,
+    choice: TimingChoice,
+) -> Option<(u32, u32, NorTiming)> {
     NorTiming::of(profile, sector_bytes, choice)?;
     // If no group fits, the check of the volume reports the reason.
     let group = Config::group_sectors(sector_bytes, sectors).unwrap_or(1);
     let block_bytes = sector_bytes * group;
-    NorTiming::of_block(profile, block_bytes, choice).map(|timing| (block_bytes, sectors / group, timing))
+    NorTiming::of_block(profile, block_bytes, choice)
+        .map(|timing| (block_bytes, sectors / group, timing))
 }
 
 #[cfg(test)]
@@ -53,15 +68,20 @@ mod tests {
     fn every_raw_chip_is_taken_in_blocks_that_the_usual_settings_fit() {
         for profile in Profile::all() {
             let geometry = match &profile.chip {
-                Chip::Nand(chip) => nand(chip, chip.geometry().block_count, TimingChoice::Typical).0,
+                Chip::Nand(chip) => {
+                    nand(chip, chip.geometry().block_count, TimingChoice::Typical).0
+                }
                 Chip::Nor(chip) => {
                     let sectors = chip.size_bytes / chip.default_erase_bytes;
                     let (block_bytes, block_count, _) =
-                        nor(chip, chip.default_erase_bytes, sectors, TimingChoice::Typical).unwrap();
+                        nor(chip, chip.default_erase_bytes, sectors, TimingChoice::Typical)
+                            .unwrap();
                     Geometry::of_nor(block_bytes, block_count)
                 }
             };
-            Config::for_geometry(&geometry).check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}", profile.name));
+            Config::for_geometry(&geometry)
+                .check(&geometry)
+                .unwrap_or_else(|rule| panic!("{}: {rule}", profile.name));
         }
     }
 
@@ -72,11 +92,18 @@ mod tests {
         let (geometry, timing) = nand(chip, 4096, TimingChoice::Typical);
         let joined = geometry.pages_per_block / chip.geometry().pages_per_block;
         assert!(joined > 1 && geometry.block_count == 4096 / joined);
-        assert_eq!(timing.array_erase_ns, NandTiming::of(chip, TimingChoice::Typical).array_erase_ns * u64::from(joined));
+        assert_eq!(
+            timing.array_erase_ns,
+            NandTiming::of(chip, TimingChoice::Typical).array_erase_ns * u64::from(joined)
+        );
         let profile = Profile::named("mt29f1g01abafd").unwrap();
-        assert_eq!(nand(profile.nand().unwrap(), 1024, TimingChoice::Typical).0, profile.nand().unwrap().geometry());
+        assert_eq!(
+            nand(profile.nand().unwrap(), 1024, TimingChoice::Typical).0,
+            profile.nand().unwrap().geometry()
+        );
         let profile = Profile::named("w25q128jv").unwrap();
-        let in_sectors = |sectors| nor(profile.nor().unwrap(), 4096, sectors, TimingChoice::Typical).unwrap();
+        let in_sectors =
+            |sectors| nor(profile.nor().unwrap(), 4096, sectors, TimingChoice::Typical).unwrap();
         assert_eq!((in_sectors(256).0, in_sectors(256).1), (4096, 256));
         assert_eq!((in_sectors(4096).0, in_sectors(4096).1), (16_384, 1024));
     }

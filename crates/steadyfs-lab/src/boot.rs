@@ -49,11 +49,14 @@ const IMAGES_SHARE: f64 = 0.5;
 /// # Errors
 /// The first [`BootError`].
 pub fn run(options: &Options, tell: &mut (dyn FnMut(f64, &str) + Send)) -> Result<Boot, BootError> {
-    let profiles = options.devices.iter().map(|name| find_nand(name)).collect::<Result<Vec<_>, _>>()?;
+    let profiles =
+        options.devices.iter().map(|name| find_nand(name)).collect::<Result<Vec<_>, _>>()?;
     tell(0.0, "tree");
     let content = Content::new(options);
     let systems = systems(options);
-    let images = images(&content.tree, &systems, options.block_bytes, &mut |share| tell(share * IMAGES_SHARE, "images"))?;
+    let images = images(&content.tree, &systems, options.block_bytes, &mut |share| {
+        tell(share * IMAGES_SHARE, "images")
+    })?;
     let mut devices = Vec::new();
     for (index, profile) in profiles.iter().enumerate() {
         let mut told = |share: f64| {
@@ -64,7 +67,15 @@ pub fn run(options: &Options, tell: &mut (dyn FnMut(f64, &str) + Send)) -> Resul
     }
     let (files, file_bytes) = content.files();
     let (copy_bytes, reads) = (options.copy_bytes as u64, options.reads);
-    Ok(Boot { files, file_bytes, copy_bytes, reads, bad_blocks: options.bad_blocks, seed: options.seed, devices })
+    Ok(Boot {
+        files,
+        file_bytes,
+        copy_bytes,
+        reads,
+        bad_blocks: options.bad_blocks,
+        seed: options.seed,
+        devices,
+    })
 }
 
 /// Returns all systems to measure: first those that load, then those that only read at random
@@ -107,7 +118,14 @@ fn device(
         .map(|codec| copy(profile, options, codec))
         .collect::<Result<_, _>>()?;
     let random = random.into_iter().flatten().collect();
-    Ok(DeviceRows { device: profile.name.clone(), processor, joined_blocks: chip.blocks(), rows, copies, random })
+    Ok(DeviceRows {
+        device: profile.name.clone(),
+        processor,
+        joined_blocks: chip.blocks(),
+        rows,
+        copies,
+        random,
+    })
 }
 
 #[cfg(test)]
@@ -130,10 +148,16 @@ mod tests {
         for device in &boot.devices {
             assert_eq!(device.rows.len(), System::LOADING.len());
             assert_eq!(device.random.len(), System::reading(0).len());
-            assert!(device.rows.iter().all(|row| row.mount_us > 0.0 && row.load_us > row.mount_us), "{device:?}");
+            assert!(
+                device.rows.iter().all(|row| row.mount_us > 0.0 && row.load_us > row.mount_us),
+                "{device:?}"
+            );
         }
         let read_only = boot.devices[0].rows.iter().filter(|row| row.system.contains("read-only"));
-        assert!(read_only.map(|row| row.mount_us).all(|us| us < 5000.0), "an image is mounted in 5 ms");
+        assert!(
+            read_only.map(|row| row.mount_us).all(|us| us < 5000.0),
+            "an image is mounted in 5 ms"
+        );
         let text = boot.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 150), "{text}");
         let json = serde_json::to_string(&boot).unwrap();

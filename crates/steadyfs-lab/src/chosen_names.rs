@@ -38,7 +38,9 @@ fn finish(mut h: u32) -> u32 {
 /// which it lists them.
 pub fn seed_of(listed: &[String]) -> Option<u32> {
     assert!(listed.len() >= LISTED_MIN, "{} names; expected at least {LISTED_MIN}", listed.len());
-    let same = (0..).take_while(|&at| listed.iter().all(|name| name.as_bytes().get(at) == listed[0].as_bytes().get(at)));
+    let same = (0..).take_while(|&at| {
+        listed.iter().all(|name| name.as_bytes().get(at) == listed[0].as_bytes().get(at))
+    });
     let same = same.take_while(|&at| at < listed[0].len()).count();
     let begins = listed[0].as_bytes()[..same].to_vec();
     let ends = listed.iter().map(|name| name.as_bytes()[same..].to_vec()).collect::<Vec<_>>();
@@ -72,7 +74,10 @@ pub fn of_one_hash(seed: u32, begins: &str, count: usize) -> Vec<String> {
         });
         let Some((next, numbers)) = found else { break };
         let ends = numbers.map(|number| String::from_utf8_lossy(&digits(number)).into_owned());
-        names = names.iter().flat_map(|name| ends.iter().map(move |end| format!("{name}{end}"))).collect();
+        names = names
+            .iter()
+            .flat_map(|name| ends.iter().map(move |end| format!("{name}{end}")))
+            .collect();
         state = next;
     }
     names.truncate(count);
@@ -102,7 +107,8 @@ mod tests {
     fn chosen_names_have_the_hash_or_the_bucket_and_differ() {
         for seed in [0, 77] {
             let names = of_one_hash(seed, "x", 300);
-            let hashes = names.iter().map(|name| hash(seed, name)).collect::<std::collections::HashSet<_>>();
+            let hashes =
+                names.iter().map(|name| hash(seed, name)).collect::<std::collections::HashSet<_>>();
             let different = names.iter().collect::<std::collections::HashSet<_>>();
             assert_eq!((hashes.len(), different.len()), (1, 300));
             assert!(names.iter().all(|name| name.len() == 1 + 9 * 5));

@@ -45,7 +45,8 @@ const CALLS_SHARE: f64 = 0.8;
 /// - a call broke its bound.
 pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, CostsError> {
     let profile = find_profile(&options.device)?;
-    let calls = calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };
+    let calls =
+        calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };
     let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls)?;
     let (mut copies, mut skipped) = (Vec::new(), Vec::new());
     let ways = copying::ways();

@@ -62,7 +62,8 @@ impl Envelope {
         let steps = points.max(2) as u128 - 1;
         let mut curve: Vec<Envelope> = Vec::new();
         for step in 0..=steps {
-            let rate_ns = u128::from(mean) + u128::from(longest - mean) * (step * step) / (steps * steps);
+            let rate_ns =
+                u128::from(mean) + u128::from(longest - mean) * (step * step) / (steps * steps);
             let next = Envelope::tightest(access_ns, u64::try_from(rate_ns).unwrap_or(u64::MAX));
             if curve.last().is_none_or(|last| next.burst_ns < last.burst_ns) {
                 curve.push(next);
@@ -108,7 +109,12 @@ impl Envelope {
 /// assert_eq!(guaranteed_left_bytes(&[envelope], 2_500_000, 4096, 2_000_000), Some(2_712));
 /// assert_eq!(guaranteed_left_bytes(&[envelope], 2_500_000, 4096, 4_000_000), None);
 /// ```
-pub fn guaranteed_left_bytes(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64, rate_bytes_per_s: u64) -> Option<u64> {
+pub fn guaranteed_left_bytes(
+    envelopes: &[Envelope],
+    max_access_ns: u64,
+    write_bytes: u64,
+    rate_bytes_per_s: u64,
+) -> Option<u64> {
     let excess = greatest_excess(envelopes, max_access_ns, write_bytes, rate_bytes_per_s)?;
     Some(whole_bytes(u128::try_from(excess).unwrap_or(0)))
 }
@@ -118,7 +124,12 @@ pub fn guaranteed_left_bytes(envelopes: &[Envelope], max_access_ns: u64, write_b
 ///
 /// The peak `B_{k-1} + δ_k·ω` is the sum behind [`guaranteed_left_bytes`] before the last `S` is
 /// subtracted. So its bound is that sum plus `S`. Arguments and `None` are the same as there.
-pub fn guaranteed_peak_bytes(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64, rate_bytes_per_s: u64) -> Option<u64> {
+pub fn guaranteed_peak_bytes(
+    envelopes: &[Envelope],
+    max_access_ns: u64,
+    write_bytes: u64,
+    rate_bytes_per_s: u64,
+) -> Option<u64> {
     let excess = greatest_excess(envelopes, max_access_ns, write_bytes, rate_bytes_per_s)?;
     let peak = excess.checked_add(i128::from(write_bytes) * NANO as i128)?;
     Some(whole_bytes(u128::try_from(peak).unwrap_or(0)))
@@ -126,7 +137,12 @@ pub fn guaranteed_peak_bytes(envelopes: &[Envelope], max_access_ns: u64, write_b
 
 /// Returns `max over n ≥ 1 of c(n)·ω − n·S` in billionths of a byte; `None` if it has no bound
 /// (or passes 10²⁹ bytes).
-fn greatest_excess(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64, rate: u64) -> Option<i128> {
+fn greatest_excess(
+    envelopes: &[Envelope],
+    max_access_ns: u64,
+    write_bytes: u64,
+    rate: u64,
+) -> Option<i128> {
     let mut lines = envelopes.to_vec();
     lines.push(Envelope { burst_ns: 0, rate_ns: max_access_ns });
     let written = i128::from(write_bytes) * NANO as i128;
@@ -144,7 +160,10 @@ fn greatest_excess(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64,
 fn turning_points(lines: &[Envelope]) -> Vec<u64> {
     let mut points = vec![1];
     for steep in lines {
-        for flat in lines.iter().filter(|flat| flat.rate_ns < steep.rate_ns && flat.burst_ns > steep.burst_ns) {
+        for flat in lines
+            .iter()
+            .filter(|flat| flat.rate_ns < steep.rate_ns && flat.burst_ns > steep.burst_ns)
+        {
             let crossing = (flat.burst_ns - steep.burst_ns) / (steep.rate_ns - flat.rate_ns);
             points.extend([crossing.max(1), crossing.saturating_add(1)]);
         }
@@ -179,7 +198,10 @@ mod tests {
         let envelope = Envelope { burst_ns: 5_000_000, rate_ns: 1_000_000 };
         // n = 3: min(7.5, 8) ms · 2 − 3 · 4096 = 2712; n = 4: min(10, 9) · 2 − 16384 = 1616.
         assert_eq!(guaranteed_left_bytes(&[envelope], 2_500_000, 4096, 2_000_000), Some(2_712));
-        assert_eq!(guaranteed_peak_bytes(&[envelope], 2_500_000, 4096, 2_000_000), Some(2_712 + 4_096));
+        assert_eq!(
+            guaranteed_peak_bytes(&[envelope], 2_500_000, 4096, 2_000_000),
+            Some(2_712 + 4_096)
+        );
     }
 
     #[test]
@@ -191,7 +213,10 @@ mod tests {
 
     #[test]
     fn guarantee_exists_exactly_up_to_the_rate_of_the_best_envelope() {
-        let envelopes = [Envelope { burst_ns: 9, rate_ns: 4_096_000 }, Envelope { burst_ns: 7, rate_ns: 5_000_000 }];
+        let envelopes = [
+            Envelope { burst_ns: 9, rate_ns: 4_096_000 },
+            Envelope { burst_ns: 7, rate_ns: 5_000_000 },
+        ];
         assert!(guaranteed_left_bytes(&envelopes, 10_000_000, 4096, 1_000_000).is_some());
         assert_eq!(guaranteed_left_bytes(&envelopes, 10_000_000, 4096, 1_000_001), None);
     }

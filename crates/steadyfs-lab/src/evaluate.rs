@@ -54,7 +54,9 @@ pub(crate) use checker::cost;
 
 pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
 pub use error::{EvaluateError, Phase};
-pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
+pub use options::{
+    DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload,
+};
 pub use outcome::Outcome;
 pub use work::Work;
 
@@ -67,7 +69,10 @@ use crate::evaluation::Evaluation;
 /// # Errors
 /// [`EvaluateError`] if the device or the options are not possible, if the volume refused a
 /// call, or if a bound was broken.
-pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+pub fn run(
+    options: &Options,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Result<Outcome, EvaluateError> {
     let profile = device::find_profile(&options.device)?;
     device::run_on(&profile, options, progress)
 }

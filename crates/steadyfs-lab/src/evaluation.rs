@@ -193,11 +193,18 @@ impl Evaluation {
                 bytes: seen.map(|need| need.worst.left_bytes),
                 peak_bytes: seen.map(|need| need.worst.peak_bytes),
                 grows: seen.is_some_and(|need| need.grows),
-                guaranteed_bytes: guaranteed_left_bytes(&run.envelopes, run.bound_ns, run.write_bytes, rate),
+                guaranteed_bytes: guaranteed_left_bytes(
+                    &run.envelopes,
+                    run.bound_ns,
+                    run.write_bytes,
+                    rate,
+                ),
             }
         };
         let idle = match &run.idle {
-            Some(idle) => Some(IdleResult::of(idle, &stats, run.write_bytes, run.programs, run.data_pages)?),
+            Some(idle) => {
+                Some(IdleResult::of(idle, &stats, run.write_bytes, run.programs, run.data_pages)?)
+            }
             None => None,
         };
         Some(Evaluation {
@@ -263,12 +270,21 @@ impl Evaluation {
     /// Returns the table of access times.
     fn times(&self) -> String {
         let duration = |us: f64| format_duration(us * 1e3);
-        let head = ["Access time", "mean", "p50", "p99", "p99.9", "max", "bound"].map(String::from).to_vec();
-        let row = |name: &str, us: &[f64]| std::iter::once(name.to_string()).chain(us.iter().map(|&us| duration(us))).collect();
-        let seen = [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us, self.bound_us];
-        let mut rows = vec![head, row(if self.idle.is_some() { "with idle" } else { "measured" }, &seen)];
+        let head = ["Access time", "mean", "p50", "p99", "p99.9", "max", "bound"]
+            .map(String::from)
+            .to_vec();
+        let row = |name: &str, us: &[f64]| {
+            std::iter::once(name.to_string()).chain(us.iter().map(|&us| duration(us))).collect()
+        };
+        let seen =
+            [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us, self.bound_us];
+        let mut rows =
+            vec![head, row(if self.idle.is_some() { "with idle" } else { "measured" }, &seen)];
         if let Some(IdleResult { without, .. }) = &self.idle {
-            rows.push(row("without", &[without.mean_us, without.p50_us, without.p99_us, without.p999_us, without.max_us]));
+            rows.push(row(
+                "without",
+                &[without.mean_us, without.p50_us, without.p99_us, without.p999_us, without.max_us],
+            ));
         }
         rows.extend(self.beside.iter().map(|beside| row(&beside.label, &beside.times())));
         let mut floor = row("chip's limit", &[self.floor.mean_us, self.floor.max_us]);
@@ -288,7 +304,10 @@ impl Evaluation {
         // The floor has no idle time, so a share of it would be no fair comparison.
         let throughput = match self.idle {
             Some(_) => format!("{rate} in bursts; the chip's limit without idle time {floor_rate}"),
-            None => format!("{rate}, {} of the chip's limit ({floor_rate})", format_percent(self.share_of_floor())),
+            None => format!(
+                "{rate}, {} of the chip's limit ({floor_rate})",
+                format_percent(self.share_of_floor())
+            ),
         };
         let operations = format!(
             "{} reads, {} programs, {} erases",
@@ -299,7 +318,10 @@ impl Evaluation {
         let wear = self.erase_count;
         let mut lines = vec![("Throughput", throughput)];
         lines.extend(self.beside.iter().map(|beside| ("", beside.throughput())));
-        lines.extend([("Programs", format!("{:.2} per data page", self.programs_per_data_page)), ("Operations", operations)]);
+        lines.extend([
+            ("Programs", format!("{:.2} per data page", self.programs_per_data_page)),
+            ("Operations", operations),
+        ]);
         lines.extend(self.idle.iter().flat_map(IdleResult::facts));
         lines.extend([
             ("Erase counts", format!("{} to {}, mean {:.1}", wear.min, wear.max, wear.mean)),
@@ -312,7 +334,8 @@ impl Evaluation {
 
     /// Returns the table of input rates.
     fn rates(&self) -> String {
-        let mut rows = vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
+        let mut rows =
+            vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
         rows.extend(self.backlog.iter().map(|row| {
             let load = Load::of_mean(self.throughput_bytes_per_s, row.rate);
             let seen = [row.bytes, row.peak_bytes].map(|bytes| buffer_text(bytes, row.grows, load));
@@ -329,7 +352,10 @@ impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}\n", self.device, self.title())?;
         writeln!(f, "{}\n{}\n{}", self.times(), self.facts(), self.rates().trim_end())?;
-        writeln!(f, "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}")?;
+        writeln!(
+            f,
+            "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}"
+        )?;
         if self.idle.is_some() {
             writeln!(f, "Data comes in at the rate during bursts, and not in idle time.")?;
         }
@@ -390,7 +416,9 @@ pub(crate) mod tests {
     fn json_has_exactly_the_promised_keys() {
         let evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
         let json = serde_json::to_value(&evaluation).unwrap();
-        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        let keys = |value: &serde_json::Value| {
+            value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+        };
         let sorted = |keys: &str| {
             let mut keys: Vec<_> = keys.split(' ').map(String::from).collect();
             keys.sort();
@@ -401,7 +429,10 @@ pub(crate) mod tests {
             erase_count backlog floor";
         assert_eq!(sorted(&keys(&json)), sorted(promised));
         assert_eq!(sorted(&keys(&json["erase_count"])), ["max", "mean", "min"]);
-        assert_eq!(sorted(&keys(&json["backlog"][0])), ["bytes", "guaranteed_bytes", "peak_bytes", "rate"]);
+        assert_eq!(
+            sorted(&keys(&json["backlog"][0])),
+            ["bytes", "guaranteed_bytes", "peak_bytes", "rate"]
+        );
         assert_eq!(sorted(&keys(&json["floor"])), ["max_us", "mean_us", "throughput_bytes_per_s"]);
     }
 
@@ -410,12 +441,25 @@ pub(crate) mod tests {
         let evaluation = Evaluation::of(&with_idle(), &[1_000_000]).unwrap();
         let idle = evaluation.idle.unwrap();
         assert_eq!((evaluation.mean_us, evaluation.programs_per_data_page), (1_008.0, 2.06));
-        assert_eq!((idle.used_share, idle.programs_per_data_page, idle.without.mean_us), (0.5, 2.26, 2_000.0));
+        assert_eq!(
+            (idle.used_share, idle.programs_per_data_page, idle.without.mean_us),
+            (0.5, 2.26, 2_000.0)
+        );
         assert_eq!(idle.throughput_bytes_per_s, 4_096_000.0 * 1e9 / (1_008e6 + 200e6));
-        assert_eq!(serde_json::from_str::<Evaluation>(&serde_json::to_string(&evaluation).unwrap()).unwrap(), evaluation);
+        assert_eq!(
+            serde_json::from_str::<Evaluation>(&serde_json::to_string(&evaluation).unwrap())
+                .unwrap(),
+            evaluation
+        );
         let text = evaluation.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        for part in ["20.000 ms idle before each 400 KiB", "with idle", "50 % used", "9 of 10 bursts", "not in idle time"] {
+        for part in [
+            "20.000 ms idle before each 400 KiB",
+            "with idle",
+            "50 % used",
+            "9 of 10 bursts",
+            "not in idle time",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -423,15 +467,27 @@ pub(crate) mod tests {
     #[test]
     fn peer_has_a_row_a_throughput_and_a_place_in_the_json() {
         let mut evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
-        let peer = Peer { label: "fatfs on dhara".into(), access_ns: vec![9_000_000, 11_000_000, 16_000_000], refused: 0 };
+        let peer = Peer {
+            label: "fatfs on dhara".into(),
+            access_ns: vec![9_000_000, 11_000_000, 16_000_000],
+            refused: 0,
+        };
         evaluation.beside.extend(Beside::of(&peer, evaluation.write_bytes));
         let text = evaluation.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        let row: Vec<_> = text.lines().find(|line| line.starts_with("fatfs on dhara")).unwrap().split("  ").collect();
+        let row: Vec<_> = text
+            .lines()
+            .find(|line| line.starts_with("fatfs on dhara"))
+            .unwrap()
+            .split("  ")
+            .collect();
         assert_eq!((row[1], *row.last().unwrap()), ("12.000 ms", "16.000 ms"));
         assert!(text.contains("\n                fatfs on dhara: 341.3 kB/s\n"), "{text}");
         let json = serde_json::to_string(&evaluation).unwrap();
-        assert!(json.contains(r#""beside":[{"label":"fatfs on dhara","accesses":3,"mean_us":12000.0,"#), "{json}");
+        assert!(
+            json.contains(r#""beside":[{"label":"fatfs on dhara","accesses":3,"mean_us":12000.0,"#),
+            "{json}"
+        );
         assert_eq!(serde_json::from_str::<Evaluation>(&json).unwrap(), evaluation);
     }
 
@@ -439,14 +495,22 @@ pub(crate) mod tests {
     fn unbounded_is_null_and_json_is_read_back() {
         let evaluation = Evaluation::of(&measured(), &[500_000, 4_000_000, 100_000_000]).unwrap();
         let text = serde_json::to_string(&evaluation).unwrap();
-        assert!(text.contains(r#"{"rate":100000000,"bytes":null,"peak_bytes":null,"guaranteed_bytes":null}"#), "{text}");
+        assert!(
+            text.contains(
+                r#"{"rate":100000000,"bytes":null,"peak_bytes":null,"guaranteed_bytes":null}"#
+            ),
+            "{text}"
+        );
         assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), evaluation);
     }
 
     #[test]
     fn numbers_follow_from_the_measurement() {
         let evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
-        assert_eq!((evaluation.mean_us, evaluation.p50_us, evaluation.max_us), (1_008.0, 1_000.0, 9_000.0));
+        assert_eq!(
+            (evaluation.mean_us, evaluation.p50_us, evaluation.max_us),
+            (1_008.0, 1_000.0, 9_000.0)
+        );
         assert_eq!(evaluation.p999_us, 1_000.0);
         assert_eq!(evaluation.programs_per_data_page, 2.06);
         assert_eq!(evaluation.erase_count, EraseCount { min: 3, mean: 5.0, max: 8 });
@@ -465,11 +529,19 @@ pub(crate) mod tests {
 
     #[test]
     fn table_fits_into_80_columns_and_names_everything() {
-        let text = Evaluation::of(&measured(), &[500_000, 1_000_000, 100_000_000]).unwrap().to_string();
+        let text =
+            Evaluation::of(&measured(), &[500_000, 1_000_000, 100_000_000]).unwrap().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        for part in
-            ["mt29f1g01abafd", "p99.9", "bound", "of the chip's limit", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"]
-        {
+        for part in [
+            "mt29f1g01abafd",
+            "p99.9",
+            "bound",
+            "of the chip's limit",
+            "2.06 per data page",
+            "11.4 KiB",
+            "—",
+            "16.000 ms",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

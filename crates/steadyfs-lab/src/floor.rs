@@ -62,7 +62,10 @@ impl fmt::Display for FloorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FloorError::TooFull { logical_units, most } => {
-                write!(f, "{logical_units} logical units are too many for the blocks, which hold at most {most}")
+                write!(
+                    f,
+                    "{logical_units} logical units are too many for the blocks, which hold at most {most}"
+                )
             }
             FloorError::NoSuchUnit { unit, logical_units } => {
                 write!(f, "a write names unit {unit}, but there are {logical_units}")
@@ -120,7 +123,11 @@ impl FloorConfig {
 /// let access_ns = floor(&chip, 100, (0..100).chain(0..50)).unwrap();
 /// assert_eq!(access_ns, [504_000; 50]); // nothing needs reclaiming yet
 /// ```
-pub fn floor(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = u32>) -> Result<Vec<u64>, FloorError> {
+pub fn floor(
+    config: &FloorConfig,
+    warm_up: usize,
+    writes: impl Iterator<Item = u32>,
+) -> Result<Vec<u64>, FloorError> {
     let reclaims = reclaims(config, warm_up, writes)?;
     Ok(reclaims.into_iter().map(|reclaim| config.access_ns(reclaim)).collect())
 }
@@ -129,7 +136,11 @@ pub fn floor(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = 
 ///
 /// # Errors
 /// [`FloorError::TooFull`] and [`FloorError::NoSuchUnit`].
-pub fn reclaims(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = u32>) -> Result<Vec<Reclaim>, FloorError> {
+pub fn reclaims(
+    config: &FloorConfig,
+    warm_up: usize,
+    writes: impl Iterator<Item = u32>,
+) -> Result<Vec<Reclaim>, FloorError> {
     let most = config.most_logical_units();
     if config.logical_units > most {
         return Err(FloorError::TooFull { logical_units: config.logical_units, most });
@@ -219,7 +230,8 @@ impl Log {
             self.live[(old / units) as usize] -= 1;
         }
         if self.heads[head as usize].1 == 0 {
-            let block = self.erased.pop().expect("the pace of reclaim keeps an erased block for each head");
+            let block =
+                self.erased.pop().expect("the pace of reclaim keeps an erased block for each head");
             self.uses[block as usize] = Use::Filling;
             self.heads[head as usize] = (block * units, units);
         }
@@ -272,7 +284,8 @@ impl Log {
         }
         let free_of_cost = self.config.erase_ns / self.config.copy_ns.max(1);
         let even = live.div_ceil(calls);
-        let share = if even <= free_of_cost { even } else { (live + free_of_cost).div_ceil(calls + 1) };
+        let share =
+            if even <= free_of_cost { even } else { (live + free_of_cost).div_ceil(calls + 1) };
         share.min(live)
     }
 
@@ -283,7 +296,8 @@ impl Log {
         if self.victim.is_some() || self.free_units > threshold {
             return;
         }
-        let closed = (0..self.config.block_count).filter(|&block| self.uses[block as usize] == Use::Closed);
+        let closed =
+            (0..self.config.block_count).filter(|&block| self.uses[block as usize] == Use::Closed);
         let Some(fewest) = closed.min_by_key(|&block| self.live[block as usize]) else { return };
         let live = u64::from(self.live[fewest as usize]);
         if self.calls_left(live) <= live.max(1) + 2 {
@@ -373,7 +387,8 @@ mod tests {
         let config = nand(0.8);
         let sweep = (0..config.logical_units).cycle();
         let access_ns = floor(&config, 100_000, sweep.take(100_000 + 3_200)).unwrap();
-        let erases = access_ns.iter().filter(|&&ns| ns == config.program_ns + config.erase_ns).count();
+        let erases =
+            access_ns.iter().filter(|&&ns| ns == config.program_ns + config.erase_ns).count();
         assert_eq!(erases, 100);
         assert_eq!(access_ns.iter().filter(|&&ns| ns == config.program_ns).count(), 3_100);
     }

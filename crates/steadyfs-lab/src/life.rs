@@ -61,7 +61,15 @@ mod tests {
 
     fn small(workload: Workload) -> Options {
         let write_bytes = workload.default_write_bytes();
-        Options { blocks: 64, pages_per_block: 16, endurance: 40, scrub_days: 0, workload, write_bytes, ..Options::default() }
+        Options {
+            blocks: 64,
+            pages_per_block: 16,
+            endurance: 40,
+            scrub_days: 0,
+            workload,
+            write_bytes,
+            ..Options::default()
+        }
     }
 
     fn life(options: &Options) -> Life {
@@ -73,13 +81,18 @@ mod tests {
         for (name, workload) in Workload::NAMES {
             let life = life(&Options { bit_errors: false, ..small(workload) });
             assert!(life.erases_percent > 60.0 && life.bad_blocks > 1, "{name}: {life}");
-            assert_eq!((life.audit.lost_bytes, life.known_bad_blocks), (0, life.bad_blocks), "{name}: {life}");
+            assert_eq!(
+                (life.audit.lost_bytes, life.known_bad_blocks),
+                (0, life.bad_blocks),
+                "{name}: {life}"
+            );
         }
     }
 
     #[test]
     fn the_same_seed_lives_the_same_life() {
-        let options = Options { spread_percent: 10, program_failures_percent: 30, ..small(Workload::Random) };
+        let options =
+            Options { spread_percent: 10, program_failures_percent: 30, ..small(Workload::Random) };
         assert_eq!(life(&options), life(&options));
         assert_ne!(life(&options), life(&Options { seed: 2, ..options.clone() }));
     }
@@ -95,12 +108,17 @@ mod tests {
     fn progress_is_the_share_of_the_erases() {
         let mut shares = Vec::new();
         run(&small(Workload::Random), &mut |share, _| shares.push(share)).unwrap();
-        assert!(shares.is_sorted() && shares.first() < Some(&0.1) && shares.last() == Some(&1.0), "{shares:?}");
+        assert!(
+            shares.is_sorted() && shares.first() < Some(&0.1) && shares.last() == Some(&1.0),
+            "{shares:?}"
+        );
     }
 
     #[test]
     fn nor_is_refused() {
-        let error = run(&Options { device: "w25q128jv".into(), ..Options::default() }, &mut |_, _| {}).unwrap_err();
+        let error =
+            run(&Options { device: "w25q128jv".into(), ..Options::default() }, &mut |_, _| {})
+                .unwrap_err();
         assert_eq!(
             error.to_string(),
             "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0"

@@ -74,7 +74,14 @@ impl Maker {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let words = WORDS.split_whitespace().collect();
         let instructions = (0..1200)
-            .map(|_| [random.below(256) as u8, random.below(256) as u8, random.below(160) as u8, 0xE0 | random.below(6) as u8])
+            .map(|_| {
+                [
+                    random.below(256) as u8,
+                    random.below(256) as u8,
+                    random.below(160) as u8,
+                    0xE0 | random.below(6) as u8,
+                ]
+            })
             .collect();
         Self { random, words, instructions }
     }
@@ -85,7 +92,13 @@ impl Maker {
     }
 }
 
-fn make(random: &mut Random, content: Content, bytes: usize, instructions: &[[u8; 4]], words: &[&str]) -> Vec<u8> {
+fn make(
+    random: &mut Random,
+    content: Content,
+    bytes: usize,
+    instructions: &[[u8; 4]],
+    words: &[&str],
+) -> Vec<u8> {
     let mut all = Vec::with_capacity(bytes + 64);
     while all.len() < bytes {
         match content {
@@ -140,7 +153,9 @@ fn program_piece(random: &mut Random, all: &mut Vec<u8>, instructions: &[[u8; 4]
         17 | 18 => {
             let start = 0x8000 + random.below(1 << 18) as u32;
             for step in 0..8 + random.below(40) as u32 {
-                all.extend_from_slice(&(start + step * 4 * (1 + random.below(12) as u32)).to_le_bytes());
+                all.extend_from_slice(
+                    &(start + step * 4 * (1 + random.below(12) as u32)).to_le_bytes(),
+                );
             }
         }
         _ => all.resize(all.len() + 16 * (1 + random.below(10)), 0),
@@ -155,7 +170,8 @@ pub fn tree(seed: u64) -> Tree {
 /// Makes a smaller tree. It has one in `share` files of each kind, and no file is longer than 2 MB
 /// divided by `share`. A share of one gives the whole [`tree`].
 pub fn part(seed: u64, share: usize) -> Tree {
-    make_tree(seed, share.max(1)).expect("names of the table are names, and all of it is within the limit")
+    make_tree(seed, share.max(1))
+        .expect("names of the table are names, and all of it is within the limit")
 }
 
 fn make_tree(seed: u64, share: usize) -> Result<Tree, TreeError> {
@@ -180,13 +196,25 @@ fn make_tree(seed: u64, share: usize) -> Result<Tree, TreeError> {
 }
 
 /// Returns the directory at a path, and makes missing directories.
-fn directories<'n>(tree: &mut Tree, mut names: impl Iterator<Item = &'n str>) -> Result<InodeIndex, TreeError> {
+fn directories<'n>(
+    tree: &mut Tree,
+    mut names: impl Iterator<Item = &'n str>,
+) -> Result<InodeIndex, TreeError> {
     names.try_fold(0, |at, name| {
         let known = match &tree.inode(at).kind {
             Kind::Directory(entries) => entries.get(name.as_bytes()).copied(),
             _ => None,
         };
-        known.map_or_else(|| tree.insert(at, name.as_bytes(), Inode::new(Kind::Directory(BTreeMap::new()), 0o755)), Ok)
+        known.map_or_else(
+            || {
+                tree.insert(
+                    at,
+                    name.as_bytes(),
+                    Inode::new(Kind::Directory(BTreeMap::new()), 0o755),
+                )
+            },
+            Ok,
+        )
     })
 }
 
@@ -194,8 +222,11 @@ fn directories<'n>(tree: &mut Tree, mut names: impl Iterator<Item = &'n str>) ->
 /// them when it starts. The order is programs and libraries, drivers, tables, settings, scripts,
 /// pictures, and the links last. Each directory comes before its contents.
 pub fn load_order(tree: &Tree) -> Vec<(String, InodeIndex)> {
-    let text = |path: Vec<u8>| String::from_utf8_lossy(path.strip_prefix(b"/").unwrap_or(&path)).into_owned();
-    let mut all: Vec<_> = tree.walk().into_iter().map(|(path, inode)| (text(path), inode)).collect();
+    let text = |path: Vec<u8>| {
+        String::from_utf8_lossy(path.strip_prefix(b"/").unwrap_or(&path)).into_owned()
+    };
+    let mut all: Vec<_> =
+        tree.walk().into_iter().map(|(path, inode)| (text(path), inode)).collect();
     all.sort_by_key(|&(_, inode)| inode);
     all
 }
@@ -231,8 +262,11 @@ mod tests {
     fn the_whole_tree_is_what_it_was() {
         let tree = tree(1);
         let files = tree.inodes().iter().filter(|inode| !inode.is_directory()).count();
-        let bytes: usize =
-            tree.inodes().iter().map(|inode| if let Kind::File(bytes) = &inode.kind { bytes.len() } else { 0 }).sum();
+        let bytes: usize = tree
+            .inodes()
+            .iter()
+            .map(|inode| if let Kind::File(bytes) = &inode.kind { bytes.len() } else { 0 })
+            .sum();
         assert_eq!((files, bytes, sum(&tree)), (5000, 22_830_730, WHOLE));
     }
 

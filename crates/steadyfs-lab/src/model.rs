@@ -54,7 +54,15 @@ pub struct Shape {
 
 /// NAND of single and double pages with and without on-chip copy, and NOR.
 pub const SHAPES: [Shape; 6] = [
-    Shape { name: "nand-16x512", nor: false, copy: true, pages_per_logical_page: 1, page_bytes: 512, pages_per_block: 16, block_count: 64 },
+    Shape {
+        name: "nand-16x512",
+        nor: false,
+        copy: true,
+        pages_per_logical_page: 1,
+        page_bytes: 512,
+        pages_per_block: 16,
+        block_count: 64,
+    },
     Shape {
         name: "nand-32x512-double",
         nor: false,
@@ -64,7 +72,15 @@ pub const SHAPES: [Shape; 6] = [
         pages_per_block: 32,
         block_count: 48,
     },
-    Shape { name: "nand-64x256", nor: false, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 64, block_count: 64 },
+    Shape {
+        name: "nand-64x256",
+        nor: false,
+        copy: false,
+        pages_per_logical_page: 1,
+        page_bytes: 256,
+        pages_per_block: 64,
+        block_count: 64,
+    },
     Shape {
         name: "nand-32x512-copy",
         nor: false,
@@ -74,8 +90,24 @@ pub const SHAPES: [Shape; 6] = [
         pages_per_block: 32,
         block_count: 64,
     },
-    Shape { name: "nor-512", nor: true, copy: false, pages_per_logical_page: 1, page_bytes: 512, pages_per_block: 8, block_count: 64 },
-    Shape { name: "nor-256", nor: true, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 16, block_count: 64 },
+    Shape {
+        name: "nor-512",
+        nor: true,
+        copy: false,
+        pages_per_logical_page: 1,
+        page_bytes: 512,
+        pages_per_block: 8,
+        block_count: 64,
+    },
+    Shape {
+        name: "nor-256",
+        nor: true,
+        copy: false,
+        pages_per_logical_page: 1,
+        page_bytes: 256,
+        pages_per_block: 16,
+        block_count: 64,
+    },
 ];
 
 impl Shape {
@@ -84,7 +116,11 @@ impl Shape {
         let geometry = self.medium(0).geometry();
         // Only volumes with a unit of several pages keep permissions.
         let permissions = self.pages_per_logical_page > 1;
-        let config = Config { pages_per_logical_page: self.pages_per_logical_page, permissions, ..Config::for_geometry(&geometry) };
+        let config = Config {
+            pages_per_logical_page: self.pages_per_logical_page,
+            permissions,
+            ..Config::for_geometry(&geometry)
+        };
         config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
         config
     }
@@ -97,7 +133,13 @@ impl Shape {
     /// Returns a new chip of this shape.
     pub fn medium(&self, seed: u64) -> Medium {
         if self.nor {
-            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, 1, seed)
+            Medium::nor(
+                self.page_bytes * self.pages_per_block,
+                self.block_count,
+                self.page_bytes,
+                1,
+                seed,
+            )
         } else {
             let geometry = Geometry {
                 page_bytes: self.page_bytes,
@@ -156,7 +198,8 @@ impl Device {
     #[must_use]
     pub fn formatted_erased(mut self) -> Self {
         let Self { chip, memory, config, .. } = &mut self;
-        let format = if config.files_max == 0 { Disk::format_erased } else { FileSystem::format_erased };
+        let format =
+            if config.files_max == 0 { Disk::format_erased } else { FileSystem::format_erased };
         format(chip, config, memory, &mut |_, _| {}).expect("format");
         self
     }
@@ -231,7 +274,11 @@ fn hold_mount(chip: &Chip, before: &Counters, bound: &Cost, access: Access, read
         assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
     }
     if access == Access::ReadOnly {
-        assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
+        assert_eq!(
+            (cost.programs, cost.copies, cost.erases),
+            (0, 0, 0),
+            "a mount for reading only changed the chip"
+        );
     }
 }
 
@@ -255,11 +302,19 @@ pub fn cost(counts: &Counters) -> Cost {
 pub fn failures(chip: &Chip) -> u32 {
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
     let records = chip.records().iter();
-    records.filter(|r| failed(r.operation) && matches!(r.failure, Some(Failure::BadBlock | Failure::Device))).count() as u32
+    records
+        .filter(|r| {
+            failed(r.operation) && matches!(r.failure, Some(Failure::BadBlock | Failure::Device))
+        })
+        .count() as u32
 }
 
 /// Makes a call of one piece and asserts that it costs no more than its bound.
-pub fn bounded<T>(fs: &mut Fs<'_>, call: Call, act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>) -> Result<T, Error> {
+pub fn bounded<T>(
+    fs: &mut Fs<'_>,
+    call: Call,
+    act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     bounded_pieces(fs, call, 1, act)
 }
 
@@ -275,13 +330,17 @@ pub fn bounded_pieces<T>(
     if !bounds_count() {
         return act(fs);
     }
-    let limit = |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
+    let limit =
+        |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
     let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
     let timing = fs.flash().timing();
     for (failures, (now, _)) in limits.iter().enumerate() {
         let parts = fs.bound_parts(call, failures as u32, &timing);
         let (together, whole) = (parts.total().time_ns(&timing), now.time_ns(&timing));
-        assert_eq!(together, whole, "{call:?} with {failures} failures: {parts:?} together are not {now:?}");
+        assert_eq!(
+            together, whole,
+            "{call:?} with {failures} failures: {parts:?} together are not {now:?}"
+        );
     }
     let before = fs.flash().counts();
     fs.flash_mut().take_records();
@@ -291,10 +350,16 @@ pub fn bounded_pieces<T>(
         let further_pieces = pieces.max(1) - 1;
         let holds = |erasing: u32, folding: u32| {
             let rest = further.erasing.times(erasing).plus(&further.folding.times(folding));
-            first.plus(&rest.plus(&further.moving.times(further_pieces - erasing - folding))).holds(&cost)
+            first
+                .plus(&rest.plus(&further.moving.times(further_pieces - erasing - folding)))
+                .holds(&cost)
         };
-        let any = (0..=further_pieces).any(|erasing| (0..=further_pieces - erasing).any(|folding| holds(erasing, folding)));
-        assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
+        let any = (0..=further_pieces)
+            .any(|erasing| (0..=further_pieces - erasing).any(|folding| holds(erasing, folding)));
+        assert!(
+            any,
+            "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}"
+        );
     }
     result
 }

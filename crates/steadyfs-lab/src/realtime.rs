@@ -44,7 +44,13 @@ const VOLUME_BYTES: u64 = 512 << 20;
 /// Returns the volume for a card: pages of 4 KiB in blocks of an allocation unit.
 fn volume_of(profile: &ManagedProfile, options: &Options) -> Volume {
     let unit_bytes = profile.card().map_or(4 << 20, |card| card.unit_kib << 10);
-    Volume { bytes: VOLUME_BYTES, unit_bytes, page_bytes: 4096, tags: options.tags, fill: options.fill }
+    Volume {
+        bytes: VOLUME_BYTES,
+        unit_bytes,
+        page_bytes: 4096,
+        tags: options.tags,
+        fill: options.fill,
+    }
 }
 
 /// One run: a medium, and the file system on it if there is one.
@@ -57,13 +63,19 @@ enum Item<'o> {
 }
 
 impl Item<'_> {
-    fn run(&self, options: &Options, rates: &[u64], tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
+    fn run(
+        &self,
+        options: &Options,
+        rates: &[u64],
+        tell: &mut dyn FnMut(f64),
+    ) -> Result<Row, RealtimeError> {
         let of = |profile: &ManagedProfile| Managed::of(profile, options.seed);
         let every = |commit_every| Options { commit_every, ..options.clone() };
         let (medium, commit_every, trace) = match *self {
             Item::Raw(profile) => {
                 let trace = cards::raw(&mut of(profile), options, tell)?;
-                let trace = Trace { stream_bytes_per_s: Some(stream::raw(&mut of(profile))?), ..trace };
+                let trace =
+                    Trace { stream_bytes_per_s: Some(stream::raw(&mut of(profile))?), ..trace };
                 (Medium::Device(profile.name.clone()), options.commit_every, trace)
             }
             Item::Fat(profile, commit_every) => {
@@ -73,7 +85,10 @@ impl Item<'_> {
             Item::OnCard(profile, commit_every) => {
                 let volume = volume_of(profile, options);
                 let trace = cards::steadyfs(of(profile), &volume, &every(commit_every), tell)?;
-                let trace = Trace { stream_bytes_per_s: Some(stream::steadyfs(of(profile), &volume)?), ..trace };
+                let trace = Trace {
+                    stream_bytes_per_s: Some(stream::steadyfs(of(profile), &volume)?),
+                    ..trace
+                };
                 (Medium::SteadyFs(profile.name.clone()), commit_every, trace)
             }
             Item::OnNand => (Medium::RawFlash(options.nand.clone()), 1, on_nand(options, tell)?),
@@ -111,8 +126,12 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
 ///
 /// # Errors
 /// The first [`RealtimeError`] of a profile or of a run.
-pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realtime, RealtimeError> {
-    let profiles = options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
+pub fn run(
+    options: &Options,
+    tell: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Realtime, RealtimeError> {
+    let profiles =
+        options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
     let profiles = profiles.map_err(RealtimeError::Profile)?;
     find_nand(&options.nand).map_err(RealtimeError::Profile)?;
     // Advice needs a backlog for its rate.
@@ -124,11 +143,18 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     let mut items: Vec<Item<'_>> = profiles.iter().map(Item::Raw).collect();
     items.push(Item::OnNand);
     let commits = options.commits();
-    items.extend(profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::Fat(profile, every))));
-    items.extend(profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::OnCard(profile, every))));
+    items.extend(
+        profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::Fat(profile, every))),
+    );
+    items.extend(
+        profiles
+            .iter()
+            .flat_map(|profile| commits.iter().map(|&every| Item::OnCard(profile, every))),
+    );
     let shares = Mutex::new(vec![0.0; items.len()]);
     let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
-    let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> =
+        items.iter().map(|_| Mutex::new(None)).collect();
     side_by_side(std::thread::available_parallelism().map_or(1, usize::from).min(2), || {
         // The lock is released before the run.
         let pop = || lock(&next).pop();
@@ -153,14 +179,22 @@ mod tests {
 
     #[test]
     fn steadyfs_needs_less_buffer_than_the_card_and_nand_needs_none() {
-        let options = Options { cards: vec!["sd-consumer".into()], accesses: 20_000, fill: 0.5, ..Options::default() };
+        let options = Options {
+            cards: vec!["sd-consumer".into()],
+            accesses: 20_000,
+            fill: 0.5,
+            ..Options::default()
+        };
         let realtime = run(&options, &|_, _| {}).unwrap();
         let [card, nand, fat, on_card] = &realtime.rows[..] else { panic!("four rows") };
         assert_eq!(nand.buffer_at(500_000), Some(0));
         let (raw, ours) = (card.buffer_at(100_000).unwrap(), on_card.buffer_at(100_000).unwrap());
         assert!(4 * ours <= raw, "{ours} B beside {raw} B");
         assert!(on_card.bound_us.is_some() && card.bound_us.is_none() && fat.bound_us.is_none());
-        assert_eq!((on_card.flushes_per_access >= 1.0, fat.flushes_per_access, nand.flushes_per_access), (true, 1.0, 0.0));
+        assert_eq!(
+            (on_card.flushes_per_access >= 1.0, fat.flushes_per_access, nand.flushes_per_access),
+            (true, 1.0, 0.0)
+        );
         assert!(
             fat.mean_us > 1.1 * on_card.mean_us,
             "an entry of the directory for each: {} and {}",
@@ -169,9 +203,15 @@ mod tests {
         );
         let words: Vec<_> = realtime.advice.iter().map(|advice| advice.guarantee).collect();
         assert_eq!(words[1], Guarantee::Computed);
-        assert!(words[2..].iter().all(|word| *word != Guarantee::Computed), "a card promises nothing");
+        assert!(
+            words[2..].iter().all(|word| *word != Guarantee::Computed),
+            "a card promises nothing"
+        );
         let text = realtime.to_string();
-        assert!(text.contains("2 kB/s without a buffer") && text.contains("by a computed bound"), "{text}");
+        assert!(
+            text.contains("2 kB/s without a buffer") && text.contains("by a computed bound"),
+            "{text}"
+        );
         assert!(realtime.rows.iter().all(|row| row.worst_ns.len() == WINDOW));
     }
 
@@ -188,17 +228,33 @@ mod tests {
         };
         let realtime = run(&options, &|_, _| {}).unwrap();
         let answers: Vec<_> = realtime.advice.iter().map(|advice| advice.answer).collect();
-        assert_eq!(answers, [Answer::RunTooShort, Answer::Yes, Answer::RunTooShort, Answer::RunTooShort]);
+        assert_eq!(
+            answers,
+            [Answer::RunTooShort, Answer::Yes, Answer::RunTooShort, Answer::RunTooShort]
+        );
         let text = realtime.to_string();
-        assert!(text.contains("not known, the run is too short") && text.contains("more accesses show them"), "{text}");
+        assert!(
+            text.contains("not known, the run is too short")
+                && text.contains("more accesses show them"),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_may_be_lost_adds_a_run_with_commits_in_groups() {
         let may_lose = Some(Loss::Writes(8));
-        let options = Options { cards: vec!["sd-consumer".into()], accesses: 1000, fill: 0.2, may_lose, ..Options::default() };
+        let options = Options {
+            cards: vec!["sd-consumer".into()],
+            accesses: 1000,
+            fill: 0.2,
+            may_lose,
+            ..Options::default()
+        };
         let realtime = run(&options, &|_, _| {}).unwrap();
-        assert_eq!(realtime.rows.iter().map(|row| row.commit_every).collect::<Vec<_>>(), [1, 1, 1, 4, 1, 4]);
+        assert_eq!(
+            realtime.rows.iter().map(|row| row.commit_every).collect::<Vec<_>>(),
+            [1, 1, 1, 4, 1, 4]
+        );
         assert!(realtime.rows[5].mean_us < realtime.rows[4].mean_us, "fewer commits are faster");
         assert!(realtime.rows[4].max_uncleaned_us <= Some(realtime.rows[4].max_us));
         let lost = realtime.advice[5].lost_bytes.unwrap();
@@ -207,11 +263,20 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_rows() {
-        let options =
-            Options { cards: vec!["sd-industrial".into()], accesses: 1000, fill: 0.1, rate: 250_000, ..Options::default() };
+        let options = Options {
+            cards: vec!["sd-industrial".into()],
+            accesses: 1000,
+            fill: 0.1,
+            rate: 250_000,
+            ..Options::default()
+        };
         let realtime = run(&options, &|_, _| {}).unwrap();
         let rates = realtime.rows[0].backlog.iter().map(|row| row.rate).collect::<Vec<_>>();
-        assert_eq!(rates, [100_000, 250_000, 500_000, 1_000_000, 2_000_000], "advice is for a rate that is told");
+        assert_eq!(
+            rates,
+            [100_000, 250_000, 500_000, 1_000_000, 2_000_000],
+            "advice is for a rate that is told"
+        );
         assert_eq!(run(&options, &|_, _| {}).unwrap(), realtime);
     }
 }

@@ -56,7 +56,11 @@ impl Trace {
     pub fn write_bytes(&self, given: Option<u64>) -> Result<u64, TraceError> {
         match (self.fio, given) {
             (Some(Fio { write_bytes: found, .. }), Some(given)) if given != found => {
-                Err(TraceError { file: self.name.clone(), line: None, problem: Problem::WriteSize { found, given } })
+                Err(TraceError {
+                    file: self.name.clone(),
+                    line: None,
+                    problem: Problem::WriteSize { found, given },
+                })
             }
             (Some(fio), _) => Ok(fio.write_bytes),
             (None, given) => Ok(given.unwrap_or(USUAL_WRITE_BYTES)),
@@ -73,7 +77,9 @@ pub fn read_trace_file(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Tra
     let name = path.display().to_string();
     match std::fs::File::open(path) {
         Ok(file) => read_trace(&name, io::BufReader::new(file), unit),
-        Err(error) => Err(TraceError { file: name, line: None, problem: Problem::Unreadable(error) }),
+        Err(error) => {
+            Err(TraceError { file: name, line: None, problem: Problem::Unreadable(error) })
+        }
     }
 }
 
@@ -88,8 +94,13 @@ pub fn read_trace_file(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Tra
 /// let trace = read_trace("board.csv", "start_ms;end_ms\n0;1,5\n2;2,25\n".as_bytes(), None).unwrap();
 /// assert_eq!(trace.access_ns, [1_500_000, 250_000]);
 /// ```
-pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Result<Trace, TraceError> {
-    let mut reader = Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new(), refused: 0 };
+pub fn read_trace(
+    name: &str,
+    text: impl BufRead,
+    unit: Option<TimeUnit>,
+) -> Result<Trace, TraceError> {
+    let mut reader =
+        Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new(), refused: 0 };
     let error = |line, problem| TraceError { file: name.to_string(), line, problem };
     for (index, line) in text.split(b'\n').enumerate() {
         let number = Some(index as u64 + 1);
@@ -101,7 +112,10 @@ pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Res
     let Reader { fio, layout, access_ns, refused, .. } = reader;
     if access_ns.is_empty() {
         let Fio { reads, trims, .. } = fio;
-        return Err(error(None, if reads + trims > 0 { Problem::NoWrite { reads, trims } } else { Problem::Empty }));
+        return Err(error(
+            None,
+            if reads + trims > 0 { Problem::NoWrite { reads, trims } } else { Problem::Empty },
+        ));
     }
     let is_fio = layout.is_some_and(|layout| layout.columns == Columns::Fio);
     Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio), refused })
@@ -142,7 +156,8 @@ impl Reader {
     /// Takes one line: skips it, derives the layout from it, or adds an access.
     fn line(&mut self, line: &str) -> Result<(), Problem> {
         if let Some(comment) = line.trim_start().strip_prefix('#') {
-            let refused = comment.trim().strip_prefix("refused:").and_then(|count| count.trim().parse().ok());
+            let refused =
+                comment.trim().strip_prefix("refused:").and_then(|count| count.trim().parse().ok());
             self.refused = refused.unwrap_or(self.refused);
             return Ok(());
         }
@@ -201,15 +216,19 @@ impl Layout {
     /// Reads the time from a start to an end, in nanoseconds. Both may count from any origin.
     fn span(&self, start: &str, end: &str) -> Result<u64, Problem> {
         let (from, to) = (self.number(start)?, self.number(end)?);
-        u64::try_from(to - from).map_err(|_| Problem::EndBeforeStart { start: start.to_string(), end: end.to_string() })
+        u64::try_from(to - from)
+            .map_err(|_| Problem::EndBeforeStart { start: start.to_string(), end: end.to_string() })
     }
 
     /// Reads a number in the unit of the trace, in nanoseconds, rounded.
     fn number(&self, field: &str) -> Result<i64, Problem> {
-        let pointed = if self.separator == ',' { field.to_string() } else { field.replace(',', ".") };
+        let pointed =
+            if self.separator == ',' { field.to_string() } else { field.replace(',', ".") };
         let found = || field.to_string();
         if let Ok(whole) = pointed.parse::<i64>() {
-            let ns = whole.checked_mul(i64::from(self.unit.ns())).filter(|ns| ns.unsigned_abs() as f64 <= LONGEST_NS);
+            let ns = whole
+                .checked_mul(i64::from(self.unit.ns()))
+                .filter(|ns| ns.unsigned_abs() as f64 <= LONGEST_NS);
             return ns.ok_or_else(|| Problem::TooLong { found: found(), unit: self.unit });
         }
         let number: f64 = pointed.parse().map_err(|_| Problem::NotANumber { found: found() })?;
@@ -234,20 +253,36 @@ mod tests {
     }
 
     fn read_with(text: &str, unit: Option<TimeUnit>) -> Result<Vec<u64>, String> {
-        read_trace("t.csv", text.as_bytes(), unit).map(|trace| trace.access_ns).map_err(|error| error.to_string())
+        read_trace("t.csv", text.as_bytes(), unit)
+            .map(|trace| trace.access_ns)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
     fn header_states_column_and_unit() {
-        for header in ["duration_us", "us", "Time [us]", "latency (µs)", "access time/us", "\"elapsed µs\"", "durationUs"] {
-            assert_eq!(read(&format!("{header}\n252\n2505.5\n")), Ok(vec![252_000, 2_505_500]), "{header}");
+        for header in [
+            "duration_us",
+            "us",
+            "Time [us]",
+            "latency (µs)",
+            "access time/us",
+            "\"elapsed µs\"",
+            "durationUs",
+        ] {
+            assert_eq!(
+                read(&format!("{header}\n252\n2505.5\n")),
+                Ok(vec![252_000, 2_505_500]),
+                "{header}"
+            );
         }
         assert_eq!(read("time [ns]\n7\n"), Ok(vec![7]));
         assert_eq!(read("seconds\n0.25\n"), Ok(vec![250_000_000]));
     }
 
     fn fio(text: &str) -> Result<(Vec<u64>, Option<Fio>), String> {
-        read_trace("t", text.as_bytes(), None).map(|trace| (trace.access_ns, trace.fio)).map_err(|error| error.to_string())
+        read_trace("t", text.as_bytes(), None)
+            .map(|trace| (trace.access_ns, trace.fio))
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -256,7 +291,10 @@ mod tests {
         let (access_ns, found) = fio(log).unwrap();
         assert_eq!(access_ns, [1_533_441, 23_000_000]);
         assert_eq!(found, Some(Fio { write_bytes: 4096, reads: 1, trims: 1 }));
-        assert_eq!(found.unwrap().left_out().unwrap(), "1 read and 1 trim left out: only writes count");
+        assert_eq!(
+            found.unwrap().left_out().unwrap(),
+            "1 read and 1 trim left out: only writes count"
+        );
         let columns = [
             "12, 1500, 1, 4096, 0",
             "12, 1500, 1, 4096, 0x400a",
@@ -266,7 +304,11 @@ mod tests {
             "12, 1500, 1, 4096, 8192, 0, 123456789",
         ];
         for line in columns {
-            assert_eq!(fio(line), Ok((vec![1_500], Some(Fio { write_bytes: 4096, reads: 0, trims: 0 }))), "{line}");
+            assert_eq!(
+                fio(line),
+                Ok((vec![1_500], Some(Fio { write_bytes: 4096, reads: 0, trims: 0 }))),
+                "{line}"
+            );
         }
         assert!(read("1, 1533441, 1, 4096, 0\n2, 70\n").unwrap_err().contains("line 2"));
         assert!(read("1, 2, 3, 4\n").is_err(), "no direction");
@@ -285,11 +327,17 @@ mod tests {
         ] {
             let error = fio(log).unwrap_err();
             assert!(
-                error.starts_with("t, line 1: found the mean or the maximum of a window of time (`log_avg_msec`)"),
+                error.starts_with(
+                    "t, line 1: found the mean or the maximum of a window of time (`log_avg_msec`)"
+                ),
                 "{error}"
             );
         }
-        assert!(fio("1, 5, 1, 4096, 0\n2, 7, 1, 0, 0\n").unwrap_err().starts_with("t, line 2: found the mean"));
+        assert!(
+            fio("1, 5, 1, 4096, 0\n2, 7, 1, 0, 0\n")
+                .unwrap_err()
+                .starts_with("t, line 2: found the mean")
+        );
     }
 
     /// The microseconds of fio 2 were taken for nanoseconds without an error.
@@ -298,23 +346,45 @@ mod tests {
         let logs = ["0,1500,1,4096\n", "0, 1500, 1, 4096, 0\n1, 1500, 1, 4096, 4096\n"];
         for (log, line) in logs.into_iter().zip(1..) {
             let error = read(log).unwrap_err();
-            assert!(error.starts_with(&format!("t.csv, line {line}: found a log of fio without a priority")), "{error}");
-            assert!(read_with(log, Some(TimeUnit::Microseconds)).unwrap().iter().all(|&ns| ns == 1_500_000));
-            assert!(read_with(log, Some(TimeUnit::Nanoseconds)).unwrap().iter().all(|&ns| ns == 1_500));
+            assert!(
+                error.starts_with(&format!(
+                    "t.csv, line {line}: found a log of fio without a priority"
+                )),
+                "{error}"
+            );
+            assert!(
+                read_with(log, Some(TimeUnit::Microseconds))
+                    .unwrap()
+                    .iter()
+                    .all(|&ns| ns == 1_500_000)
+            );
+            assert!(
+                read_with(log, Some(TimeUnit::Nanoseconds)).unwrap().iter().all(|&ns| ns == 1_500)
+            );
         }
     }
 
     /// Writes of 65,536 bytes were reported as 4 KiB. The block size of the log was not read.
     #[test]
     fn the_size_of_writes_is_that_of_the_log() {
-        let trace = read_trace("t", "1, 5, 1, 65536, 0\n2, 6, 1, 65536, 0\n".as_bytes(), None).unwrap();
-        assert_eq!((trace.write_bytes(None).unwrap(), trace.write_bytes(Some(65_536)).unwrap()), (65_536, 65_536));
+        let trace =
+            read_trace("t", "1, 5, 1, 65536, 0\n2, 6, 1, 65536, 0\n".as_bytes(), None).unwrap();
+        assert_eq!(
+            (trace.write_bytes(None).unwrap(), trace.write_bytes(Some(65_536)).unwrap()),
+            (65_536, 65_536)
+        );
         let error = trace.write_bytes(Some(4096)).unwrap_err().to_string();
         assert_eq!(error, "t: found writes of 65536 bytes, expected 4096 as given for each write");
         let error = fio("1, 5, 1, 4096, 0\n2, 6, 0, 512, 0\n3, 6, 1, 8192, 0\n").unwrap_err();
-        assert_eq!(error, "t, line 3: found a write of 8192 bytes after writes of 4096, expected writes of one size");
+        assert_eq!(
+            error,
+            "t, line 3: found a write of 8192 bytes after writes of 4096, expected writes of one size"
+        );
         let plain = read_trace("t", "us\n1\n".as_bytes(), None).unwrap();
-        assert_eq!((plain.write_bytes(None).unwrap(), plain.write_bytes(Some(512)).unwrap()), (4096, 512));
+        assert_eq!(
+            (plain.write_bytes(None).unwrap(), plain.write_bytes(Some(512)).unwrap()),
+            (4096, 512)
+        );
     }
 
     #[test]
@@ -322,12 +392,18 @@ mod tests {
         let error = fio("1, 5, 0, 4096, 0\n2, 6, 0, 512, 0\n3, 6, 2, 8192, 0\n").unwrap_err();
         assert_eq!(error, "t: found 2 reads and 1 trim, expected at least one write");
         let error = fio("1, 5, 0, 4096, 0\n2, 6, 7, 512, 0\n").unwrap_err();
-        assert_eq!(error, "t, line 2: found the direction `7`, expected 0 (read), 1 (write) or 2 (trim)");
+        assert_eq!(
+            error,
+            "t, line 2: found the direction `7`, expected 0 (read), 1 (write) or 2 (trim)"
+        );
     }
 
     #[test]
     fn unit_of_the_caller_serves_files_without_one() {
-        assert_eq!(read_with("1.5\n2\n", Some(TimeUnit::Milliseconds)), Ok(vec![1_500_000, 2_000_000]));
+        assert_eq!(
+            read_with("1.5\n2\n", Some(TimeUnit::Milliseconds)),
+            Ok(vec![1_500_000, 2_000_000])
+        );
         assert_eq!(read_with("duration\n3\n", Some(TimeUnit::Microseconds)), Ok(vec![3_000]));
         assert_eq!(read_with("duration_us\n3\n", Some(TimeUnit::Microseconds)), Ok(vec![3_000]));
     }
@@ -344,20 +420,33 @@ mod tests {
 
     #[test]
     fn column_of_durations_is_found_among_others() {
-        assert_eq!(read("timestamp_ms,op,duration_us,bytes\n12,w,252,4096\n13,w,253,4096\n"), Ok(vec![252_000, 253_000]));
+        assert_eq!(
+            read("timestamp_ms,op,duration_us,bytes\n12,w,252,4096\n13,w,253,4096\n"),
+            Ok(vec![252_000, 253_000])
+        );
         assert_eq!(read("index\tlatency_us\n0\t1,5\n"), Ok(vec![1_500]));
         assert_eq!(read("time_ms;duration_us\n9;1\n"), Ok(vec![1_000]));
     }
 
     #[test]
     fn comment_names_the_refused_calls() {
-        let refused = |comment: &str| read_trace("x", format!("{comment}\nduration_us\n1\n").as_bytes(), None).unwrap().refused;
-        assert_eq!(["# refused: 85", "#refused:85", "# refused: many", "# none"].map(refused), [85, 85, 0, 0]);
+        let refused = |comment: &str| {
+            read_trace("x", format!("{comment}\nduration_us\n1\n").as_bytes(), None)
+                .unwrap()
+                .refused
+        };
+        assert_eq!(
+            ["# refused: 85", "#refused:85", "# refused: many", "# none"].map(refused),
+            [85, 85, 0, 0]
+        );
     }
 
     #[test]
     fn comments_blank_lines_and_foreign_line_ends_are_skipped() {
-        assert_eq!(read("\u{feff}# board 7\r\n\r\nduration_us\r\n1\r\n# pause\r\n\r\n2\r\n"), Ok(vec![1_000, 2_000]));
+        assert_eq!(
+            read("\u{feff}# board 7\r\n\r\nduration_us\r\n1\r\n# pause\r\n\r\n2\r\n"),
+            Ok(vec![1_000, 2_000])
+        );
     }
 
     #[test]
@@ -365,30 +454,57 @@ mod tests {
         let cases = [
             ("", "t.csv: found no access, expected at least one line with a duration"),
             ("duration_us\n", "t.csv: found no access, expected at least one line with a duration"),
-            ("duration_us\n1\n-2\n", "t.csv, line 3: found `-2`, expected a time that is not negative"),
+            (
+                "duration_us\n1\n-2\n",
+                "t.csv, line 3: found `-2`, expected a time that is not negative",
+            ),
             ("duration_us\n# a\n\n1\nfast\n", "t.csv, line 5: found `fast`, expected a number"),
             ("duration_us\n1,\n,\n", "t.csv, line 3: found ``, expected a number"),
             ("duration_us\nNaN\n", "t.csv, line 2: found `NaN`, expected a finite number"),
             ("duration_us\ninf\n", "t.csv, line 2: found `inf`, expected a finite number"),
             ("duration_us\n1e400\n", "t.csv, line 2: found `1e400`, expected a finite number"),
-            ("duration_s\n1e12\n", "t.csv, line 2: found `1e12` s, expected less than 30 years; is the unit right?"),
-            ("duration_s\n9223372036854775807\n", "t.csv, line 2: found `9223372036854775807` s, expected less than"),
-            ("start_us,end_us\n5,4\n", "t.csv, line 2: found the end `4`, expected one that is not before the start `5`"),
+            (
+                "duration_s\n1e12\n",
+                "t.csv, line 2: found `1e12` s, expected less than 30 years; is the unit right?",
+            ),
+            (
+                "duration_s\n9223372036854775807\n",
+                "t.csv, line 2: found `9223372036854775807` s, expected less than",
+            ),
+            (
+                "start_us,end_us\n5,4\n",
+                "t.csv, line 2: found the end `4`, expected one that is not before the start `5`",
+            ),
             ("start_us,end_us\n1,2\n3\n", "t.csv, line 3: found 1 column, expected 2"),
             ("a_us,duration_us,b\n1,2,3\n3,4\n", "t.csv, line 3: found 2 columns, expected 3"),
-            ("start_us,end_ms\n1,2\n", "t.csv, line 1: found starts in µs and ends in ms, expected the same unit"),
+            (
+                "start_us,end_ms\n1,2\n",
+                "t.csv, line 1: found starts in µs and ends in ms, expected the same unit",
+            ),
             ("1\n2\n", "t.csv, line 1: found numbers without a unit, expected a header"),
             ("duration\n2\n", "t.csv, line 1: found the column `duration` without a known unit"),
-            ("duration_fortnights\n2\n", "t.csv, line 1: found the column `duration_fortnights` without a known unit"),
-            ("op,size\nw,2\n", "t.csv, line 1: found the columns `op`, `size`, expected a column of durations"),
-            ("1,2\n3,4\n", "t.csv, line 1: found the columns `1`, `2`, expected a column of durations"),
+            (
+                "duration_fortnights\n2\n",
+                "t.csv, line 1: found the column `duration_fortnights` without a known unit",
+            ),
+            (
+                "op,size\nw,2\n",
+                "t.csv, line 1: found the columns `op`, `size`, expected a column of durations",
+            ),
+            (
+                "1,2\n3,4\n",
+                "t.csv, line 1: found the columns `1`, `2`, expected a column of durations",
+            ),
         ];
         for (text, expected) in cases {
             let error = read(text).expect_err(text);
             assert!(error.starts_with(expected), "{text:?}: {error}");
         }
         let conflict = read_with("duration_us\n1\n", Some(TimeUnit::Milliseconds)).unwrap_err();
-        assert_eq!(conflict, "t.csv, line 1: found the unit µs in the header, expected ms as given by --unit");
+        assert_eq!(
+            conflict,
+            "t.csv, line 1: found the unit µs in the header, expected ms as given by --unit"
+        );
     }
 
     #[test]

@@ -113,7 +113,11 @@ mod tests {
         let run = measured();
         let mut outcome = outcome(Evaluation::of(&run, &[]).unwrap(), run, vec![]);
         assert_eq!(Report::of_evaluation(&outcome).svg().len(), 3);
-        outcome.put_beside(Peer { label: "another".into(), access_ns: vec![12_000_000], refused: 0 });
+        outcome.put_beside(Peer {
+            label: "another".into(),
+            access_ns: vec![12_000_000],
+            refused: 0,
+        });
         let report = Report::of_evaluation(&outcome);
         let (name, svg) = report.svg().pop().unwrap();
         assert_eq!((name, svg.contains(">another</text>")), ("beside.svg", true));
@@ -123,10 +127,14 @@ mod tests {
 
     #[test]
     fn figures_are_written_into_a_new_directory() {
-        let directory = std::env::temp_dir().join(format!("steadyfs-lab-{}", std::process::id())).join("figures");
+        let directory = std::env::temp_dir()
+            .join(format!("steadyfs-lab-{}", std::process::id()))
+            .join("figures");
         let paths = write_svg(&report(), &directory).unwrap();
         assert_eq!(paths.len(), 3);
-        assert!(paths.iter().all(|path| std::fs::read_to_string(path).unwrap().starts_with("<svg")));
+        assert!(
+            paths.iter().all(|path| std::fs::read_to_string(path).unwrap().starts_with("<svg"))
+        );
         std::fs::remove_dir_all(directory.parent().unwrap()).unwrap();
     }
 }

@@ -85,9 +85,15 @@ pub struct Bin {
 /// Every value is counted exactly once. A single distinct value gives one bin around it. No values
 /// give no bins.
 pub fn histogram(values: &[u64], bins: usize, scale: Scale) -> Vec<Bin> {
-    let (Some(&min), Some(&max)) = (values.iter().min(), values.iter().max()) else { return Vec::new() };
+    let (Some(&min), Some(&max)) = (values.iter().min(), values.iter().max()) else {
+        return Vec::new();
+    };
     if min == max {
-        return vec![Bin { from: min as f64 - 0.5, to: max as f64 + 0.5, count: values.len() as u64 }];
+        return vec![Bin {
+            from: min as f64 - 0.5,
+            to: max as f64 + 0.5,
+            count: values.len() as u64,
+        }];
     }
     let bins = bins.max(1);
     let place = |value: f64| if scale == Scale::Linear { value } else { value.max(1.0).ln() };
@@ -99,7 +105,8 @@ pub fn histogram(values: &[u64], bins: usize, scale: Scale) -> Vec<Bin> {
         index if index == bins => max as f64,
         index => value_at(low + width * index as f64),
     };
-    let mut counted: Vec<Bin> = (0..bins).map(|index| Bin { from: edge(index), to: edge(index + 1), count: 0 }).collect();
+    let mut counted: Vec<Bin> =
+        (0..bins).map(|index| Bin { from: edge(index), to: edge(index + 1), count: 0 }).collect();
     for &value in values {
         let index = ((place(value as f64) - low) / width) as usize;
         counted[index.min(bins - 1)].count += 1;
@@ -116,14 +123,20 @@ mod tests {
     fn percentiles_are_nearest_ranks() {
         let thousand: Vec<u64> = (1..=1000).rev().collect();
         let stats = Stats::of(&thousand).unwrap();
-        assert_eq!((stats.p50_ns, stats.p99_ns, stats.p999_ns, stats.max_ns), (500, 990, 999, 1000));
+        assert_eq!(
+            (stats.p50_ns, stats.p99_ns, stats.p999_ns, stats.max_ns),
+            (500, 990, 999, 1000)
+        );
         assert_eq!((stats.min_ns, stats.mean_ns), (1, 500.5));
     }
 
     #[test]
     fn one_access_is_all_of_its_percentiles() {
         let stats = Stats::of(&[7]).unwrap();
-        assert_eq!((stats.min_ns, stats.p50_ns, stats.p99_ns, stats.p999_ns, stats.max_ns), (7, 7, 7, 7, 7));
+        assert_eq!(
+            (stats.min_ns, stats.p50_ns, stats.p99_ns, stats.p999_ns, stats.max_ns),
+            (7, 7, 7, 7, 7)
+        );
         assert_eq!(Stats::of(&[]), None);
     }
 

@@ -68,12 +68,16 @@ fn drive_all(
     let (next, written) = (AtomicUsize::new(0), AtomicU64::new(0));
     let all = items.iter().map(|item| item.writes(options)).sum::<u64>() as f64;
     let order = dealt(items.len());
-    let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> =
+        items.iter().map(|_| Mutex::new(None)).collect();
     side_by_side(options.threads, || {
         while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             let item = &items[index];
             let result = drive::run(item, device, options, &|pages| {
-                tell((pages + written.fetch_add(pages, Ordering::Relaxed)) as f64 / all, &item.name());
+                tell(
+                    (pages + written.fetch_add(pages, Ordering::Relaxed)) as f64 / all,
+                    &item.name(),
+                );
             });
             if result.is_err() {
                 next.store(items.len(), Ordering::Relaxed);
@@ -96,7 +100,8 @@ fn dealt(count: usize) -> Vec<usize> {
 fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> {
     let mut disk = u32::MAX;
     for way in &options.ways {
-        disk = disk.min(disk_pages(way.config(&device.geometry, options.streams), device, options)?);
+        disk =
+            disk.min(disk_pages(way.config(&device.geometry, options.streams), device, options)?);
     }
     // With four streams, the first one is for data without a name, as in the paper.
     let map = std::array::from_fn(|job| job.min(2) as u8 + u8::from(options.streams > 3));
@@ -109,7 +114,15 @@ fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> 
             }
             let ways = options.ways.iter().filter(|way| !way.is_given() || writes.has_jobs());
             let streams = options.streams;
-            items.extend(ways.map(|&way| Item { writes, fill, way, streams, map, passes: PASSES, pages }));
+            items.extend(ways.map(|&way| Item {
+                writes,
+                fill,
+                way,
+                streams,
+                map,
+                passes: PASSES,
+                pages,
+            }));
         }
     }
     Ok(items)
@@ -119,8 +132,10 @@ fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> 
 fn disk_pages(config: Config, device: &Device, options: &Options) -> Result<u32, StreamsError> {
     config.check(&device.geometry).map_err(StreamsError::Config)?;
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];
-    let chip = Disk::format(device.chip(options), &config, &mut memory).map_err(StreamsError::Mount)?;
-    let mounted = Disk::mount(chip, steadyfs::Access::ReadOnly, &mut memory).map_err(StreamsError::Mount)?;
+    let chip =
+        Disk::format(device.chip(options), &config, &mut memory).map_err(StreamsError::Mount)?;
+    let mounted =
+        Disk::mount(chip, steadyfs::Access::ReadOnly, &mut memory).map_err(StreamsError::Mount)?;
     Ok(mounted.sectors() / mounted.page_sectors())
 }
 
@@ -133,30 +148,46 @@ mod tests {
     }
 
     fn moved(streams: &Streams, writes: Writes, way: Way) -> f64 {
-        let row = streams.rows.iter().find(|row| row.writes == writes.name() && row.streams == way.name());
+        let row = streams
+            .rows
+            .iter()
+            .find(|row| row.writes == writes.name() && row.streams == way.name());
         row.unwrap_or_else(|| panic!("no row of {writes}, {way}")).moved_per_page
     }
 
     #[test]
     fn what_dies_together_is_not_moved_where_it_lies_together() {
         let options = Options { blocks: Some(160), ..options() };
-        let streams = run(&Options { writes: vec![Writes::Sequential], ..options.clone() }, &|_, _| {}).unwrap();
+        let streams =
+            run(&Options { writes: vec![Writes::Sequential], ..options.clone() }, &|_, _| {})
+                .unwrap();
         assert!(moved(&streams, Writes::Sequential, Way::One) > 0.2, "{streams}");
         for way in [Way::Given, Way::GivenAged, Way::Automatic, Way::AutomaticAged] {
             assert!(moved(&streams, Writes::Sequential, way) <= 0.02, "{streams}");
         }
         let ways = vec![Way::One, Way::Given, Way::Automatic];
-        let streams = run(&Options { writes: vec![Writes::Mix, Writes::Zipf], ways, ..options }, &|_, _| {}).unwrap();
+        let streams =
+            run(&Options { writes: vec![Writes::Mix, Writes::Zipf], ways, ..options }, &|_, _| {})
+                .unwrap();
         assert_eq!(streams.rows.len(), 5, "nobody can name the streams of single pages");
-        for (writes, way) in [(Writes::Mix, Way::Given), (Writes::Mix, Way::Automatic), (Writes::Zipf, Way::Automatic)] {
+        for (writes, way) in [
+            (Writes::Mix, Way::Given),
+            (Writes::Mix, Way::Automatic),
+            (Writes::Zipf, Way::Automatic),
+        ] {
             assert!(moved(&streams, writes, way) < moved(&streams, writes, Way::One), "{streams}");
         }
     }
 
     #[test]
     fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
-        let options = Options { writes: vec![Writes::Random], ways: vec![Way::One, Way::Automatic], ..options() };
-        let [a, b] = [1, 2].map(|threads| run(&Options { threads, ..options.clone() }, &|_, _| {}).unwrap().rows);
+        let options = Options {
+            writes: vec![Writes::Random],
+            ways: vec![Way::One, Way::Automatic],
+            ..options()
+        };
+        let [a, b] = [1, 2]
+            .map(|threads| run(&Options { threads, ..options.clone() }, &|_, _| {}).unwrap().rows);
         assert_eq!(a, b);
         let c = run(&Options { seed: 2, ..options }, &|_, _| {}).unwrap().rows;
         assert_ne!(a, c);

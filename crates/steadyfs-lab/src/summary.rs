@@ -88,7 +88,12 @@ impl Summary {
     /// Summarizes a trace for writes of `write_bytes` at the given input rates (bytes per second).
     /// Finds the highest rate for a buffer of `buffer_bytes` if it is given. Returns `None` if the
     /// trace has no accesses.
-    pub fn of(trace: &Trace, write_bytes: u64, rates: &[u64], buffer_bytes: Option<u64>) -> Option<Summary> {
+    pub fn of(
+        trace: &Trace,
+        write_bytes: u64,
+        rates: &[u64],
+        buffer_bytes: Option<u64>,
+    ) -> Option<Summary> {
         let access_ns = &trace.access_ns;
         let stats = Stats::of(access_ns)?;
         let row = |&rate: &u64| {
@@ -100,8 +105,10 @@ impl Summary {
                 grows: seen.is_some_and(|need| need.grows),
             }
         };
-        let envelope_row =
-            |envelope: Envelope| EnvelopeRow { burst_us: envelope.burst_ns as f64 / 1e3, rate_us: envelope.rate_ns as f64 / 1e3 };
+        let envelope_row = |envelope: Envelope| EnvelopeRow {
+            burst_us: envelope.burst_ns as f64 / 1e3,
+            rate_us: envelope.rate_ns as f64 / 1e3,
+        };
         let throughput = stats.throughput_bytes_per_s(write_bytes);
         Some(Summary {
             trace: trace.name.clone(),
@@ -119,7 +126,10 @@ impl Summary {
                 rate: highest_rate(access_ns, write_bytes, buffer_bytes, BufferHolds::Left),
                 peak_rate: highest_rate(access_ns, write_bytes, buffer_bytes, BufferHolds::Peak),
             }),
-            envelope: Envelope::pareto(access_ns, ENVELOPE_POINTS).into_iter().map(envelope_row).collect(),
+            envelope: Envelope::pareto(access_ns, ENVELOPE_POINTS)
+                .into_iter()
+                .map(envelope_row)
+                .collect(),
         })
     }
 
@@ -139,17 +149,29 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let duration = |us: f64| format_duration(us * 1e3);
         writeln!(f, "{}\n{}\n", self.trace, self.title())?;
-        let times =
-            [("mean", self.mean_us), ("p50", self.p50_us), ("p99", self.p99_us), ("p99.9", self.p999_us), ("max", self.max_us)];
-        let head = std::iter::once("Access time").chain(times.map(|(name, _)| name)).map(String::from).collect();
+        let times = [
+            ("mean", self.mean_us),
+            ("p50", self.p50_us),
+            ("p99", self.p99_us),
+            ("p99.9", self.p999_us),
+            ("max", self.max_us),
+        ];
+        let head = std::iter::once("Access time")
+            .chain(times.map(|(name, _)| name))
+            .map(String::from)
+            .collect();
         let row = std::iter::once(String::new()).chain(times.map(|(_, us)| duration(us))).collect();
         let mut align = vec![Align::Left];
         align.resize(6, Align::Right);
         writeln!(f, "{}", table(&[head, row], &align))?;
-        let mut lines = vec![("Throughput", format_rate(self.throughput_bytes_per_s.unwrap_or(f64::INFINITY)))];
+        let mut lines =
+            vec![("Throughput", format_rate(self.throughput_bytes_per_s.unwrap_or(f64::INFINITY)))];
         if let Some(highest) = self.highest_rate {
             let (rate, peak_rate) = (rate_or_any(highest.rate), rate_or_any(highest.peak_rate));
-            lines.push(("Highest rate", format!("{rate} with a buffer of {}", format_size(highest.buffer_bytes))));
+            lines.push((
+                "Highest rate",
+                format!("{rate} with a buffer of {}", format_size(highest.buffer_bytes)),
+            ));
             lines.push(("", format!("{peak_rate} if it holds the write in progress too")));
         }
         writeln!(f, "{}", facts(lines))?;
@@ -160,9 +182,16 @@ impl fmt::Display for Summary {
             vec![format_rate(row.rate as f64), text(row.bytes), text(row.peak_bytes)]
         }));
         write!(f, "{}", table(&rows, &[Align::Right; 3]))?;
-        writeln!(f, "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}\n")?;
+        writeln!(
+            f,
+            "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}\n"
+        )?;
         let mut rows = vec![["Any n accesses:", "burst", "+ n times"].map(String::from).to_vec()];
-        rows.extend(self.envelope.iter().map(|row| vec![String::new(), duration(row.burst_us), duration(row.rate_us)]));
+        rows.extend(
+            self.envelope
+                .iter()
+                .map(|row| vec![String::new(), duration(row.burst_us), duration(row.rate_us)]),
+        );
         write!(f, "{}", table(&rows, &[Align::Left, Align::Right, Align::Right]))
     }
 }
@@ -183,19 +212,34 @@ mod tests {
     #[test]
     fn summary_tells_buffer_highest_rate_and_envelope() {
         let summary = Summary::of(&trace(), 4096, &[1_000_000, 2_000_000], Some(5_904)).unwrap();
-        assert_eq!(summary.backlog[0], RateRow { rate: 1_000_000, bytes: Some(5_904), peak_bytes: Some(10_000), grows: false });
-        assert_eq!(summary.backlog[1], RateRow { rate: 2_000_000, bytes: None, peak_bytes: None, grows: false });
+        assert_eq!(
+            summary.backlog[0],
+            RateRow { rate: 1_000_000, bytes: Some(5_904), peak_bytes: Some(10_000), grows: false }
+        );
+        assert_eq!(
+            summary.backlog[1],
+            RateRow { rate: 2_000_000, bytes: None, peak_bytes: None, grows: false }
+        );
         let highest = summary.highest_rate.unwrap();
         assert_eq!((highest.rate, highest.peak_rate), (Some(1_000_000), Some(590_400)));
-        assert_eq!(summary.envelope.first(), Some(&EnvelopeRow { burst_us: 7_200.0, rate_us: 2_800.0 }));
-        assert_eq!(summary.envelope.last(), Some(&EnvelopeRow { burst_us: 0.0, rate_us: 10_000.0 }));
+        assert_eq!(
+            summary.envelope.first(),
+            Some(&EnvelopeRow { burst_us: 7_200.0, rate_us: 2_800.0 })
+        );
+        assert_eq!(
+            summary.envelope.last(),
+            Some(&EnvelopeRow { burst_us: 0.0, rate_us: 10_000.0 })
+        );
     }
 
     #[test]
     fn printed_summary_fits_into_80_columns() {
-        let text = Summary::of(&trace(), 4096, &[500_000, 2_000_000], Some(10_240)).unwrap().to_string();
+        let text =
+            Summary::of(&trace(), 4096, &[500_000, 2_000_000], Some(10_240)).unwrap().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        for part in ["board.csv", "5 accesses of 4 KiB", "p99.9", "Highest rate", "above mean", "burst"] {
+        for part in
+            ["board.csv", "5 accesses of 4 KiB", "p99.9", "Highest rate", "above mean", "burst"]
+        {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -29,7 +29,13 @@ pub enum Align {
 /// ```
 pub fn table(rows: &[Vec<String>], align: &[Align]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
@@ -62,7 +68,8 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = vec![vec!["a".into(), "µs".into()], vec!["long".into(), "1".into()], vec!["b".into()]];
+        let rows =
+            vec![vec!["a".into(), "µs".into()], vec!["long".into(), "1".into()], vec!["b".into()]];
         assert_eq!(table(&rows, &[Align::Left, Align::Right]), "a     µs\n────  ──\nlong   1\nb\n");
     }
 

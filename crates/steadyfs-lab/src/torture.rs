@@ -152,6 +152,8 @@ impl FromStr for Mode {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let modes = [Mode::Every, Mode::Sampled, Mode::Exhaustive];
         let found = modes.into_iter().find(|mode| mode.to_string() == text);
-        found.ok_or_else(|| BadInput(format!("mode {text:?}: expected every, sampled or exhaustive")))
+        found.ok_or_else(|| {
+            BadInput(format!("mode {text:?}: expected every, sampled or exhaustive"))
+        })
     }
 }

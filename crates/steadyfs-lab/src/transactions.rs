@@ -47,17 +47,33 @@ use steadyfs_sim::sectors::{Controller, Managed, Timed};
 ///
 /// # Errors
 /// The first [`TransactionsError`].
-pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Transactions, TransactionsError> {
+pub fn run(
+    options: &Options,
+    tell: &mut dyn FnMut(f64, &str),
+) -> Result<Transactions, TransactionsError> {
     let found = options.devices.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let mut devices = Vec::new();
     for (index, device) in found.iter().enumerate() {
-        let tell = &mut |share: f64| tell((index as f64 + share) / found.len() as f64, device.name());
+        let tell =
+            &mut |share: f64| tell((index as f64 + share) / found.len() as f64, device.name());
         devices.push(match device {
-            Found::Raw(profile) => on_chip(profile, options.timing, options.seed, Raw { name: &profile.name, options, tell })?,
-            Found::Managed(profile) => run_managed(profile, &Managed::of(profile, options.seed), options, tell)?,
+            Found::Raw(profile) => on_chip(
+                profile,
+                options.timing,
+                options.seed,
+                Raw { name: &profile.name, options, tell },
+            )?,
+            Found::Managed(profile) => {
+                run_managed(profile, &Managed::of(profile, options.seed), options, tell)?
+            }
         });
     }
-    Ok(Transactions { write_bytes: options.write_bytes, files: options.files, series: options.series, devices })
+    Ok(Transactions {
+        write_bytes: options.write_bytes,
+        files: options.files,
+        series: options.series,
+        devices,
+    })
 }
 
 /// The measurement of a raw chip.
@@ -80,17 +96,35 @@ impl OnChip for Raw<'_> {
             let name = events.name(self.options.series);
             match calls::steadyfs(&mut chip, &config, &clock, events, self.options) {
                 Ok((times, flushes)) => {
-                    rows.push(Row::of(System::SteadyFs, name, &times, flushes, events.series(self.options)));
+                    rows.push(Row::of(
+                        System::SteadyFs,
+                        name,
+                        &times,
+                        flushes,
+                        events.series(self.options),
+                    ));
                 }
                 // A small chip has no room for all files, or for the data of a series until its
                 // commit.
-                Err(TransactionsError::Volume(error @ (Error::NoSpace | Error::TooManyFiles | Error::TransactionTooLarge))) => {
-                    skipped.push(Skipped { system: System::SteadyFs.to_string(), commit_on: name, reason: error.to_string() });
+                Err(TransactionsError::Volume(
+                    error @ (Error::NoSpace | Error::TooManyFiles | Error::TransactionTooLarge),
+                )) => {
+                    skipped.push(Skipped {
+                        system: System::SteadyFs.to_string(),
+                        commit_on: name,
+                        reason: error.to_string(),
+                    });
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(DeviceRows { device: self.name.to_string(), cache: Cache::RawFlash, rows, copies: Vec::new(), skipped })
+        Ok(DeviceRows {
+            device: self.name.to_string(),
+            cache: Cache::RawFlash,
+            rows,
+            copies: Vec::new(),
+            skipped,
+        })
     }
 }
 
@@ -107,7 +141,13 @@ fn run_managed<C: Controller + Clone>(
     for events in Events::ALL {
         tell(rows.len() as f64 / steps);
         let (times, flushes) = calls::steadyfs_on_sectors(device.clone(), events, options)?;
-        rows.push(Row::of(System::SteadyFs, events.name(options.series), &times, flushes, events.series(options)));
+        rows.push(Row::of(
+            System::SteadyFs,
+            events.name(options.series),
+            &times,
+            flushes,
+            events.series(options),
+        ));
     }
     for system in fat {
         tell(rows.len() as f64 / steps);
@@ -117,7 +157,9 @@ fn run_managed<C: Controller + Clone>(
     let mut copies = Vec::new();
     for system in System::ALL {
         let before = rows.len() + copies.len();
-        copies.push(copies::run(system, device, options, &mut |share| tell((before as f64 + share) / steps))?);
+        copies.push(copies::run(system, device, options, &mut |share| {
+            tell((before as f64 + share) / steps)
+        })?);
     }
     let cache = match profile.drive().map_or(0, |drive| drive.cache_kib) {
         0 => Cache::None,
@@ -131,7 +173,8 @@ mod tests {
     use super::*;
 
     fn measured() -> Transactions {
-        run(&Options { files: 20, copies: 60, series: 5, ..Options::default() }, &mut |_, _| {}).unwrap()
+        run(&Options { files: 20, copies: 60, series: 5, ..Options::default() }, &mut |_, _| {})
+            .unwrap()
     }
 
     #[test]
@@ -154,15 +197,25 @@ mod tests {
         for device in [card, disk] {
             let lost: Vec<_> = device.copies.iter().map(Copies::lost).collect();
             assert_eq!((lost[0], lost[2]), (0, 0), "{device:?}");
-            assert!(device.copies.iter().all(|copies| copies.copies == 60 && copies.unmountable == 0));
+            assert!(
+                device.copies.iter().all(|copies| copies.copies == 60 && copies.unmountable == 0)
+            );
         }
         assert_eq!(card.copies[1].lost(), 0, "a card without a cache has nothing to lose");
         assert!(disk.copies[1].lost() > 0, "a cache that nobody flushes loses files");
-        assert!(chip.copies.is_empty() && chip.rows.len() == Events::ALL.len() && chip.cache == Cache::RawFlash);
+        assert!(
+            chip.copies.is_empty()
+                && chip.rows.len() == Events::ALL.len()
+                && chip.cache == Cache::RawFlash
+        );
         assert!(chip.rows.iter().all(|row| row.flushes_per_file == 0.0), "raw flash has no cache");
         let text = transactions.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
-        assert!(text.contains("answers a write when it is durable") && text.contains("5 files before one commit"), "{text}");
+        assert!(
+            text.contains("answers a write when it is durable")
+                && text.contains("5 files before one commit"),
+            "{text}"
+        );
         let json = serde_json::to_string(&transactions).unwrap();
         assert_eq!(serde_json::from_str::<Transactions>(&json).unwrap(), transactions);
     }
@@ -171,11 +224,22 @@ mod tests {
     /// together share one flush.
     #[test]
     fn a_series_of_files_shares_one_commit() {
-        let options = Options { devices: vec!["ssd-sata".into()], files: 20, copies: 0, series: 10, ..Options::default() };
+        let options = Options {
+            devices: vec!["ssd-sata".into()],
+            files: 20,
+            copies: 0,
+            series: 10,
+            ..Options::default()
+        };
         let transactions = run(&options, &mut |_, _| {}).unwrap();
-        let of = |name: &str| transactions.devices[0].rows.iter().find(|row| row.commit_on == name).unwrap();
+        let of = |name: &str| {
+            transactions.devices[0].rows.iter().find(|row| row.commit_on == name).unwrap()
+        };
         let (each, series) = (of("by hand"), of("10 by hand"));
-        assert!(each.flushes_per_file >= 1.0 && (0.1..0.5).contains(&series.flushes_per_file), "{each:?} {series:?}");
+        assert!(
+            each.flushes_per_file >= 1.0 && (0.1..0.5).contains(&series.flushes_per_file),
+            "{each:?} {series:?}"
+        );
         assert!(series.file_us < each.file_us / 5.0, "{each:?} {series:?}");
     }
 
@@ -183,6 +247,11 @@ mod tests {
     fn unknown_devices_are_answered_with_the_known_ones() {
         let options = Options { devices: vec!["floppy".into()], ..Options::default() };
         let error = run(&options, &mut |_, _| {}).unwrap_err().to_string();
-        assert!(error.contains("floppy") && error.contains("sd-consumer") && error.contains("w25q128jv"), "{error}");
+        assert!(
+            error.contains("floppy")
+                && error.contains("sd-consumer")
+                && error.contains("w25q128jv"),
+            "{error}"
+        );
     }
 }

@@ -43,12 +43,18 @@ pub enum UnitError {
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UnitError::NoNumber { found, expected } => write!(f, "found `{found}`, expected {expected}"),
+            UnitError::NoNumber { found, expected } => {
+                write!(f, "found `{found}`, expected {expected}")
+            }
             UnitError::UnknownUnit { found, expected } if found.is_empty() => {
                 write!(f, "the unit is missing, expected {expected}")
             }
-            UnitError::UnknownUnit { found, expected } => write!(f, "found the unit `{found}`, expected {expected}"),
-            UnitError::OutOfRange { found, expected } => write!(f, "found `{found}`, expected {expected}"),
+            UnitError::UnknownUnit { found, expected } => {
+                write!(f, "found the unit `{found}`, expected {expected}")
+            }
+            UnitError::OutOfRange { found, expected } => {
+                write!(f, "found `{found}`, expected {expected}")
+            }
         }
     }
 }
@@ -90,12 +96,16 @@ pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
     const EXPECTED: &str = "a rate such as 500kB/s, 2.5MB/s or 1MiB/s";
     let (number, unit) = split(text, EXPECTED)?;
     let scale = unit.strip_suffix("/s").and_then(|size| bytes_in(size.trim_end()));
-    let scale = scale.ok_or_else(|| UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED })?;
+    let scale = scale
+        .ok_or_else(|| UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED })?;
     let rate = (number * scale).round();
     if (1.0..=1e12).contains(&rate) {
         Ok(rate as u64)
     } else {
-        Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "a rate from 1 B/s to 1000 GB/s" })
+        Err(UnitError::OutOfRange {
+            found: text.trim().to_string(),
+            expected: "a rate from 1 B/s to 1000 GB/s",
+        })
     }
 }
 
@@ -108,12 +118,16 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     const EXPECTED: &str = "a size such as 4KiB, 4096 or 64B";
     let (number, unit) = split(text, EXPECTED)?;
     let scale = if unit.is_empty() { Some(1.0) } else { bytes_in(unit) };
-    let scale = scale.ok_or_else(|| UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED })?;
+    let scale = scale
+        .ok_or_else(|| UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED })?;
     let bytes = number * scale;
     if bytes.fract() == 0.0 && bytes <= (1_u64 << 48) as f64 {
         Ok(bytes as u64)
     } else {
-        Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "a whole number of bytes up to 256 TiB" })
+        Err(UnitError::OutOfRange {
+            found: text.trim().to_string(),
+            expected: "a whole number of bytes up to 256 TiB",
+        })
     }
 }
 
@@ -124,7 +138,10 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 /// As [`parse_size`], and [`UnitError::OutOfRange`] for zero.
 pub fn parse_write_size(text: &str) -> Result<u64, UnitError> {
     match parse_size(text)? {
-        0 => Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "at least one byte" }),
+        0 => Err(UnitError::OutOfRange {
+            found: text.trim().to_string(),
+            expected: "at least one byte",
+        }),
         bytes => Ok(bytes),
     }
 }
@@ -145,7 +162,10 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "a share from 0% to 100%, or from 0 to 1" })
+        Err(UnitError::OutOfRange {
+            found: text.trim().to_string(),
+            expected: "a share from 0% to 100%, or from 0 to 1",
+        })
     }
 }
 
@@ -169,7 +189,10 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
     if (ns - number * scale).abs() < 1e-3 && ns <= 86_400e9 {
         Ok(ns as u64)
     } else {
-        Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "whole nanoseconds, up to a day" })
+        Err(UnitError::OutOfRange {
+            found: text.trim().to_string(),
+            expected: "whole nanoseconds, up to a day",
+        })
     }
 }
 
@@ -285,14 +308,29 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_what_was_expected() {
-        for text in ["", "fast", "-1MB/s", "nanMB/s", "infkB/s", "1.2.3MB/s", "500", "500k", "500kB", "0B/s", "9999GB/s"] {
+        for text in [
+            "",
+            "fast",
+            "-1MB/s",
+            "nanMB/s",
+            "infkB/s",
+            "1.2.3MB/s",
+            "500",
+            "500k",
+            "500kB",
+            "0B/s",
+            "9999GB/s",
+        ] {
             assert!(parse_rate(text).is_err(), "{text}");
         }
         for text in ["", "x", "-4", "4KiB/s", "0.5", "4 pages", "1e9"] {
             assert!(parse_size(text).is_err(), "{text}");
         }
         let message = parse_rate("500").unwrap_err().to_string();
-        assert_eq!(message, "the unit is missing, expected a rate such as 500kB/s, 2.5MB/s or 1MiB/s");
+        assert_eq!(
+            message,
+            "the unit is missing, expected a rate such as 500kB/s, 2.5MB/s or 1MiB/s"
+        );
         assert!(parse_size("4 pages").unwrap_err().to_string().contains("`pages`"));
     }
 

@@ -47,7 +47,8 @@ mod tests {
                 resume_unwind(Box::new("enough"));
             }
         };
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| side_by_side(3, work)));
+        let caught =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| side_by_side(3, work)));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"enough"));
         assert_eq!((into_inner(held), ended.into_inner()), (3, 3));
     }

@@ -51,9 +51,15 @@ fn search(seed: u64) -> Vec<Row> {
 #[test]
 fn a_search_makes_calls_of_each_kind_and_is_that_of_its_seed() {
     let rows = search(1);
-    assert_eq!(rows.iter().map(|row| row.kind.as_str()).collect::<Vec<_>>(), Kind::ALL.map(Kind::name));
+    assert_eq!(
+        rows.iter().map(|row| row.kind.as_str()).collect::<Vec<_>>(),
+        Kind::ALL.map(Kind::name)
+    );
     for row in &rows {
-        assert!(row.calls > 0 && row.longest_ns <= row.told_ns && row.told_ns <= row.bound_ns, "{row:?}");
+        assert!(
+            row.calls > 0 && row.longest_ns <= row.told_ns && row.told_ns <= row.bound_ns,
+            "{row:?}"
+        );
         assert!(row.total_ns <= row.calls * row.longest_ns && row.nearest <= 1.0, "{row:?}");
     }
     assert_eq!(rows, search(1));
@@ -66,7 +72,10 @@ fn a_search_makes_calls_of_each_kind_and_is_that_of_its_seed() {
 fn a_search_holds_names_of_one_hash_and_of_a_full_bucket_to_their_bounds() {
     let rows = search(4);
     let open = &rows[Kind::Open as usize];
-    assert!(open.longest_ns > open.total_ns / open.calls * 3 / 2, "no name took longer than others: {open:?}");
+    assert!(
+        open.longest_ns > open.total_ns / open.calls * 3 / 2,
+        "no name took longer than others: {open:?}"
+    );
 }
 
 #[test]
@@ -83,7 +92,13 @@ fn a_search_meets_erases_in_calls_that_write() {
 fn a_row_of_overwrites_keeps_its_bound_where_blocks_are_few() {
     for seed in 1..=6 {
         let part = Part { size_bytes: Some(1 << 20), ..Part::default() };
-        let options = adversary::Options { device: "k9f1208u0".to_string(), part, calls: 5_000, seed, ..Default::default() };
+        let options = adversary::Options {
+            device: "k9f1208u0".to_string(),
+            part,
+            calls: 5_000,
+            seed,
+            ..Default::default()
+        };
         let result = adversary::run(&options, &|_, _| ());
         assert!(result.is_ok(), "seed {seed}: {:?}", result.err());
     }

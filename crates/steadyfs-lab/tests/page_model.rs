@@ -42,12 +42,14 @@ fn printed(name: &str, script: &str) -> Option<String> {
 
 #[test]
 fn page_computes_what_the_library_computes() {
-    let (mut script, mut lines) = ("const bytes = b => b === null ? null : model.whole(b);\n".to_string(), Vec::new());
+    let (mut script, mut lines) =
+        ("const bytes = b => b === null ? null : model.whole(b);\n".to_string(), Vec::new());
     for seed in 1..=40 {
         let mut access_ns: Vec<u64> = numbers(seed, 3_000_000).take(200).collect();
         access_ns[seed as usize] = 20_000_000;
         let mean_ns = access_ns.iter().sum::<u64>() / 200;
-        let envelopes = [mean_ns + 1, mean_ns * 2].map(|rate_ns| Envelope::tightest(&access_ns, rate_ns));
+        let envelopes =
+            [mean_ns + 1, mean_ns * 2].map(|rate_ns| Envelope::tightest(&access_ns, rate_ns));
         let pairs = envelopes.map(|envelope| [envelope.burst_ns, envelope.rate_ns]);
         script += &format!(
             "{{ const data = {{ access_ns: {access_ns:?}, write_bytes: 4096, bound_ns: 21000000, envelopes: {pairs:?} }};\n\

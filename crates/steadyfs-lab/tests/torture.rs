@@ -13,7 +13,12 @@ fn run(options: &Options) -> torture::Summary {
 
 #[test]
 fn a_chip_that_lies_is_found_out_and_the_string_replays_what_was_found() {
-    let options = Options { faults: vec![FaultKind::Lie], failures_max: 1, cuts: Some(100_000), ..options(Workload::Reclaim) };
+    let options = Options {
+        faults: vec![FaultKind::Lie],
+        failures_max: 1,
+        cuts: Some(100_000),
+        ..options(Workload::Reclaim)
+    };
     let found = run(&options).tally.failures.remove(0);
     let replayed: Run = found.replay.parse().unwrap();
     assert_eq!(replayed.to_string(), found.replay);
@@ -56,7 +61,8 @@ fn depth_two_cuts_every_operation_of_every_recovery() {
 #[test]
 fn every_ground_and_fault_goes_round_once_by_default() {
     let faults = FaultKind::of_raw_flash();
-    let options = Options { faults: faults.clone(), steps: Some(3), ..options(Workload::Configuration) };
+    let options =
+        Options { faults: faults.clone(), steps: Some(3), ..options(Workload::Configuration) };
     let summary = run(&options);
     assert_eq!((summary.tally.workloads, summary.complete), (faults.len() as u64, Some(true)));
     assert!(summary.tally.failures.is_empty() && summary.tally.faults > 0, "{summary}");
@@ -80,12 +86,21 @@ fn work_goes_on_where_it_was_interrupted() {
 #[test]
 fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
     for (mode, cuts) in [(Mode::Every, 20), (Mode::Every, 500), (Mode::Sampled, 20)] {
-        let options = Options { mode, steps: None, cuts: Some(cuts), faults: FaultKind::of_raw_flash(), ..Options::default() };
+        let options = Options {
+            mode,
+            steps: None,
+            cuts: Some(cuts),
+            faults: FaultKind::of_raw_flash(),
+            ..Options::default()
+        };
         let [one, three] = [1, 3].map(|threads| run(&Options { threads, ..options.clone() }).tally);
         assert_eq!(one, three, "{mode} {cuts}");
         // A chain has one to six cuts.
         let most = if mode == Mode::Sampled { 2 * cuts } else { cuts + cuts / 2 };
-        assert!((cuts..most).contains(&one.cuts) && one.failures.is_empty(), "{mode} {cuts}: {one:?}");
+        assert!(
+            (cuts..most).contains(&one.cuts) && one.failures.is_empty(),
+            "{mode} {cuts}: {one:?}"
+        );
         // They are ordinary cuts, in as many workloads as they suffice for.
         assert!(one.torn_cuts > 0 && one.double_cuts > 0 && one.states > one.cuts, "{one:?}");
         assert!(mode == Mode::Sampled || one.workloads > cuts / 20, "{one:?}");
@@ -94,9 +109,16 @@ fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn empty_options_are_refused_with_what_was_expected() {
-    let refused = |options: &Options| torture::run(options, None, &|_| true).unwrap_err().to_string();
-    assert_eq!(refused(&Options { threads: 0, ..Options::default() }), "no threads: expected at least one");
-    assert_eq!(refused(&Options { workloads: Vec::new(), ..Options::default() }), "no workload: expected at least one");
+    let refused =
+        |options: &Options| torture::run(options, None, &|_| true).unwrap_err().to_string();
+    assert_eq!(
+        refused(&Options { threads: 0, ..Options::default() }),
+        "no threads: expected at least one"
+    );
+    assert_eq!(
+        refused(&Options { workloads: Vec::new(), ..Options::default() }),
+        "no workload: expected at least one"
+    );
 }
 
 /// Asserts that runs that failed once hold now.
@@ -147,5 +169,7 @@ fn the_page_with_which_a_volume_is_nearly_full_is_in_the_bound() {
 /// of the same call were the moves of a fuller volume.
 #[test]
 fn a_block_that_goes_bad_leaves_its_call_the_moves_that_were_promised() {
-    hold(&["t1-r512x8x64u1t16o64k32-reclaim-s1-n47-a40-x12_13.18_19.32_35-p121-c85n.8o.47n.10n.14n.9o"]);
+    hold(&[
+        "t1-r512x8x64u1t16o64k32-reclaim-s1-n47-a40-x12_13.18_19.32_35-p121-c85n.8o.47n.10n.14n.9o",
+    ]);
 }

@@ -24,7 +24,8 @@ pub struct Action {
 
 impl std::fmt::Debug for Action {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let broken = self.state.broken.map(|violation| format!(" {violation:?}")).unwrap_or_default();
+        let broken =
+            self.state.broken.map(|violation| format!(" {violation:?}")).unwrap_or_default();
         let off = if self.state.ram.is_none() && self.call != Call::PowerOff { " cut" } else { "" };
         write!(out, "{:?}{:?}{off}{broken}", self.call, self.answers)
     }
@@ -56,7 +57,11 @@ impl State {
             loop {
                 if let Some(mut state) = self.after(scope, call, &mut choices) {
                     state.canonize(scope);
-                    actions.push(Action { call, answers: choices.answers(), state: Box::new(state) });
+                    actions.push(Action {
+                        call,
+                        answers: choices.answers(),
+                        state: Box::new(state),
+                    });
                 }
                 if !choices.advance() {
                     break;
@@ -85,15 +90,25 @@ impl State {
     fn call(&mut self, machine: &mut Machine<'_>, call: Call) -> Step {
         match call {
             Call::PowerOff => return Err(Stop::Cut),
-            Call::End if machine.ram.table.closed || self.promise.open != self.promise.committed => return Err(Stop::NoSpace),
+            Call::End
+                if machine.ram.table.closed || self.promise.open != self.promise.committed =>
+            {
+                return Err(Stop::NoSpace);
+            }
             // A lost page can only be written as a whole.
-            Call::Patch(logical) | Call::Flush(logical) if self.promise.open[logical][0] == LOST => return Err(Stop::NoSpace),
+            Call::Patch(logical) | Call::Flush(logical)
+                if self.promise.open[logical][0] == LOST =>
+            {
+                return Err(Stop::NoSpace);
+            }
             _ => machine.begin()?,
         }
         let next = |state: &mut Self, logical| state.newest_value(logical) + 1;
         self.ram = Some(machine.ram.clone());
         match call {
-            Call::Write(logical) | Call::Save(logical) => self.promise.open[logical] = [next(self, logical); 2],
+            Call::Write(logical) | Call::Save(logical) => {
+                self.promise.open[logical] = [next(self, logical); 2]
+            }
             Call::Patch(logical) => self.promise.open[logical][1] = next(self, logical),
             Call::Rollback => self.promise.open = self.promise.committed,
             _ => {}
@@ -113,7 +128,8 @@ impl State {
                 machine.commit()
             }
             Call::Patch(logical) => {
-                (machine.ram.patches[logical], machine.ram.dirty) = (self.promise.open[logical][1], true);
+                (machine.ram.patches[logical], machine.ram.dirty) =
+                    (self.promise.open[logical][1], true);
                 Ok(())
             }
             Call::Flush(logical) if machine.ram.patches[logical] != 0 => {
@@ -135,7 +151,9 @@ impl State {
                 machine.write_root()
             }
             Call::Erase if machine.first(BlockState::Listed).is_some() => machine.erase_listed(),
-            Call::MoveJournal if self.promise.open == self.promise.committed && !machine.ram.dirty => {
+            Call::MoveJournal
+                if self.promise.open == self.promise.committed && !machine.ram.dirty =>
+            {
                 machine.close(JOURNAL);
                 machine.program_journal()
             }
@@ -151,12 +169,17 @@ impl State {
         }
         let base = self.newest_root(scope).map_or(0, |(_, table)| table.sequence);
         let record = |page: usize| match &self.chip.cells[page] {
-            Cell::Good(tag, _) if tag.sequence >= base && !scope.is_of_ring(scope.block_of(page as Page)) => Some(tag.sequence),
+            Cell::Good(tag, _)
+                if tag.sequence >= base && !scope.is_of_ring(scope.block_of(page as Page)) =>
+            {
+                Some(tag.sequence)
+            }
             _ => None,
         };
         let last = (0..self.chip.cells.len()).filter_map(record).max();
         let may_go = |&page: &usize| {
-            matches!(self.chip.cells[page], Cell::Good(..)) && (scope.loses_last || last.is_none() || record(page) != last)
+            matches!(self.chip.cells[page], Cell::Good(..))
+                && (scope.loses_last || last.is_none() || record(page) != last)
         };
         let pages: Vec<usize> = (0..self.chip.cells.len()).filter(may_go).collect();
         if pages.is_empty() {
@@ -175,8 +198,10 @@ impl State {
     /// Loses a change in the log of a leaf.
     fn lose_change(&mut self, choices: &mut Choices) -> bool {
         let has = |page: usize, logical: usize| matches!(&self.chip.cells[page], Cell::Good(_, Content::Leaf(_, log)) if log.whole[logical].is_some());
-        let places = (0..self.chip.cells.len()).flat_map(|page| (0..LOGICAL).map(move |logical| (page, logical)));
-        let changes: Vec<(usize, usize)> = places.filter(|&(page, logical)| has(page, logical)).collect();
+        let places = (0..self.chip.cells.len())
+            .flat_map(|page| (0..LOGICAL).map(move |logical| (page, logical)));
+        let changes: Vec<(usize, usize)> =
+            places.filter(|&(page, logical)| has(page, logical)).collect();
         if changes.is_empty() {
             return false;
         }
@@ -215,7 +240,8 @@ impl State {
         if result.is_ok() {
             if matches!(call, Call::Save(_) | Call::Commit) && promise.committed != promise.open {
                 let before = core::mem::replace(&mut promise.committed, promise.open);
-                promise.before = Some(before).filter(|_| machine.scope.loses_last && machine.chip.losses > 0);
+                promise.before =
+                    Some(before).filter(|_| machine.scope.loses_last && machine.chip.losses > 0);
             }
             promise.attempted = None;
             self.ram = Some(machine.ram).filter(|_| call != Call::End);
@@ -229,8 +255,11 @@ impl Promise {
     /// Returns true if a mount may find these bytes: the acknowledged ones, or all bytes of a cut
     /// commit. If a page was lost, its bytes may be missing.
     fn is_kept_by(&self, found: Pages<[u8; 2]>) -> bool {
-        let is_kept = |(found, promised): (&u8, &u8)| found == promised || (self.lost && *found == LOST);
-        let keeps = |promised: &Pages<[u8; 2]>| found.as_flattened().iter().zip(promised.as_flattened()).all(is_kept);
+        let is_kept =
+            |(found, promised): (&u8, &u8)| found == promised || (self.lost && *found == LOST);
+        let keeps = |promised: &Pages<[u8; 2]>| {
+            found.as_flattened().iter().zip(promised.as_flattened()).all(is_kept)
+        };
         keeps(&self.committed)
             || self.attempted.as_ref().is_some_and(keeps)
             || self.before.as_ref().is_some_and(|before| self.lost && keeps(before))
@@ -249,19 +278,24 @@ impl Machine<'_> {
     /// Returns a violation if another mount would find something else.
     fn second_mount_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
         let mut choices = Choices::default();
-        let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
-        (result.is_err() || machine.ram.damaged || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
+        let (mut machine, result) =
+            Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
+        (result.is_err() || machine.ram.damaged || machine.all_bytes() != Ok(found))
+            .then_some(Violation::NotIdempotent)
     }
 
     /// Returns true if the map depends on a change in the log of the leaf that reads as whole at
     /// some times only.
     fn log_may_change(&self) -> bool {
-        let Some(Cell::Good(_, Content::Leaf(frames, log))) = self.chip.cells.get(usize::from(self.ram.table.leaf)) else {
+        let Some(Cell::Good(_, Content::Leaf(frames, log))) =
+            self.chip.cells.get(usize::from(self.ram.table.leaf))
+        else {
             return false;
         };
         (0..LOGICAL).any(|logical| {
             let whole = log.whole[logical].unwrap_or(frames[logical]);
-            self.ram.table.overlay[logical].is_none() && log.unsteady[logical].is_some_and(|change| change != whole)
+            self.ram.table.overlay[logical].is_none()
+                && log.unsteady[logical].is_some_and(|change| change != whole)
         })
     }
 
@@ -279,7 +313,9 @@ impl Machine<'_> {
             let holds = match &self.chip.cells[usize::from(frame)] {
                 Cell::Good(tag, Content::Data(_)) => logical == Some(usize::from(tag.logical)),
                 Cell::Good(_, Content::Leaf(..)) => logical.is_none(),
-                Cell::Good(tag, Content::Lost) => has_lost && logical == Some(usize::from(tag.logical)),
+                Cell::Good(tag, Content::Lost) => {
+                    has_lost && logical == Some(usize::from(tag.logical))
+                }
                 Cell::Lost => has_lost && logical.is_some(),
                 _ => false,
             };
@@ -292,7 +328,8 @@ impl Machine<'_> {
             return Some(Violation::WrongClaim);
         }
         let journal = self.ram.table.journal_at;
-        let is_journal = |cell: &Cell| matches!(cell, Cell::Good(tag, _) if tag.kind.is_of_journal());
+        let is_journal =
+            |cell: &Cell| matches!(cell, Cell::Good(tag, _) if tag.kind.is_of_journal());
         if journal != NONE && !is_journal(&self.chip.cells[usize::from(journal)]) {
             return Some(Violation::WrongClaim);
         }

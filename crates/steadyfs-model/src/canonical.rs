@@ -56,7 +56,8 @@ impl State {
         sequences.dedup();
         let mut numbers = vec![1; sequences.len()];
         for index in 1..sequences.len() {
-            numbers[index] = numbers[index - 1] + (sequences[index] - sequences[index - 1]).min(2 * JUMP);
+            numbers[index] =
+                numbers[index - 1] + (sequences[index] - sequences[index - 1]).min(2 * JUMP);
         }
         self.each_sequence(&mut |sequence| {
             if let Ok(index) = sequences.binary_search(sequence) {
@@ -69,7 +70,9 @@ impl State {
             self.each_value(logical, &mut |value| values.push(*value));
             values.sort_unstable();
             values.dedup();
-            self.each_value(logical, &mut |value| *value = values.binary_search(value).map_or(0, |index| index as u8));
+            self.each_value(logical, &mut |value| {
+                *value = values.binary_search(value).map_or(0, |index| index as u8)
+            });
         }
     }
 
@@ -85,11 +88,15 @@ impl State {
         self.each_number(&mut |number| numbers.push(*number));
         numbers.sort_unstable();
         numbers.dedup();
-        self.each_number(&mut |number| *number = numbers.binary_search(number).map_or(0, |index| index as Sequence));
+        self.each_number(&mut |number| {
+            *number = numbers.binary_search(number).map_or(0, |index| index as Sequence)
+        });
     }
 
     fn each_number(&mut self, visit: &mut impl FnMut(&mut Sequence)) {
-        for (tag, _) in self.chip.cells.iter_mut().filter_map(held_mut).filter(|held| held.0.kind == Kind::Root) {
+        for (tag, _) in
+            self.chip.cells.iter_mut().filter_map(held_mut).filter(|held| held.0.kind == Kind::Root)
+        {
             visit(&mut tag.sequence);
             tag.start = tag.sequence;
         }
@@ -128,7 +135,9 @@ impl State {
         };
         for (tag, content) in self.chip.cells.iter_mut().filter_map(held_mut) {
             match content {
-                Content::Data(bytes) if usize::from(tag.logical) == logical => bytes.iter_mut().for_each(&mut visit),
+                Content::Data(bytes) if usize::from(tag.logical) == logical => {
+                    bytes.iter_mut().for_each(&mut visit)
+                }
                 Content::Patches(patches) => visit(&mut patches[logical]),
                 _ => {}
             }
@@ -137,8 +146,10 @@ impl State {
             visit(&mut ram.patches[logical]);
         }
         let promise = &mut self.promise;
-        for pages in
-            [&mut promise.committed, &mut promise.open].into_iter().chain(&mut promise.attempted).chain(&mut promise.before)
+        for pages in [&mut promise.committed, &mut promise.open]
+            .into_iter()
+            .chain(&mut promise.attempted)
+            .chain(&mut promise.before)
         {
             pages[logical].iter_mut().for_each(&mut visit);
         }
@@ -148,11 +159,15 @@ impl State {
     /// are good.
     pub fn newest_root(&self, scope: &Scope) -> Option<(Sequence, Arc<Table>)> {
         let good = |cell: &Cell| match cell {
-            Cell::Good(tag, Content::Root(table)) => Some((tag.sequence, tag.logical, table.clone())),
+            Cell::Good(tag, Content::Root(table)) => {
+                Some((tag.sequence, tag.logical, table.clone()))
+            }
             _ => None,
         };
         let pages: Vec<_> = self.chip.cells.iter().filter_map(good).collect();
-        let seals = |number| pages.iter().filter(|page| page.0 == number && page.1 >= scope.root_pages).count();
+        let seals = |number| {
+            pages.iter().filter(|page| page.0 == number && page.1 >= scope.root_pages).count()
+        };
         let newest = pages.iter().filter(|page| seals(page.0) > 1).max_by_key(|page| page.0)?;
         Some((newest.0, newest.2.clone()))
     }
@@ -172,7 +187,9 @@ impl State {
             match content {
                 Content::Root(other) if tag.sequence > number => name(other),
                 // A move that is the last record may not count.
-                Content::Data(_) if tag.kind == Kind::Moved && tag.sequence >= table.sequence => sources.push(tag.source),
+                Content::Data(_) if tag.kind == Kind::Moved && tag.sequence >= table.sequence => {
+                    sources.push(tag.source)
+                }
                 _ => {}
             }
         }
@@ -191,7 +208,8 @@ impl State {
             let cell = &mut self.chip.cells[usize::from(at)];
             let is_unsteady = matches!(cell, Cell::Unsteady(..)) && scope.has_forged();
             let Some((tag, _)) = held(cell) else { continue };
-            let is_kept = tag.sequence >= table.sequence || named.contains(&at) || live >> at & 1 != 0;
+            let is_kept =
+                tag.sequence >= table.sequence || named.contains(&at) || live >> at & 1 != 0;
             if !is_of_ring && !is_kept && !is_unsteady {
                 *cell = Cell::Stale;
             }

@@ -64,9 +64,19 @@ pub enum Seen {
 
 impl Chip {
     /// Reads a page. `next` is the number of the next record.
-    pub fn read(&mut self, page: Page, next: Sequence, scope: &Scope, choices: &mut Choices) -> Seen {
+    pub fn read(
+        &mut self,
+        page: Page,
+        next: Sequence,
+        scope: &Scope,
+        choices: &mut Choices,
+    ) -> Seen {
         // In the ring nothing counts without its checksum, so the other readings behave the same.
-        let readings = if scope.is_of_ring(scope.block_of(page)) { &[Reading::Good, Reading::Noise] } else { scope.readings };
+        let readings = if scope.is_of_ring(scope.block_of(page)) {
+            &[Reading::Good, Reading::Noise]
+        } else {
+            scope.readings
+        };
         let cell = &mut self.cells[usize::from(page)];
         if let Cell::Good(tag, Content::Leaf(frames, log)) = cell {
             return Seen::Page(*tag, Content::Leaf(*frames, log.read(choices)), true);
@@ -75,34 +85,54 @@ impl Chip {
             Cell::Blank | Cell::Touched => Seen::Blank,
             Cell::Stale => Seen::Old,
             Cell::Lost => Seen::Noise,
-            Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), *content != Content::Lost),
-            Cell::Unsteady(tag, content, reading) => match *reading.get_or_insert_with(|| *choices.of(readings)) {
-                Reading::Good => Seen::Page(*tag, content.clone(), *content != Content::Lost),
-                Reading::Bad => Seen::Page(*tag, content.clone(), false),
-                Reading::Blank => Seen::Blank,
-                Reading::Noise => Seen::Noise,
-                Reading::Forged(kind, distance) => {
-                    let sequence = next + distance;
-                    Seen::Page(Tag { kind, logical: 0, sequence, start: sequence, source: NONE }, Content::Nothing, false)
+            Cell::Good(tag, content) => {
+                Seen::Page(*tag, content.clone(), *content != Content::Lost)
+            }
+            Cell::Unsteady(tag, content, reading) => {
+                match *reading.get_or_insert_with(|| *choices.of(readings)) {
+                    Reading::Good => Seen::Page(*tag, content.clone(), *content != Content::Lost),
+                    Reading::Bad => Seen::Page(*tag, content.clone(), false),
+                    Reading::Blank => Seen::Blank,
+                    Reading::Noise => Seen::Noise,
+                    Reading::Forged(kind, distance) => {
+                        let sequence = next + distance;
+                        Seen::Page(
+                            Tag { kind, logical: 0, sequence, start: sequence, source: NONE },
+                            Content::Nothing,
+                            false,
+                        )
+                    }
                 }
-            },
+            }
         }
     }
 
     /// Programs a page, which must be erased.
-    pub fn program(&mut self, page: Page, tag: Tag, content: Content, choices: &mut Choices) -> Result<(), Stop> {
+    pub fn program(
+        &mut self,
+        page: Page,
+        tag: Tag,
+        content: Content,
+        choices: &mut Choices,
+    ) -> Result<(), Stop> {
         let cell = &mut self.cells[usize::from(page)];
         if *cell != Cell::Blank {
             return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
         }
         let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0));
         let fate = choices.choose(1 + cuts + failures);
-        *cell = if fate == 0 { Cell::Good(tag, content) } else { Cell::Unsteady(tag, content, None) };
+        *cell =
+            if fate == 0 { Cell::Good(tag, content) } else { Cell::Unsteady(tag, content, None) };
         self.suffer(fate, cuts)
     }
 
     /// Programs changes into the log of the leaf in a page.
-    pub fn program_log(&mut self, page: Page, changes: Pages<Option<Page>>, choices: &mut Choices) -> Result<(), Stop> {
+    pub fn program_log(
+        &mut self,
+        page: Page,
+        changes: Pages<Option<Page>>,
+        choices: &mut Choices,
+    ) -> Result<(), Stop> {
         let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0));
         let fate = choices.choose(1 + cuts + failures);
         let Cell::Good(_, Content::Leaf(_, log)) = &mut self.cells[usize::from(page)] else {
@@ -122,14 +152,20 @@ impl Chip {
     }
 
     /// Erases the pages of a block. If the erase fails, the block stays as it is.
-    pub fn erase(&mut self, pages: std::ops::Range<Page>, choices: &mut Choices) -> Result<(), Stop> {
+    pub fn erase(
+        &mut self,
+        pages: std::ops::Range<Page>,
+        choices: &mut Choices,
+    ) -> Result<(), Stop> {
         let cuts = u8::from(self.cuts > 0);
         let fate = choices.choose(1 + cuts + u8::from(self.failures > 0));
         if fate <= cuts {
             for cell in &mut self.cells[usize::from(pages.start)..usize::from(pages.end)] {
                 *cell = match core::mem::replace(cell, Cell::Blank) {
                     _ if fate == 0 => Cell::Blank,
-                    Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Cell::Unsteady(tag, content, None),
+                    Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => {
+                        Cell::Unsteady(tag, content, None)
+                    }
                     Cell::Blank | Cell::Touched => Cell::Touched,
                     other => other,
                 };

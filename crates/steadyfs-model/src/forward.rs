@@ -54,10 +54,14 @@ impl Machine<'_> {
     pub fn roll_forward(&mut self) -> Step<Last> {
         let base = self.ram.table.sequence;
         let mut traces = Traces::default();
-        let mut cursors = if self.ram.table.closed { Vec::new() } else { self.cursors(&mut traces, base) };
-        let (mut last, mut is_complete, mut held, mut buffered) = (None, false, None::<Record>, None);
+        let mut cursors =
+            if self.ram.table.closed { Vec::new() } else { self.cursors(&mut traces, base) };
+        let (mut last, mut is_complete, mut held, mut buffered) =
+            (None, false, None::<Record>, None);
         while let Some((record, ends)) = self.next_record(&mut cursors, &mut traces, base) {
-            let Some(gap) = record.0.sequence.checked_sub(self.ram.table.sequence) else { continue };
+            let Some(gap) = record.0.sequence.checked_sub(self.ram.table.sequence) else {
+                continue;
+            };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(before);
                 (last, is_complete) = (Some(before), false);
@@ -101,7 +105,9 @@ impl Machine<'_> {
     fn cursors(&mut self, traces: &mut Traces, base: Sequence) -> Vec<Cursor> {
         let heads = self.ram.table.heads;
         let mut cursors = Vec::new();
-        for (head, (block, next)) in heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::numbers::NONE) {
+        for (head, (block, next)) in
+            heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::numbers::NONE)
+        {
             let (cursor, is_other) = self.look(Some(head), block, next, base);
             traces.note(head, is_other);
             cursors.extend(cursor);
@@ -121,18 +127,31 @@ impl Machine<'_> {
     ///
     /// The tag in a head's block counts until its record turns out to be the last one of the
     /// block. In a listed block the tag needs its checksum.
-    fn look(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> (Option<Cursor>, bool) {
+    fn look(
+        &mut self,
+        head: Option<usize>,
+        block: Block,
+        place: u8,
+        base: Sequence,
+    ) -> (Option<Cursor>, bool) {
         if place >= self.scope.blocks.1 {
             return (None, false);
         }
         let is_believed = head.is_some() || !self.scope.has(Rule::FirstIsChecked);
-        let is_new =
-            |tag: &Tag| tag.kind != Kind::Root && head.is_none_or(|head| head == head_of(tag.kind)) && tag.sequence >= base;
+        let is_new = |tag: &Tag| {
+            tag.kind != Kind::Root
+                && head.is_none_or(|head| head == head_of(tag.kind))
+                && tag.sequence >= base
+        };
         let seen = self.read(self.scope.pages_of(block).start + place);
         let is_blank = matches!(seen, Seen::Blank);
         let found = match seen {
-            Seen::Page(tag, _, sound) if (sound || is_believed) && is_new(&tag) => Some(Cursor { block, place, tag }),
-            Seen::Page(_, _, sound) if head.is_none() && (sound || is_believed) => return (None, false),
+            Seen::Page(tag, _, sound) if (sound || is_believed) && is_new(&tag) => {
+                Some(Cursor { block, place, tag })
+            }
+            Seen::Page(_, _, sound) if head.is_none() && (sound || is_believed) => {
+                return (None, false);
+            }
             Seen::Blank | Seen::Old if head.is_none() => return (None, false),
             _ => self.look_behind(head, block, place + 1, base),
         };
@@ -141,7 +160,13 @@ impl Machine<'_> {
     }
 
     /// Looks behind a place without a record. The numbers show if a record was lost there.
-    fn look_behind(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> Option<Cursor> {
+    fn look_behind(
+        &mut self,
+        head: Option<usize>,
+        block: Block,
+        place: u8,
+        base: Sequence,
+    ) -> Option<Cursor> {
         if place >= self.scope.blocks.1 {
             return None;
         }
@@ -157,7 +182,12 @@ impl Machine<'_> {
 
     /// Takes the record with the lowest sequence. Also returns true if it is the last one of its
     /// block.
-    fn next_record(&mut self, cursors: &mut Vec<Cursor>, traces: &mut Traces, base: Sequence) -> Option<(Record, bool)> {
+    fn next_record(
+        &mut self,
+        cursors: &mut Vec<Cursor>,
+        traces: &mut Traces,
+        base: Sequence,
+    ) -> Option<(Record, bool)> {
         let lowest = (0..cursors.len()).min_by_key(|&index| cursors[index].tag.sequence)?;
         let Cursor { block, place, tag } = cursors.remove(lowest);
         let head = head_of(tag.kind);
@@ -187,7 +217,9 @@ impl Machine<'_> {
     /// Returns true if a record has the right checksum and matches its tag. A journal page is
     /// then in the journal buffer.
     fn is_whole(&mut self, (tag, page): Record, buffered: &mut Option<Page>) -> bool {
-        let found = self.read_sound(page).filter(|(found, _)| *found == tag || !self.scope.has(Rule::LastIsChecked));
+        let found = self
+            .read_sound(page)
+            .filter(|(found, _)| *found == tag || !self.scope.has(Rule::LastIsChecked));
         if let Some((_, Content::Patches(patches))) = &found {
             (self.ram.patches, *buffered) = (*patches, Some(page));
         }
@@ -198,7 +230,11 @@ impl Machine<'_> {
     /// overlay names the source, because the log of the leaf may contain the move.
     fn keep_source(&mut self, tag: &Tag) {
         let entry = &mut self.ram.table.overlay[usize::from(tag.logical)];
-        if self.scope.logs && self.scope.has(Rule::SourceIsKept) && tag.kind == Kind::Moved && entry.is_none() {
+        if self.scope.logs
+            && self.scope.has(Rule::SourceIsKept)
+            && tag.kind == Kind::Moved
+            && entry.is_none()
+        {
             // On the medium the tag names the source.
             *entry = Some((tag.source, false));
         }
@@ -216,7 +252,8 @@ impl Machine<'_> {
     }
 
     fn apply_frame(&mut self, tag: &Tag, frame: Page) {
-        let (logical, named) = (usize::from(tag.logical), self.scope.has(Rule::CommitNamesTransaction));
+        let (logical, named) =
+            (usize::from(tag.logical), self.scope.has(Rule::CommitNamesTransaction));
         let table = &mut self.ram.table;
         match tag.kind {
             Kind::Data => {
@@ -233,7 +270,9 @@ impl Machine<'_> {
                 table.overlay[logical] = Some((frame, false));
             }
             Kind::Moved => table.overlay[logical] = Some((frame, false)),
-            Kind::MovedPending if !self.scope.has(Rule::PendingMovesApart) => table.overlay[logical] = Some((frame, false)),
+            Kind::MovedPending if !self.scope.has(Rule::PendingMovesApart) => {
+                table.overlay[logical] = Some((frame, false))
+            }
             Kind::MovedPending => table.pending[logical] = table.pending[logical].map(|_| frame),
             Kind::Leaf => self.adopt_leaf(frame),
             Kind::MovedLeaf => table.leaf = frame,

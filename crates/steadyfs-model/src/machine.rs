@@ -55,18 +55,39 @@ impl Machine<'_> {
 
     /// Programs the next frame of a head, and again elsewhere if the program fails. A leaf is
     /// composed after its place is chosen.
-    pub fn program_frame(&mut self, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
+    pub fn program_frame(
+        &mut self,
+        kind: Kind,
+        logical: u8,
+        content: Option<Content>,
+    ) -> Step<Page> {
         self.program_from(NONE, kind, logical, content)
     }
 
     /// Does the same for a moved page.
-    pub fn program_copy(&mut self, kind: Kind, logical: u8, content: Content, from: Page) -> Step<Page> {
+    pub fn program_copy(
+        &mut self,
+        kind: Kind,
+        logical: u8,
+        content: Content,
+        from: Page,
+    ) -> Step<Page> {
         let source = if self.scope.logs && kind == Kind::Moved { from } else { NONE };
         self.program_from(source, kind, logical, Some(content))
     }
 
-    fn program_from(&mut self, source: Page, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
-        let head = if matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf) { MOVED } else { USER };
+    fn program_from(
+        &mut self,
+        source: Page,
+        kind: Kind,
+        logical: u8,
+        content: Option<Content>,
+    ) -> Step<Page> {
+        let head = if matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf) {
+            MOVED
+        } else {
+            USER
+        };
         loop {
             let page = self.allocate(head)?;
             let sequence = self.next_sequence();
@@ -116,7 +137,8 @@ impl Machine<'_> {
         };
         let page = self.allocate(JOURNAL)?;
         let sequence = self.next_sequence();
-        let tag = Tag { kind: Kind::LeafChanged, logical: 0, sequence, start: sequence, source: NONE };
+        let tag =
+            Tag { kind: Kind::LeafChanged, logical: 0, sequence, start: sequence, source: NONE };
         match self.program(page, tag, Content::Patches(patches)) {
             Err(Stop::Failed) => self.survive_failure(JOURNAL),
             Err(stop) => return Err(stop),
@@ -237,13 +259,18 @@ impl Machine<'_> {
 
     /// Returns true if a block holds the newest journal page.
     pub fn holds_journal(&self, block: Block) -> bool {
-        self.scope.has(Rule::JournalHoldsBlock) && self.scope.pages_of(block).contains(&self.ram.table.journal_at)
+        self.scope.has(Rule::JournalHoldsBlock)
+            && self.scope.pages_of(block).contains(&self.ram.table.journal_at)
     }
 
     /// Changes the state of a block that has become empty.
     pub fn settle_empty(&mut self, block: Block) {
         if !self.has_live(block) && !self.holds_journal(block) {
-            let quarantine = if self.scope.has(Rule::Quarantine) { BlockState::Dead } else { BlockState::Listed };
+            let quarantine = if self.scope.has(Rule::Quarantine) {
+                BlockState::Dead
+            } else {
+                BlockState::Listed
+            };
             match self.state(block) {
                 BlockState::Used => self.set_state(block, quarantine),
                 BlockState::Retiring => self.set_state(block, BlockState::Bad),

@@ -98,8 +98,11 @@ impl Log {
     /// as absent, or as unreadable.
     pub fn read(&mut self, choices: &mut Choices) -> Self {
         let unsteady = self.unsteady;
-        let mut draw =
-            |change: Option<Page>| change.map_or(Change::Blank, |_| *choices.of(&[Change::Whole, Change::Blank, Change::Torn]));
+        let mut draw = |change: Option<Page>| {
+            change.map_or(Change::Blank, |_| {
+                *choices.of(&[Change::Whole, Change::Blank, Change::Torn])
+            })
+        };
         let reading = *self.reading.get_or_insert_with(|| unsteady.map(&mut draw));
         let mut read = Self { whole: self.whole, unreadable: self.unreadable, ..Self::default() };
         for (logical, change) in reading.into_iter().enumerate() {

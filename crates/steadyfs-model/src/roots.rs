@@ -31,7 +31,8 @@ impl Machine<'_> {
     /// Returns true if the content of the block at a place of the ring is not needed.
     fn place_rests(&self, place: u8) -> bool {
         let (block, ring) = (self.ring_block(place), &self.ram.ring);
-        let in_use = self.scope.has(Rule::RingBlockInUse) && (self.has_live(block) || self.holds_journal(block));
+        let in_use = self.scope.has(Rule::RingBlockInUse)
+            && (self.has_live(block) || self.holds_journal(block));
         place != ring.place
             && place != ring.complete
             && ring.kept >> place & 1 == 0
@@ -133,13 +134,17 @@ impl Machine<'_> {
     fn program_root_pages(&mut self, pages: std::ops::Range<u8>, table: &Content) -> Step {
         for logical in pages {
             let sequence = self.ram.ring.number;
-            self.program_in_ring(Tag { kind: Kind::Root, logical, sequence, start: sequence, source: NONE }, table.clone())?;
+            self.program_in_ring(
+                Tag { kind: Kind::Root, logical, sequence, start: sequence, source: NONE },
+                table.clone(),
+            )?;
         }
         Ok(())
     }
 
     fn program_in_ring(&mut self, tag: Tag, content: Content) -> Step {
-        let page = self.scope.pages_of(self.ring_block(self.ram.ring.place)).start + self.ram.ring.next;
+        let page =
+            self.scope.pages_of(self.ring_block(self.ram.ring.place)).start + self.ram.ring.next;
         self.ram.ring.next += 1;
         self.program(page, tag, content)
     }
@@ -160,7 +165,11 @@ impl Machine<'_> {
         if self.scope.has(Rule::SequenceJump) {
             self.ram.table.sequence += JUMP;
         }
-        let is_used = if self.scope.has(Rule::TracesAreUse) { last.traces.in_use } else { last.record.is_some() };
+        let is_used = if self.scope.has(Rule::TracesAreUse) {
+            last.traces.in_use
+        } else {
+            last.record.is_some()
+        };
         let used = is_used || !self.ram.table.heads_rest;
         if self.scope.has(Rule::SkipBeforeRoot) {
             self.skip_places(used, &last.traces);
@@ -191,17 +200,25 @@ impl Machine<'_> {
     fn cargo(&mut self, last: &Last) -> Step<(Vec<Copied>, bool)> {
         let unsteady = last.record.filter(|_| !last.is_complete);
         let at = self.ram.table.journal_at;
-        let in_ring = at != NONE && self.scope.is_of_ring(self.scope.block_of(at)) && self.scope.has(Rule::CopiesAreCarried);
-        let is_last = unsteady.is_some_and(|(tag, _)| tag.kind.is_of_journal()) && self.scope.has(Rule::JournalIsCopied);
+        let in_ring = at != NONE
+            && self.scope.is_of_ring(self.scope.block_of(at))
+            && self.scope.has(Rule::CopiesAreCarried);
+        let is_last = unsteady.is_some_and(|(tag, _)| tag.kind.is_of_journal())
+            && self.scope.has(Rule::JournalIsCopied);
         let ring = self.scope.pages_of(self.ring_block(0)).start;
         let mut frames: Vec<Page> = (ring..self.chip.cells.len() as Page).collect();
         frames.retain(|_| self.scope.has(Rule::CopiesAreCarried));
         if self.scope.has(Rule::LastIsCopied) {
-            frames.extend(unsteady.filter(|(tag, _)| !tag.kind.is_of_journal()).map(|(_, page)| page));
+            frames.extend(
+                unsteady.filter(|(tag, _)| !tag.kind.is_of_journal()).map(|(_, page)| page),
+            );
         }
         let mut copies = Vec::new();
-        for from in frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>() {
-            let was_copied = self.scope.is_of_ring(self.scope.block_of(from)) && self.scope.has(Rule::LostIsCopied);
+        for from in
+            frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>()
+        {
+            let was_copied = self.scope.is_of_ring(self.scope.block_of(from))
+                && self.scope.has(Rule::LostIsCopied);
             let (tag, content) = match self.read(from) {
                 Seen::Page(tag, content, true) => (tag, content),
                 Seen::Page(tag, Content::Lost, _) if was_copied => (tag, Content::Lost),
@@ -219,8 +236,16 @@ impl Machine<'_> {
     /// Returns the tag of a lost frame, from the map. The frame cannot be the leaf itself:
     /// without the leaf a volume can only be read.
     fn owner(&mut self, frame: Page) -> Step<Tag> {
-        match (0..self.ram.table.overlay.len()).find(|&logical| self.committed_frame(logical) == frame) {
-            Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0, source: NONE }),
+        match (0..self.ram.table.overlay.len())
+            .find(|&logical| self.committed_frame(logical) == frame)
+        {
+            Some(logical) => Ok(Tag {
+                kind: Kind::Data,
+                logical: logical as u8,
+                sequence: 0,
+                start: 0,
+                source: NONE,
+            }),
             None => Err(Stop::Broken(Violation::MountRefused)),
         }
     }
@@ -248,10 +273,14 @@ impl Machine<'_> {
         // Below the root's sequence, because no record behind the root has this number.
         let sequence = self.ram.table.sequence - 1;
         for copied in copies.iter() {
-            self.program_in_ring(Tag { sequence, start: sequence, ..copied.tag }, copied.content.clone())?;
+            self.program_in_ring(
+                Tag { sequence, start: sequence, ..copied.tag },
+                copied.content.clone(),
+            )?;
         }
         if journal {
-            let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence, source: NONE };
+            let tag =
+                Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence, source: NONE };
             self.program_in_ring(tag, Content::Patches(self.ram.patches))?;
         }
         self.program_root_pages(pages..2 * pages, &table)
@@ -261,7 +290,8 @@ impl Machine<'_> {
     /// place, or two if the first place is not blank.
     fn skip_places(&mut self, used: bool, traces: &Traces) {
         for head in [USER, MOVED, JOURNAL] {
-            let touched = 1 + u8::from(traces.at_heads[head] && self.scope.has(Rule::SkipBehindTraces));
+            let touched =
+                1 + u8::from(traces.at_heads[head] && self.scope.has(Rule::SkipBehindTraces));
             let next = &mut self.ram.table.heads[head].1;
             if self.scope.has(Rule::SkipPlaces) && (used || head == JOURNAL) {
                 *next = (*next + touched).min(self.scope.blocks.1);
@@ -280,6 +310,8 @@ impl Machine<'_> {
         self.begin()?;
         // The overlay contains each of them already.
         let needs_no_room = self.scope.has(Rule::NoFoldWhileEmptied);
-        copied.into_iter().try_for_each(|frame| if needs_no_room { self.move_known_frame(frame) } else { self.move_frame(frame) })
+        copied.into_iter().try_for_each(|frame| {
+            if needs_no_room { self.move_known_frame(frame) } else { self.move_frame(frame) }
+        })
     }
 }

@@ -27,7 +27,12 @@ struct Found {
 
 impl Machine<'_> {
     /// Mounts a chip. If `settles` is true, makes the programs of a mount as well.
-    pub fn mount<'a>(scope: &'a Scope, chip: Chip, choices: &'a mut Choices, settles: bool) -> (Machine<'a>, Step) {
+    pub fn mount<'a>(
+        scope: &'a Scope,
+        chip: Chip,
+        choices: &'a mut Choices,
+        settles: bool,
+    ) -> (Machine<'a>, Step) {
         let mut machine = Machine { scope, chip, ram: Ram::empty(scope), choices };
         let result = machine.recover(settles);
         (machine, result)
@@ -44,7 +49,8 @@ impl Machine<'_> {
     /// Returns the pages that a mount would name if the power failed now.
     pub fn durable_pages(&self) -> Vec<Page> {
         let mut choices = Choices::default();
-        let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
+        let (mut machine, result) =
+            Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
         if result.is_err() || machine.ram.damaged {
             return Vec::new();
         }
@@ -69,7 +75,8 @@ impl Machine<'_> {
                 }
             }
             let last = self.roll_forward()?;
-            self.ram.table.log_is_known &= self.ram.table.closed || !self.scope.has(Rule::LogIsKnown);
+            self.ram.table.log_is_known &=
+                self.ram.table.closed || !self.scope.has(Rule::LogIsKnown);
             self.ram.damaged |= lost;
             self.load_committed(&last);
             self.derive_live()?;
@@ -128,7 +135,14 @@ impl Machine<'_> {
                     let at = roots[before..].iter().position(|found| found.number == tag.sequence);
                     let at = at.map_or(roots.len(), |at| before + at);
                     if at == roots.len() {
-                        roots.push(Found { number: tag.sequence, place, table, pages: 0, seals: 0, last_seal: 0 });
+                        roots.push(Found {
+                            number: tag.sequence,
+                            place,
+                            table,
+                            pages: 0,
+                            seals: 0,
+                            last_seal: 0,
+                        });
                     }
                     let found = &mut roots[at];
                     found.pages |= 1 << (index % pages);
@@ -150,9 +164,13 @@ impl Machine<'_> {
     fn has_its_own(&mut self, found: &Found) -> bool {
         let table = &found.table;
         let overlay = table.overlay.iter().flatten().map(|entry| entry.0);
-        let named: Vec<Page> = overlay.chain([table.leaf, table.journal_at]).filter(|&page| page != NONE).collect();
+        let named: Vec<Page> =
+            overlay.chain([table.leaf, table.journal_at]).filter(|&page| page != NONE).collect();
         let block = self.scope.pages_of(self.ring_block(found.place));
-        named.into_iter().filter(|page| block.contains(page)).all(|page| self.read_sound(page).is_some())
+        named
+            .into_iter()
+            .filter(|page| block.contains(page))
+            .all(|page| self.read_sound(page).is_some())
     }
 
     /// Loads the newest journal page into the journal buffer. Roll-forward has read the page
@@ -173,7 +191,8 @@ impl Machine<'_> {
             self.ram.damaged = true;
             return Ok(());
         }
-        let frames: Vec<Page> = (0..LOGICAL).map(|logical| self.committed_frame(logical)).chain([leaf]).collect();
+        let frames: Vec<Page> =
+            (0..LOGICAL).map(|logical| self.committed_frame(logical)).chain([leaf]).collect();
         for frame in frames.into_iter().filter(|&frame| frame != NONE) {
             if self.ram.live >> frame & 1 != 0 {
                 return Err(Stop::Broken(Violation::WrongClaim));

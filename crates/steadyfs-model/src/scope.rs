@@ -80,7 +80,11 @@ impl Scope {
     /// Returns the block of a page.
     pub fn block_of(&self, page: Page) -> Block {
         let (data, pages) = self.blocks;
-        if page < data * pages { page / pages } else { data + (page - data * pages) / self.ring_pages() }
+        if page < data * pages {
+            page / pages
+        } else {
+            data + (page - data * pages) / self.ring_pages()
+        }
     }
 }
 
@@ -140,8 +144,12 @@ impl Scope {
         without: None,
     };
     /// Mounts, and cuts in mounts.
-    pub const RECOVERY: Scope =
-        Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Root, End], depth: 6, ..Scope::BROAD };
+    pub const RECOVERY: Scope = Scope {
+        name: "recovery",
+        calls: &[PowerOff, Save(0), Save(1), Move, Root, End],
+        depth: 6,
+        ..Scope::BROAD
+    };
     /// The same mounts and cuts; a cut leaves no trace.
     pub const TRACELESS: Scope = Scope {
         name: "no traces",
@@ -152,23 +160,51 @@ impl Scope {
         ..Scope::BROAD
     };
     /// Three cuts, each of them perhaps in a mount.
-    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 8, ..Scope::BROAD };
+    pub const NESTED: Scope =
+        Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 8, ..Scope::BROAD };
     /// Transactions of several pages and patches.
     pub const TRANSACTIONS: Scope = Scope {
         name: "transactions",
         cuts: 1,
-        calls: &[PowerOff, Write(0), Write(1), Save(0), Patch(0), Flush(0), Commit, Rollback, Root, Move],
+        calls: &[
+            PowerOff,
+            Write(0),
+            Write(1),
+            Save(0),
+            Patch(0),
+            Flush(0),
+            Commit,
+            Rollback,
+            Root,
+            Move,
+        ],
         depth: 6,
         ..Scope::BROAD
     };
     /// Transactions whose frames move.
-    pub const PENDING: Scope =
-        Scope { name: "pending", cuts: 0, calls: &[PowerOff, Write(0), Write(1), Move, Commit], depth: 8, ..Scope::BROAD };
+    pub const PENDING: Scope = Scope {
+        name: "pending",
+        cuts: 0,
+        calls: &[PowerOff, Write(0), Write(1), Move, Commit],
+        depth: 8,
+        ..Scope::BROAD
+    };
     /// Leaves and moves, without cuts, so that blocks are used several times.
-    pub const MAP: Scope = Scope { name: "map", cuts: 0, calls: &[Save(0), Save(1), Fold, Move, Root], depth: 9, ..Scope::BROAD };
+    pub const MAP: Scope = Scope {
+        name: "map",
+        cuts: 0,
+        calls: &[Save(0), Save(1), Fold, Move, Root],
+        depth: 9,
+        ..Scope::BROAD
+    };
     /// Leaves and moves, with a cut.
-    pub const FOLDS: Scope =
-        Scope { name: "folds", cuts: 1, calls: &[PowerOff, Save(0), Save(1), Fold, Move], depth: 7, ..Scope::BROAD };
+    pub const FOLDS: Scope = Scope {
+        name: "folds",
+        cuts: 1,
+        calls: &[PowerOff, Save(0), Save(1), Fold, Move],
+        depth: 7,
+        ..Scope::BROAD
+    };
     /// An overlay of one entry: every change folds.
     pub const NARROW: Scope = Scope {
         name: "narrow",
@@ -190,7 +226,8 @@ impl Scope {
         ..Scope::BROAD
     };
     /// The same with a program that fails.
-    pub const FAILING_LOGS: Scope = Scope { name: "failing logs", ring: 5, cuts: 1, failures: 1, depth: 8, ..Scope::LOGS };
+    pub const FAILING_LOGS: Scope =
+        Scope { name: "failing logs", ring: 5, cuts: 1, failures: 1, depth: 8, ..Scope::LOGS };
     /// Logs of leaves behind which roots are written. The ring is too long to come round: the
     /// store lets it come round only with records between.
     pub const LOGS_AND_ROOTS: Scope = Scope {
@@ -221,10 +258,17 @@ impl Scope {
         ..Scope::BROAD
     };
     /// A program or an erase that fails, and a cut.
-    pub const FAILURE: Scope = Scope { name: "failure and cut", cuts: 1, failures: 1, ..Scope::FAILURES };
+    pub const FAILURE: Scope =
+        Scope { name: "failure and cut", cuts: 1, failures: 1, ..Scope::FAILURES };
     /// Programs and erases that fail in mounts with two cuts.
-    pub const FAILING_MOUNTS: Scope =
-        Scope { name: "failing mounts", cuts: 2, failures: 1, calls: &[PowerOff, Save(0)], depth: 6, ..Scope::FAILURES };
+    pub const FAILING_MOUNTS: Scope = Scope {
+        name: "failing mounts",
+        cuts: 2,
+        failures: 1,
+        calls: &[PowerOff, Save(0)],
+        depth: 6,
+        ..Scope::FAILURES
+    };
     /// Pages that read as tags that were never programmed; three pages in a block.
     pub const FORGERY: Scope = Scope {
         name: "forgery",
@@ -253,16 +297,33 @@ impl Scope {
         ..Scope::LOSSES
     };
     /// The ring goes round while copied frames lie in it.
-    pub const ROUND: Scope =
-        Scope { name: "round", cuts: 1, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Root], depth: 8, ..Scope::BROAD };
+    pub const ROUND: Scope = Scope {
+        name: "round",
+        cuts: 1,
+        overlay: 3,
+        calls: &[PowerOff, Save(0), Save(1), Root],
+        depth: 8,
+        ..Scope::BROAD
+    };
     /// The same, but a mount has to empty the ring although the overlay is full.
     pub const EMPTIED: Scope = Scope { name: "emptied", overlay: 2, ..Scope::ROUND };
     /// A frame that a mount copied is lost before a leaf names it, and other mounts are cut.
-    pub const LOST_COPIES: Scope =
-        Scope { name: "lost copies", cuts: 2, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Move], depth: 7, ..Scope::LOSSES };
+    pub const LOST_COPIES: Scope = Scope {
+        name: "lost copies",
+        cuts: 2,
+        overlay: 3,
+        calls: &[PowerOff, Save(0), Save(1), Move],
+        depth: 7,
+        ..Scope::LOSSES
+    };
     /// The same loss, after a leaf names the frame.
-    pub const LOST_LEAF_COPIES: Scope =
-        Scope { name: "lost copies of a leaf", overlay: 1, calls: &[PowerOff, Save(0), Save(1)], depth: 7, ..Scope::LOSSES };
+    pub const LOST_LEAF_COPIES: Scope = Scope {
+        name: "lost copies of a leaf",
+        overlay: 1,
+        calls: &[PowerOff, Save(0), Save(1)],
+        depth: 7,
+        ..Scope::LOSSES
+    };
 
     /// Returns true if a page may read as a tag that was never programmed.
     pub fn has_forged(&self) -> bool {

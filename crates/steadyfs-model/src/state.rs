@@ -49,7 +49,8 @@ pub struct Ram {
 impl Ram {
     /// Makes the RAM of an empty volume.
     pub fn empty(scope: &Scope) -> Self {
-        let state = |block| if scope.is_of_ring(block) { BlockState::Reserved } else { BlockState::Free };
+        let state =
+            |block| if scope.is_of_ring(block) { BlockState::Reserved } else { BlockState::Free };
         let table = Table {
             leaf: NONE,
             overlay: Pages::default(),

@@ -130,7 +130,8 @@ impl Machine<'_> {
     fn log_can_be_read(&self, log: &Log) -> bool {
         let table = &self.ram.table;
         let is_excused = |logical: usize| !table.log_is_known && table.overlay[logical].is_some();
-        !self.scope.has(Rule::LogIsRead) || (0..LOGICAL).all(|logical| !log.unreadable[logical] || is_excused(logical))
+        !self.scope.has(Rule::LogIsRead)
+            || (0..LOGICAL).all(|logical| !log.unreadable[logical] || is_excused(logical))
     }
 
     /// Returns the frame of a logical page as the open transaction sees it.
@@ -149,8 +150,14 @@ impl Machine<'_> {
             NONE => [0; 2],
             frame if self.chip.cells[usize::from(frame)] == Cell::Lost => [LOST; 2],
             frame => match self.read(frame) {
-                Seen::Page(tag, Content::Data(bytes), true) if usize::from(tag.logical) == logical => bytes,
-                Seen::Page(tag, Content::Lost, _) if usize::from(tag.logical) == logical => [LOST; 2],
+                Seen::Page(tag, Content::Data(bytes), true)
+                    if usize::from(tag.logical) == logical =>
+                {
+                    bytes
+                }
+                Seen::Page(tag, Content::Lost, _) if usize::from(tag.logical) == logical => {
+                    [LOST; 2]
+                }
                 _ => return Err(Stop::Broken(Violation::WrongRead)),
             },
         };
@@ -232,7 +239,11 @@ impl Machine<'_> {
     fn log_leaf(&mut self) -> Step<bool> {
         let (leaf, (block, next)) = (self.ram.table.leaf, self.ram.table.heads[JOURNAL]);
         let has_place = block != NONE && (1..self.scope.blocks.1).contains(&next);
-        if leaf == NONE || !has_place || !self.ram.table.log_is_known || self.scope.is_of_ring(self.scope.block_of(leaf)) {
+        if leaf == NONE
+            || !has_place
+            || !self.ram.table.log_is_known
+            || self.scope.is_of_ring(self.scope.block_of(leaf))
+        {
             return Ok(false);
         }
         self.settle_entries();
@@ -262,9 +273,13 @@ impl Machine<'_> {
     pub fn movable(&self) -> Vec<Page> {
         let closed = |page: &Page| {
             let block = self.scope.block_of(*page);
-            self.scope.is_of_ring(block) || matches!(self.state(block), BlockState::Used | BlockState::Retiring)
+            self.scope.is_of_ring(block)
+                || matches!(self.state(block), BlockState::Used | BlockState::Retiring)
         };
-        (0..self.chip.cells.len() as Page).filter(|page| self.ram.live >> page & 1 != 0).filter(closed).collect()
+        (0..self.chip.cells.len() as Page)
+            .filter(|page| self.ram.live >> page & 1 != 0)
+            .filter(closed)
+            .collect()
     }
 
     /// Moves a frame if it is still live.
@@ -287,7 +302,9 @@ impl Machine<'_> {
         let logical = usize::from(tag.logical);
         let leaf = matches!(tag.kind, Kind::Leaf | Kind::MovedLeaf);
         let pending = !leaf && self.ram.table.pending[logical] == Some(frame);
-        let newer = !leaf && !pending && self.ram.table.overlay[logical].is_some_and(|entry| entry.0 != frame);
+        let newer = !leaf
+            && !pending
+            && self.ram.table.overlay[logical].is_some_and(|entry| entry.0 != frame);
         if newer {
             // The leaf still names this frame. The frame is used again before the fold, so the
             // fold must not release it.

@@ -48,7 +48,9 @@ fn the_choice_of_a_root_misses_each_of_its_rules() {
         (Scope::MARKS, Rule::OnlyFirmRootsAreMarked, ProgramOfTouchedPage, 5),
         (Scope::MARK_CHAINS, Rule::MarkIsCompleted, CommitLost, 8),
     ];
-    missed.into_iter().for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
+    missed
+        .into_iter()
+        .for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
 }
 
 #[test]
@@ -66,7 +68,9 @@ fn settling_misses_each_of_its_rules() {
         (Scope::ROUND, Rule::BlockInUse, ToldForNothing, 9),
         (Scope::CHAINS, Rule::UnknownAreErased, CommitLost, 9),
     ];
-    missed.into_iter().for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
+    missed
+        .into_iter()
+        .for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
 }
 
 /// A cut erase may leave a page of the copies of an old root, but not the first page of that
@@ -74,7 +78,11 @@ fn settling_misses_each_of_its_rules() {
 #[test]
 fn as_many_cuts_as_blocks_raise_an_alarm() {
     let found = check(&Scope { may_alarm: false, ..Scope::SHORT }).expect("an old root is missed");
-    assert_eq!(found.last().and_then(|action| action.state.broken), Some(ToldForNothing), "{found:?}");
+    assert_eq!(
+        found.last().and_then(|action| action.state.broken),
+        Some(ToldForNothing),
+        "{found:?}"
+    );
 }
 
 /// As many roots as there are blocks count at one mount and not at the next. The erase of one

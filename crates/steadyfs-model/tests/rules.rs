@@ -64,7 +64,9 @@ fn mounts_miss_each_of_their_rules() {
         (Scope::LOSSES, Rule::GapIsTold, CommitLostOrMixed, 6),
         (Scope::ROUND, Rule::RingBlockInUse, EraseOfCommittedPage, 7),
     ];
-    missed.into_iter().for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
+    missed
+        .into_iter()
+        .for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
 }
 
 #[test]
@@ -83,5 +85,7 @@ fn calls_miss_each_of_their_rules() {
         (Scope::NARROW, Rule::FoldBeforeCommit, CommitLostOrMixed, 5),
         (Scope::MAP, Rule::SettledBit, LiveMarkLost, 9),
     ];
-    missed.into_iter().for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
+    missed
+        .into_iter()
+        .for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
 }

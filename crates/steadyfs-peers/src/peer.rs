@@ -86,13 +86,25 @@ impl Link {
     }
 }
 
-extern "C" fn read(context: *mut c_void, block: u32, offset: u32, data: *mut c_void, bytes: u32) -> c_int {
+extern "C" fn read(
+    context: *mut c_void,
+    block: u32,
+    offset: u32,
+    data: *mut c_void,
+    bytes: u32,
+) -> c_int {
     // SAFETY: C passes a buffer of `bytes` bytes.
     let data = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes as usize) };
     Link::call(context, |chip| chip.read_plain(block, offset, data))
 }
 
-extern "C" fn program(context: *mut c_void, block: u32, offset: u32, data: *const c_void, bytes: u32) -> c_int {
+extern "C" fn program(
+    context: *mut c_void,
+    block: u32,
+    offset: u32,
+    data: *const c_void,
+    bytes: u32,
+) -> c_int {
     // SAFETY: as in `read`.
     let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes as usize) };
     Link::call(context, |chip| chip.program_plain(block, offset, data))
@@ -122,7 +134,16 @@ impl OnChip {
     pub fn new(name: &'static str, peer: &'static Peer, chip: Chip) -> OnChip {
         let Plain { unit_bytes, block_bytes, block_count } = chip.plain();
         let link = Box::into_raw(Box::new(Link { chip, panic: None }));
-        let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase, copy };
+        let raw = RawChip {
+            context: link.cast(),
+            unit_bytes,
+            block_bytes,
+            block_count,
+            read,
+            program,
+            erase,
+            copy,
+        };
         // SAFETY: the table has the layout of the header; `make` copies its argument.
         let volume = unsafe { (peer.make)(&raw) };
         OnChip { name, peer, link, volume, usable_bytes: None }
@@ -145,7 +166,8 @@ impl OnChip {
         let (mut volume, content) = (self.mount()?, vec![0xA5; bytes]);
         for index in 0u64.. {
             let taken = volume.open(&format!("fill-{index}"), Mode::Create).and_then(|mut file| {
-                let written = volume.write(&mut file, 0, &content).and_then(|()| volume.sync(&mut file));
+                let written =
+                    volume.write(&mut file, 0, &content).and_then(|()| volume.sync(&mut file));
                 let closed = volume.close(file);
                 written.and(closed)
             });
@@ -178,7 +200,9 @@ impl OnChip {
         match code {
             0.. => Ok(code),
             code if code == i64::from(NO_ROOM) => no_room("the volume is full"),
-            code if code == i64::from(NO_ROOM_FOR_NAME) => no_room("the volume has no room for the name of another file"),
+            code if code == i64::from(NO_ROOM_FOR_NAME) => {
+                no_room("the volume has no room for the name of another file")
+            }
             code => Err(Fault::Failed(format!("{} returns {code}", self.name))),
         }
     }
@@ -257,7 +281,9 @@ impl Volume for &mut OnChip {
             Mode::Durable => 4,
         };
         // SAFETY: the path ends with a zero; the call may write to `error`.
-        let file = unsafe { (self.peer.open)(self.volume, path.as_ptr(), mode, ptr::from_mut(&mut error)) };
+        let file = unsafe {
+            (self.peer.open)(self.volume, path.as_ptr(), mode, ptr::from_mut(&mut error))
+        };
         self.told(error.into())?;
         Ok(File(file))
     }
@@ -268,13 +294,23 @@ impl Volume for &mut OnChip {
 
     fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
         // SAFETY: the buffer has this length.
-        let code = unsafe { (self.peer.read)(self.volume, file.0, offset, data.as_mut_ptr().cast(), data.len() as u32) };
+        let code = unsafe {
+            (self.peer.read)(
+                self.volume,
+                file.0,
+                offset,
+                data.as_mut_ptr().cast(),
+                data.len() as u32,
+            )
+        };
         self.told(code).map(|length| length as usize)
     }
 
     fn write(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Fault> {
         // SAFETY: as in `read`.
-        let code = unsafe { (self.peer.write)(self.volume, file.0, offset, data.as_ptr().cast(), data.len() as u32) };
+        let code = unsafe {
+            (self.peer.write)(self.volume, file.0, offset, data.as_ptr().cast(), data.len() as u32)
+        };
         self.told(code.into()).map(drop)
     }
 

@@ -26,8 +26,13 @@ fn usable_bytes(plain: &Plain) -> Result<u64, String> {
     if let Some(&bytes) = known.get(&(block_bytes, block_count)) {
         return Ok(bytes);
     }
-    let chip = NorPages::new(Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, 1), PAGE_BYTES);
-    let bytes = OnChip::new("SPIFFS", &PEER, Chip::new(chip)).fill(FILE_BYTES).map_err(|fault| fault.to_string())?;
+    let chip = NorPages::new(
+        Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, 1),
+        PAGE_BYTES,
+    );
+    let bytes = OnChip::new("SPIFFS", &PEER, Chip::new(chip))
+        .fill(FILE_BYTES)
+        .map_err(|fault| fault.to_string())?;
     known.insert((block_bytes, block_count), bytes);
     Ok(bytes)
 }

@@ -124,8 +124,11 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_the_source_whatever_is_kept() {
-        let image: Vec<u8> = (0..5000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 20) as u8).collect();
-        for (piece_bytes, memory_bytes) in [(512, 2048), (512, 500), (0, 100), (64, 64 * 200), (1000, 1999)] {
+        let image: Vec<u8> =
+            (0..5000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 20) as u8).collect();
+        for (piece_bytes, memory_bytes) in
+            [(512, 2048), (512, 500), (0, 100), (64, 64 * 200), (1000, 1999)]
+        {
             let mut memory = std::vec![0; memory_bytes];
             let mut cached = Cached::new(InRam::new(&image), piece_bytes, &mut memory);
             let mut random = fastrand::Rng::with_seed(1);

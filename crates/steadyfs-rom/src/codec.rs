@@ -20,7 +20,8 @@ impl Decoder {
     /// # Errors
     /// [`Error::Method`] if this build does not decode the method.
     pub fn new(id: u16) -> Result<Self, Error> {
-        let method = Compressor::of(id).filter(|method| method.is_known()).ok_or(Error::Method(id))?;
+        let method =
+            Compressor::of(id).filter(|method| method.is_known()).ok_or(Error::Method(id))?;
         Ok(Self {
             method,
             decoded_bytes: 0,
@@ -72,7 +73,8 @@ impl Decoder {
         use miniz_oxide::inflate::TINFLStatus;
         use miniz_oxide::inflate::core::{decompress, inflate_flags};
         self.inflate.init();
-        let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER
+            | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         let (status, _, made) = decompress(&mut self.inflate, stored, content, 0, flags);
         (status == TINFLStatus::Done).then_some(made)
     }

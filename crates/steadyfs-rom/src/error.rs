@@ -63,23 +63,39 @@ impl fmt::Display for Error {
         match self {
             Self::Medium(failure) => failure.fmt(f),
             Self::NoImage => f.write_str("there is no image of this format"),
-            Self::Version(version) => write!(f, "the image is of version {version}, which is not read here"),
-            Self::Features(flags) => write!(f, "the image has features {flags:#x}, which are not read here"),
+            Self::Version(version) => {
+                write!(f, "the image is of version {version}, which is not read here")
+            }
+            Self::Features(flags) => {
+                write!(f, "the image has features {flags:#x}, which are not read here")
+            }
             Self::Method(id) => match Compressor::of(*id) {
-                Some(method) => write!(f, "the image is compressed by {method}, which this build is without"),
-                None => write!(f, "the image is compressed by method {id}, which is none that is known"),
+                Some(method) => {
+                    write!(f, "the image is compressed by {method}, which this build is without")
+                }
+                None => {
+                    write!(f, "the image is compressed by method {id}, which is none that is known")
+                }
             },
             Self::Damaged(offset) => write!(f, "the image is damaged at byte {offset}"),
-            Self::NotAuthentic(block) => write!(f, "block {block} of the image is not what was signed"),
+            Self::NotAuthentic(block) => {
+                write!(f, "block {block} of the image is not what was signed")
+            }
             Self::NotSigned => f.write_str("the image is not signed by this key"),
             Self::End(offset) => write!(f, "the image ends before byte {offset}"),
             Self::NotFound => f.write_str("there is no such file"),
             Self::NotADirectory => f.write_str("it is no directory"),
             Self::NotAFile => f.write_str("it is no file"),
             Self::NotALink => f.write_str("it is no symbolic link"),
-            Self::BufferTooSmall { needed } => write!(f, "it has {needed} bytes, more than the buffer"),
-            Self::MemoryTooSmall { needed, lent } => write!(f, "the image needs {needed} bytes of memory; {lent} were lent"),
-            Self::TooManyBadBlocks => f.write_str("the chip has more bad blocks than the memory that was lent can list"),
+            Self::BufferTooSmall { needed } => {
+                write!(f, "it has {needed} bytes, more than the buffer")
+            }
+            Self::MemoryTooSmall { needed, lent } => {
+                write!(f, "the image needs {needed} bytes of memory; {lent} were lent")
+            }
+            Self::TooManyBadBlocks => {
+                f.write_str("the chip has more bad blocks than the memory that was lent can list")
+            }
         }
     }
 }

@@ -39,14 +39,19 @@ pub fn decode(stored: &[u8], content: &mut [u8]) -> Option<usize> {
             }
             0..=15 => {
                 let (base, length) = if before == Before::Few { (1, 2) } else { (FAR + 1, 3) };
-                (base + (usize::from(state.byte()?) << 2) + usize::from(code >> 2), length, code & 3)
+                (
+                    base + (usize::from(state.byte()?) << 2) + usize::from(code >> 2),
+                    length,
+                    code & 3,
+                )
             }
             16..=31 => {
                 let length = 2 + state.length(code & 7, 7)?;
                 let pair = state.pair()?;
                 let distance = END + (usize::from(code & 8) << 11) + usize::from(pair >> 2);
                 if distance == END {
-                    return (length == 3 && pair & 3 == 0 && state.from == stored.len()).then_some(state.to);
+                    return (length == 3 && pair & 3 == 0 && state.from == stored.len())
+                        .then_some(state.to);
                 }
                 (distance, length, pair as u8 & 3)
             }
@@ -56,8 +61,16 @@ pub fn decode(stored: &[u8], content: &mut [u8]) -> Option<usize> {
                 (usize::from(pair >> 2) + 1, length, pair as u8 & 3)
             }
             _ => {
-                let length = if code < 128 { 3 + usize::from(code >> 5 & 1) } else { 5 + usize::from(code >> 5 & 3) };
-                ((usize::from(state.byte()?) << 3) + usize::from(code >> 2 & 7) + 1, length, code & 3)
+                let length = if code < 128 {
+                    3 + usize::from(code >> 5 & 1)
+                } else {
+                    5 + usize::from(code >> 5 & 3)
+                };
+                (
+                    (usize::from(state.byte()?) << 3) + usize::from(code >> 2 & 7) + 1,
+                    length,
+                    code & 3,
+                )
             }
         };
         state.repeat(distance, length)?;
@@ -148,7 +161,8 @@ mod tests {
 
     fn content() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
-            (proptest::collection::vec(any::<u8>(), 1..400)).prop_map(|bytes| (0usize, 0usize, bytes)),
+            (proptest::collection::vec(any::<u8>(), 1..400))
+                .prop_map(|bytes| (0usize, 0usize, bytes)),
             (1usize..40_000, 1usize..3000).prop_map(|(back, count)| (back, count, Vec::new())),
         ];
         proptest::collection::vec(piece, 1..60).prop_map(|pieces| {

@@ -19,7 +19,11 @@ impl<N: NorFlash> OnNor<N> {
     /// # Errors
     /// [`Error::End`] if the chip has fewer bytes.
     pub fn new(nor: N, address: u32, bytes: u32) -> Result<Self, Error> {
-        within(u64::from(address), bytes as usize, u64::from(nor.block_bytes()) * u64::from(nor.block_count()))?;
+        within(
+            u64::from(address),
+            bytes as usize,
+            u64::from(nor.block_bytes()) * u64::from(nor.block_count()),
+        )?;
         Ok(Self { nor, address, bytes })
     }
 

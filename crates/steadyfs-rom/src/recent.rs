@@ -16,13 +16,17 @@ impl<K: Copy, const N: usize> Recent<K, N> {
 
     /// Finds an entry. Returns its place and the entry.
     pub fn find(&self, is_it: impl Fn(&K) -> bool) -> Option<(usize, K)> {
-        self.kept.iter().enumerate().find_map(|(place, kept)| kept.filter(&is_it).map(|kept| (place, kept)))
+        self.kept
+            .iter()
+            .enumerate()
+            .find_map(|(place, kept)| kept.filter(&is_it).map(|kept| (place, kept)))
     }
 
     /// Empties the least recently used of the first `count` places, and returns it. Empty places
     /// come first.
     pub fn make_room(&mut self, count: usize) -> usize {
-        let age = |&place: &usize| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]));
+        let age =
+            |&place: &usize| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]));
         let place = (0..count.min(N)).max_by_key(age).unwrap_or(0);
         self.kept[place] = None;
         place
@@ -50,7 +54,9 @@ mod tests {
         let (place, _) = recent.find(|&what| what == 10).expect("kept");
         recent.put(place, 10);
         let room = recent.make_room(3);
-        assert!(recent.find(|&what| what == 11).is_none() && recent.find(|&what| what == 12).is_some());
+        assert!(
+            recent.find(|&what| what == 11).is_none() && recent.find(|&what| what == 12).is_some()
+        );
         // Empty places come first, and places beyond the count are not taken.
         assert_eq!((recent.make_room(3), recent.make_room(1)), (room, 0));
     }

@@ -26,7 +26,10 @@ fn compare(rom: &mut Cramfs<'_, InRam<'_>>, node: &Node, path: &Path) -> usize {
         Kind::Symlink => {
             let mut target = [0; 200];
             let count = rom.read_link(node, &mut target).expect("a target");
-            assert_eq!(target[..count], *fs::read_link(path).expect("a link").as_os_str().as_encoded_bytes());
+            assert_eq!(
+                target[..count],
+                *fs::read_link(path).expect("a link").as_os_str().as_encoded_bytes()
+            );
             1
         }
         _ => {
@@ -52,19 +55,28 @@ fn what_mkfs_cramfs_made_reads_as_the_tree() {
     let tree = place.path().join("tree");
     let mut rng = fastrand::Rng::with_seed(5);
     for (index, bytes) in [0usize, 1, 4095, 4096, 4097, 100_000, 40_000].into_iter().enumerate() {
-        let content: Vec<u8> =
-            (0..bytes).map(|at| if index == 6 { rng.u8(..) } else { b"flash keeps time. "[at % 18] }).collect();
+        let content: Vec<u8> = (0..bytes)
+            .map(|at| if index == 6 { rng.u8(..) } else { b"flash keeps time. "[at % 18] })
+            .collect();
         fs::create_dir_all(tree.join("sizes")).expect("a directory");
         fs::write(tree.join(format!("sizes/{index}")), content).expect("a file");
     }
     fs::write(tree.join("zeros"), vec![0; 50_000]).expect("a file");
     for index in 0..300 {
-        fs::write(tree.join(format!("n{index}-{}", "y".repeat(index % 30))), index.to_string()).expect("a file");
+        fs::write(tree.join(format!("n{index}-{}", "y".repeat(index % 30))), index.to_string())
+            .expect("a file");
     }
     symlink("sizes/3", tree.join("link")).expect("a link");
-    for options in [&["-N", "little"][..], &["-N", "big"], &["-z", "-N", "little"], &["-p", "-n", "rootfs"]] {
+    for options in
+        [&["-N", "little"][..], &["-N", "big"], &["-z", "-N", "little"], &["-p", "-n", "rootfs"]]
+    {
         let image = place.path().join("image");
-        let made = Command::new("mkfs.cramfs").args(options).arg(&tree).arg(&image).output().expect("mkfs.cramfs");
+        let made = Command::new("mkfs.cramfs")
+            .args(options)
+            .arg(&tree)
+            .arg(&image)
+            .output()
+            .expect("mkfs.cramfs");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let image = fs::read(&image).expect("an image");
         let mut memory = vec![0; Cramfs::<InRam<'_>>::MEMORY_BYTES];

@@ -32,7 +32,11 @@ impl Source for Metered<'_> {
 type Rom<'m, 'i> = Squash<'m, Metered<'i>>;
 
 /// Makes a call, and checks its time against its bound.
-fn within<'m, 'i, T>(rom: &mut Rom<'m, 'i>, bound: Bound, call: impl FnOnce(&mut Rom<'m, 'i>) -> Result<T, Error>) -> T {
+fn within<'m, 'i, T>(
+    rom: &mut Rom<'m, 'i>,
+    bound: Bound,
+    call: impl FnOnce(&mut Rom<'m, 'i>) -> Result<T, Error>,
+) -> T {
     let before = rom.source_mut().spent_ns;
     let result = call(rom).expect("a sound image");
     let spent = rom.source_mut().spent_ns - before;
@@ -50,22 +54,30 @@ fn content(rng: &mut fastrand::Rng, bytes: usize) -> Vec<u8> {
     match rng.u8(0..4) {
         0 => (0..bytes).map(|_| rng.u8(..)).collect(),
         1 => vec![0; bytes],
-        _ => {
-            (0..bytes).map(|at| b"the quick brown fox "[(at + at / 97) % 20] ^ (rng.u8(..) & u8::from(rng.u8(..) < 20))).collect()
-        }
+        _ => (0..bytes)
+            .map(|at| {
+                b"the quick brown fox "[(at + at / 97) % 20]
+                    ^ (rng.u8(..) & u8::from(rng.u8(..) < 20))
+            })
+            .collect(),
     }
 }
 
 fn make_tree(root: &Path, seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
-    for (index, bytes) in [0, 1, 4095, 4096, 4097, 8192, 70_000, 131_072, 131_073, 900_000].into_iter().enumerate() {
+    for (index, bytes) in
+        [0, 1, 4095, 4096, 4097, 8192, 70_000, 131_072, 131_073, 900_000].into_iter().enumerate()
+    {
         write(&root.join(format!("sizes/{index}")), &content(&mut rng, bytes));
     }
     let mut sparse = vec![0; 300_000];
     sparse[200_000..200_010].copy_from_slice(b"in between");
     write(&root.join("sparse"), &sparse);
     for index in 0..900 {
-        write(&root.join(format!("many/entry-{index:05}-{}", "x".repeat(index % 40))), format!("{index}").as_bytes());
+        write(
+            &root.join(format!("many/entry-{index:05}-{}", "x".repeat(index % 40))),
+            format!("{index}").as_bytes(),
+        );
     }
     let mut deep = root.to_path_buf();
     for index in 0..20 {
@@ -105,7 +117,10 @@ fn compare(rom: &mut Rom<'_, '_>, node: &Node, path: &Path) {
         Kind::Symlink => {
             let mut target = vec![0; 1000];
             let count = rom.read_link(node, &mut target).expect("a target");
-            assert_eq!(Path::new(std::str::from_utf8(&target[..count]).expect("text")), fs::read_link(path).expect("a link"));
+            assert_eq!(
+                Path::new(std::str::from_utf8(&target[..count]).expect("text")),
+                fs::read_link(path).expect("a link")
+            );
         }
         Kind::CharacterDevice(number) => assert_eq!(u64::from(number), there.rdev()),
         Kind::Fifo => assert!(there.file_type().is_fifo()),
@@ -148,7 +163,10 @@ fn compare_file(rom: &mut Rom<'_, '_>, node: &Node, there: &[u8]) {
         let mut some = vec![0; rng.usize(0..9000)];
         let bound = rom.read_bound(&file, some.len() as u64);
         let count = within(rom, bound, |rom| rom.read(&mut file, at as u64, &mut some));
-        assert!(some[..count] == there[at..at + count] && (count == some.len() || at + count == there.len()));
+        assert!(
+            some[..count] == there[at..at + count]
+                && (count == some.len() || at + count == there.len())
+        );
     }
 }
 
@@ -156,7 +174,8 @@ fn check(image: &[u8], tree: &Path) {
     let needs = Needs::of(&mut InRam::new(image)).expect("a superblock");
     for bytes in [needs.least, needs.both] {
         let mut memory = vec![0; bytes];
-        let mut rom = Squash::mount(Metered { ram: InRam::new(image), spent_ns: 0 }, &mut memory).expect("an image");
+        let mut rom = Squash::mount(Metered { ram: InRam::new(image), spent_ns: 0 }, &mut memory)
+            .expect("an image");
         let root = rom.root().expect("a root");
         compare(&mut rom, &root, tree);
     }
@@ -174,9 +193,17 @@ fn what_mksquashfs_made_reads_as_the_tree() {
     let place = tempfile::tempdir().expect("a place");
     let tree = place.path().join("tree");
     make_tree(&tree, 7);
-    let compressors: &[&str] = if cfg!(feature = "host") { &["lz4", "lzo", "gzip", "xz", "zstd"] } else { &["lz4", "lzo"] };
+    let compressors: &[&str] = if cfg!(feature = "host") {
+        &["lz4", "lzo", "gzip", "xz", "zstd"]
+    } else {
+        &["lz4", "lzo"]
+    };
     for (number, compressor) in compressors.iter().enumerate() {
-        for (block, more) in [("4096", "-noI -noId -noF"), ("131072", "-always-use-fragments"), ("1048576", "-no-fragments")] {
+        for (block, more) in [
+            ("4096", "-noI -noId -noF"),
+            ("131072", "-always-use-fragments"),
+            ("1048576", "-no-fragments"),
+        ] {
             let image = place.path().join(format!("{number}-{block}"));
             let made = Command::new("mksquashfs")
                 .arg(&tree)

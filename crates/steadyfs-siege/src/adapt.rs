@@ -14,7 +14,9 @@ pub fn why_read_only<F: Flash>(fs: &FileSystem<'_, F>) -> Option<String> {
     if let Some(damage) = fs.damage() {
         return Some(format!("{damage:?}"));
     }
-    health.read_only.then(|| if health.worn_out { "worn out".to_string() } else { "read-only".to_string() })
+    health
+        .read_only
+        .then(|| if health.worn_out { "worn out".to_string() } else { "read-only".to_string() })
 }
 
 /// Returns true if every later mount must show the same state as this mount.

@@ -68,7 +68,8 @@ impl Chip {
         let mut junk = Content::blank(geometry.page_bytes as usize);
         rng.fill(&mut junk.data);
         let first = if is_used { Page::Whole(Rc::new(junk)) } else { Page::Blank };
-        let block = Block { next: if is_used { geometry.pages_per_block } else { 0 }, ..Block::default() };
+        let block =
+            Block { next: if is_used { geometry.pages_per_block } else { 0 }, ..Block::default() };
         Self {
             geometry,
             can_copy,
@@ -112,7 +113,8 @@ impl Chip {
     /// Makes one read fail: the next read of the first page of a block begun recently. `age` 0 is
     /// the block begun last.
     pub fn arm_first_page(&mut self, age: usize) {
-        self.first_page_fault = self.begun.get(age).map(|block| block * self.geometry.pages_per_block);
+        self.first_page_fault =
+            self.begun.get(age).map(|block| block * self.geometry.pages_per_block);
     }
 
     /// Restores power, and discards an armed cut.
@@ -134,7 +136,11 @@ impl Chip {
 
     /// Returns the pages with whole content, in ascending order.
     pub fn programmed(&self) -> Vec<PageIndex> {
-        (0..).zip(&self.pages).filter(|(_, page)| matches!(page, Page::Whole(_))).map(|(index, _)| index).collect()
+        (0..)
+            .zip(&self.pages)
+            .filter(|(_, page)| matches!(page, Page::Whole(_)))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Returns the pages programmed last, newest first, each with the number of its program. A
@@ -173,7 +179,8 @@ impl Chip {
         if let Page::Whole(content) | Page::Torn(content) = &mut self.pages[page as usize] {
             let mut damaged = Content::clone(content);
             let data = damaged.data.len();
-            *if byte < data { &mut damaged.data[byte] } else { &mut damaged.tag[byte - data] } ^= 1 << bit;
+            *if byte < data { &mut damaged.data[byte] } else { &mut damaged.tag[byte - data] } ^=
+                1 << bit;
             self.pages[page as usize] = Page::Torn(Rc::new(damaged));
         }
     }
@@ -191,7 +198,10 @@ impl Chip {
     /// Reads a page once.
     fn look(&mut self, page: PageIndex) -> Result<Rc<Content>, Failure> {
         let block = self.block_of(page);
-        assert!(!self.blocks[block].factory_bad, "illegal use: read of page {page} in factory bad block {block}");
+        assert!(
+            !self.blocks[block].factory_bad,
+            "illegal use: read of page {page} in factory bad block {block}"
+        );
         match self.strikes.begin(Kind::Read)? {
             Strike::None => {}
             Strike::Cut => return Err(Failure::Device),
@@ -221,17 +231,27 @@ impl Chip {
     /// Programs bytes of one page, on a chip that programs bytes.
     fn put_bytes(&mut self, page: PageIndex, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let block = self.block_of(page);
-        assert!(!self.blocks[block].factory_bad, "illegal use: program of page {page} in factory bad block {block}");
-        if let (Page::Whole(content), true) = (&self.pages[page as usize], self.strikes.has_power()) {
+        assert!(
+            !self.blocks[block].factory_bad,
+            "illegal use: program of page {page} in factory bad block {block}"
+        );
+        if let (Page::Whole(content), true) = (&self.pages[page as usize], self.strikes.has_power())
+        {
             let held = &content.data[at..at + bytes.len()];
-            let may = |(&old, &new): (&u8, &u8)| old == 0xFF || new == 0xFF || (old == 0 && new == 0);
-            assert!(held.iter().zip(bytes).all(may), "illegal use: bytes from {at} of page {page} are programmed twice");
+            let may =
+                |(&old, &new): (&u8, &u8)| old == 0xFF || new == 0xFF || (old == 0 && new == 0);
+            assert!(
+                held.iter().zip(bytes).all(may),
+                "illegal use: bytes from {at} of page {page} are programmed twice"
+            );
         }
         let is_grown_bad = self.blocks[block].grown_bad;
         let strike = self.strikes.begin(Kind::Program)?;
         let blank = Content::blank(self.geometry.page_bytes as usize);
         let (before, rng) = (self.pages[page as usize].clone(), &mut self.rng);
-        let end = |ends: &[fate::Bytes], rng: &mut fastrand::Rng| fate::program_bytes(&before, &blank, at, bytes, ends, rng);
+        let end = |ends: &[fate::Bytes], rng: &mut fastrand::Rng| {
+            fate::program_bytes(&before, &blank, at, bytes, ends, rng)
+        };
         use fate::Bytes::{All, Nothing, Some};
         let (result, end) = match strike {
             Strike::Cut => {
@@ -255,7 +275,8 @@ impl Chip {
                 (Err(fault.failure), end)
             }
             Strike::None if is_grown_bad => {
-                self.strikes.fire(format!("Program of bytes of page {page} in a block that went bad"));
+                self.strikes
+                    .fire(format!("Program of bytes of page {page} in a block that went bad"));
                 (Err(Failure::BadBlock), end(&[Some], rng))
             }
             Strike::None => (Ok(()), end(&[All], rng)),
@@ -265,7 +286,12 @@ impl Chip {
             *next = (*next).max(page % self.geometry.pages_per_block + 1);
         }
         self.pages[page as usize] = end;
-        self.strikes.trace(|| format!("program {} bytes from {at} of page {page} (block {block}): {result:?}", bytes.len()));
+        self.strikes.trace(|| {
+            format!(
+                "program {} bytes from {at} of page {page} (block {block}): {result:?}",
+                bytes.len()
+            )
+        });
         let mut tag = [0xFF; TAG_BYTES];
         tag[..bytes.len().min(TAG_BYTES)].copy_from_slice(&bytes[..bytes.len().min(TAG_BYTES)]);
         self.note_program(page, tag);
@@ -283,12 +309,21 @@ impl Chip {
 
     /// Splits a run of bytes into pages. Each part has the page, its first byte in the page, and
     /// its length.
-    fn pages_of(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<(PageIndex, usize, usize)> {
+    fn pages_of(
+        &self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: usize,
+    ) -> Vec<(PageIndex, usize, usize)> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
-        assert!(offset + bytes as u32 <= page_bytes * pages_per_block, "illegal use: bytes behind block {block}");
+        assert!(
+            offset + bytes as u32 <= page_bytes * pages_per_block,
+            "illegal use: bytes behind block {block}"
+        );
         let (mut offset, mut left, mut parts) = (offset, bytes, Vec::new());
         while left > 0 {
-            let (page, at) = (block * pages_per_block + offset / page_bytes, (offset % page_bytes) as usize);
+            let (page, at) =
+                (block * pages_per_block + offset / page_bytes, (offset % page_bytes) as usize);
             let part = left.min(page_bytes as usize - at);
             parts.push((page, at, part));
             (offset, left) = (offset + part as u32, left - part);
@@ -312,9 +347,15 @@ impl Chip {
         let block = self.block_of(page);
         let place = page % self.geometry.pages_per_block;
         let state = &self.blocks[block];
-        assert!(!state.factory_bad, "illegal use: program of page {page} in factory bad block {block}");
+        assert!(
+            !state.factory_bad,
+            "illegal use: program of page {page} in factory bad block {block}"
+        );
         if self.strikes.has_power() {
-            assert!(!state.erase_failed, "illegal use: program of page {page} in block {block}, whose erase failed");
+            assert!(
+                !state.erase_failed,
+                "illegal use: program of page {page} in block {block}, whose erase failed"
+            );
             assert!(
                 place >= state.next,
                 "illegal use: program of page {page} in block {block}, at place {place} below {}",
@@ -331,12 +372,17 @@ impl Chip {
     fn put_together(&mut self, first: PageIndex, contents: Vec<Content>) -> Result<(), Failure> {
         self.program_calls += 1;
         let (last, block) = (first + contents.len() as u32 - 1, self.block_of(first));
-        assert_eq!(block, self.block_of(last), "illegal use: pages {first} to {last} are of several blocks");
+        assert_eq!(
+            block,
+            self.block_of(last),
+            "illegal use: pages {first} to {last} are of several blocks"
+        );
         (first..=last).for_each(|page| _ = self.check_put(page));
         let strike = self.strikes.begin(Kind::Program)?;
         let (result, style) = match strike {
             Strike::None if self.blocks[block].grown_bad => {
-                self.strikes.fire(format!("Program of pages from {first} on in a block that went bad"));
+                self.strikes
+                    .fire(format!("Program of pages from {first} on in a block that went bad"));
                 (Err(Failure::BadBlock), Style::Mixed)
             }
             Strike::None => (Ok(()), Style::Mixed),
@@ -354,7 +400,9 @@ impl Chip {
             let (rng, tags) = (&mut self.rng, self.recent_tags.make_contiguous());
             let is_there = result.is_ok() || rng.bool();
             let end = match was_fit {
-                _ if result.is_err() && page == torn => fate::cut_program(&whole, was_fit, style, tags, rng),
+                _ if result.is_err() && page == torn => {
+                    fate::cut_program(&whole, was_fit, style, tags, rng)
+                }
                 _ if !is_there => continue,
                 true => Page::Whole(whole),
                 false => fate::overprogrammed(&whole, tags, rng),
@@ -379,9 +427,13 @@ impl Chip {
         let was_fit = matches!(self.pages[page as usize], Page::Blank);
         let whole = Rc::new(content);
         let (rng, tags) = (&mut self.rng, self.recent_tags.make_contiguous());
-        let torn = |rng: &mut fastrand::Rng, tags: &[_]| Page::Torn(Rc::new(fate::torn(&whole, tags, rng)));
+        let torn = |rng: &mut fastrand::Rng, tags: &[_]| {
+            Page::Torn(Rc::new(fate::torn(&whole, tags, rng)))
+        };
         let (result, end) = match strike {
-            Strike::Cut => (Err(Failure::Device), fate::cut_program(&whole, was_fit, self.style, tags, rng)),
+            Strike::Cut => {
+                (Err(Failure::Device), fate::cut_program(&whole, was_fit, self.style, tags, rng))
+            }
             Strike::Fault(fault) => {
                 self.strikes.at(format_args!("at page {page}"));
                 self.blocks[block].grown_bad |= fault.is_bad_for_good;
@@ -417,10 +469,21 @@ impl Flash for Chip {
     }
 
     fn timing(&self) -> Timing {
-        Timing { read_ns: 100_000, read_tag_ns: 60_000, program_ns: 300_000, copy_ns: 360_000, erase_ns: 2_000_000 }
+        Timing {
+            read_ns: 100_000,
+            read_tag_ns: 60_000,
+            program_ns: 300_000,
+            copy_ns: 360_000,
+            erase_ns: 2_000_000,
+        }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.register = None;
         let seen = self.look(page)?;
         assert_eq!(data.len(), seen.data.len(), "illegal use: read of a part of page {page}");
@@ -437,16 +500,27 @@ impl Flash for Chip {
         Ok(())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.register = None;
         let content = self.content_of(page, data, tag);
         self.put(page, content)
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         self.register = None;
         let pages = (first..).zip(data.chunks_exact(self.geometry.page_bytes as usize).zip(tags));
-        let mut pages: Vec<_> = pages.map(|(page, (data, tag))| (page, self.content_of(page, data, tag))).collect();
+        let mut pages: Vec<_> =
+            pages.map(|(page, (data, tag))| (page, self.content_of(page, data, tag))).collect();
         if !self.has_groups {
             return pages.drain(..).try_for_each(|(page, content)| self.put(page, content));
         }
@@ -467,7 +541,12 @@ impl Flash for Chip {
         self.put(page, Content { data: loaded.data.clone(), tag: *tag })
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         assert!(self.geometry.programs_bytes, "illegal use: this chip programs pages");
         self.register = None;
         let mut rest = data;
@@ -479,7 +558,12 @@ impl Flash for Chip {
         Ok(())
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         assert!(self.geometry.programs_bytes, "illegal use: this chip programs pages");
         self.register = None;
         self.program_calls += 1;
@@ -500,11 +584,19 @@ impl Flash for Chip {
         let strike = self.strikes.begin(Kind::Erase)?;
         let from = index * self.geometry.pages_per_block as usize;
         let pages = from..from + self.geometry.pages_per_block as usize;
-        self.strikes.trace(|| format!("erase {block}{}", if matches!(strike, Strike::None) { "" } else { ": fails" }));
+        self.strikes.trace(|| {
+            format!("erase {block}{}", if matches!(strike, Strike::None) { "" } else { ": fails" })
+        });
         let tags = self.recent_tags.make_contiguous();
         match strike {
             Strike::Cut => {
-                fate::cut_erase(&mut self.pages[pages], self.geometry.page_bytes as usize, self.style, tags, &mut self.rng);
+                fate::cut_erase(
+                    &mut self.pages[pages],
+                    self.geometry.page_bytes as usize,
+                    self.style,
+                    tags,
+                    &mut self.rng,
+                );
                 self.blocks[index].next = 0;
                 Err(Failure::Device)
             }
@@ -515,7 +607,13 @@ impl Flash for Chip {
                     PageFate::Holds => self.pages[pages].fill(Page::Blank),
                     PageFate::Torn | PageFate::Unsteady => {
                         let size = self.geometry.page_bytes as usize;
-                        fate::cut_erase(&mut self.pages[pages], size, Style::Mixed, tags, &mut self.rng);
+                        fate::cut_erase(
+                            &mut self.pages[pages],
+                            size,
+                            Style::Mixed,
+                            tags,
+                            &mut self.rng,
+                        );
                     }
                 }
                 self.blocks[index].grown_bad |= fault.is_bad_for_good;
@@ -561,7 +659,8 @@ impl Flash for Chip {
         match self.rng.u8(..3) {
             0 => self.pages[first] = Page::Lost,
             1 => self.pages[first..first + self.geometry.pages_per_block as usize].fill(Page::Lost),
-            _ => self.pages[first..first + self.geometry.pages_per_block as usize].fill(Page::Touched),
+            _ => self.pages[first..first + self.geometry.pages_per_block as usize]
+                .fill(Page::Touched),
         }
         Ok(())
     }

@@ -35,7 +35,11 @@ impl Habits {
 
     /// Draws the habits of a client of a nearly full volume, which mostly replaces data.
     pub fn of_a_full_volume(rng: &mut fastrand::Rng) -> Self {
-        Self { fill_percent: rng.usize(80..=97), names: rng.u32(4..24), is_small: rng.u32(..4) == 0 }
+        Self {
+            fill_percent: rng.usize(80..=97),
+            names: rng.u32(4..24),
+            is_small: rng.u32(..4) == 0,
+        }
     }
 }
 
@@ -52,7 +56,12 @@ pub fn any_events(rng: &mut fastrand::Rng) -> CommitOn {
 impl Session<'_, '_, '_> {
     /// Makes `count` calls. Stops if the session is over, or if `each` returns false after a
     /// call. Returns true if all calls were made and the session may go on.
-    pub fn work(&mut self, habits: &Habits, count: u32, mut each: impl FnMut(&mut Self, u32) -> bool) -> bool {
+    pub fn work(
+        &mut self,
+        habits: &Habits,
+        count: u32,
+        mut each: impl FnMut(&mut Self, u32) -> bool,
+    ) -> bool {
         for call in 0..count {
             if let Answer::Over = self.any_call(habits) {
                 return false;
@@ -69,17 +78,20 @@ impl Session<'_, '_, '_> {
     pub fn fill(&mut self, habits: &Habits) -> bool {
         for name in 0..FILES_MAX {
             let usage = self.fs.usage();
-            if usage.used_bytes as usize >= usage.usable_bytes as usize * habits.fill_percent / 100 {
+            if usage.used_bytes as usize >= usage.usable_bytes as usize * habits.fill_percent / 100
+            {
                 break;
             }
             let size = self.rng.usize(FILE_MAX / 4..FILE_MAX);
             let write = |session: &mut Self, handle: &mut Handle| session.write(handle, 0, size);
-            if let Answer::Over = self.with_file(&format!("full{name}"), OpenOptions::CREATE, write) {
+            if let Answer::Over = self.with_file(&format!("full{name}"), OpenOptions::CREATE, write)
+            {
                 return false;
             }
         }
         let usage = self.fs.usage();
-        (0..usage.usable_bytes / u64::from(usage.logical_bytes) / 4).all(|_| !matches!(self.any_overwrite(habits), Answer::Over))
+        (0..usage.usable_bytes / u64::from(usage.logical_bytes) / 4)
+            .all(|_| !matches!(self.any_overwrite(habits), Answer::Over))
     }
 
     /// Makes one call, or a few that belong together.
@@ -109,14 +121,19 @@ impl Session<'_, '_, '_> {
     }
 
     fn sync(&mut self) -> Answer<()> {
-        let commits = if self.events.contains(CommitOn::SYNC) { Commits::Must } else { self.commits(false) };
+        let commits =
+            if self.events.contains(CommitOn::SYNC) { Commits::Must } else { self.commits(false) };
         self.call("sync", Change::none(commits), |session| session.fs.sync())
     }
 
     fn any_name(&mut self, habits: &Habits) -> String {
         let name = self.rng.u32(..habits.names);
         // Some names do not fit into an inode.
-        if name.is_multiple_of(7) { format!("{name}{}", "n".repeat(60 + name as usize * 5)) } else { format!("f{name}") }
+        if name.is_multiple_of(7) {
+            format!("{name}{}", "n".repeat(60 + name as usize * 5))
+        } else {
+            format!("f{name}")
+        }
     }
 
     /// Draws a path that may or may not exist. Now and then the path leads through a file.
@@ -124,12 +141,17 @@ impl Session<'_, '_, '_> {
         let tree = self.oracle.current.clone();
         let (files, directories) = (tree.files(), tree.directories());
         match self.rng.u32(..40) {
-            0 if !files.is_empty() => format!("{}/{}", self.rng.choice(&files).expect("some"), self.any_name(habits)),
+            0 if !files.is_empty() => {
+                format!("{}/{}", self.rng.choice(&files).expect("some"), self.any_name(habits))
+            }
             1 => format!("missing/{}", self.any_name(habits)),
-            2..6 if directories.len() > 1 => (*self.rng.choice(&directories[1..]).expect("some")).to_string(),
+            2..6 if directories.len() > 1 => {
+                (*self.rng.choice(&directories[1..]).expect("some")).to_string()
+            }
             6..24 if !files.is_empty() => (*self.rng.choice(&files).expect("some")).to_string(),
             _ => {
-                let shallow: Vec<&&str> = directories.iter().filter(|path| path.matches('/').count() < 3).collect();
+                let shallow: Vec<&&str> =
+                    directories.iter().filter(|path| path.matches('/').count() < 3).collect();
                 let parent = **self.rng.choice(&shallow).expect("the root");
                 let name = self.any_name(habits);
                 if parent.is_empty() { name } else { format!("{parent}/{name}") }
@@ -161,16 +183,29 @@ impl Session<'_, '_, '_> {
     /// Opens a file, and has the session judge the answer.
     fn open(&mut self, path: &str, options: OpenOptions) -> Answer<Handle> {
         let streams = u32::from(self.fs.config().streams);
-        let options = OpenOptions { stream: (path.bytes().map(u32::from).sum::<u32>() % streams) as u8, ..options };
+        let options = OpenOptions {
+            stream: (path.bytes().map(u32::from).sum::<u32>() % streams) as u8,
+            ..options
+        };
         let new = self.oracle.new_id();
         let before = self.oracle.current.clone();
         let verdict = before.open(path, options.create, options.create_new, options.truncate, new);
         let is_change = verdict.as_ref().is_ok_and(|after| *after != *before);
-        let commits = if is_change { self.commits(options.durable) } else { Commits::May.min_of(self.commits(false)) };
+        let commits = if is_change {
+            self.commits(options.durable)
+        } else {
+            Commits::May.min_of(self.commits(false))
+        };
         let id = verdict.as_ref().ok().and_then(|after| after.id(path));
         let change = Change::one(verdict, commits);
-        match self.call(format!("open {path} {}", words_of(options)), change, |session| session.fs.open(path, options)) {
-            Answer::Done(file) => Answer::Done(Handle { file, id: id.expect("it is open"), is_durable: options.durable }),
+        match self.call(format!("open {path} {}", words_of(options)), change, |session| {
+            session.fs.open(path, options)
+        }) {
+            Answer::Done(file) => Answer::Done(Handle {
+                file,
+                id: id.expect("it is open"),
+                is_durable: options.durable,
+            }),
             Answer::Refused => Answer::Refused,
             Answer::Over => Answer::Over,
         }
@@ -178,7 +213,8 @@ impl Session<'_, '_, '_> {
 
     fn close(&mut self, handle: Handle) -> Answer<()> {
         let commits = self.commits(false);
-        let answer = self.call("close", Change::none(commits), |session| session.fs.close(handle.file));
+        let answer =
+            self.call("close", Change::none(commits), |session| session.fs.close(handle.file));
         let open: Vec<Id> = self.handles.iter().map(|handle| handle.id).collect();
         Rc::make_mut(&mut self.oracle.current).forget_unused(&open);
         answer
@@ -235,12 +271,21 @@ impl Session<'_, '_, '_> {
         let change = if !before.nodes.contains_key(&id) {
             Change::one(Err(vec![steadyfs::Error::Stale]), commits)
         } else {
-            let mut ends: Vec<usize> = (offset / page + 1..).map(|n| n * page).take_while(|end| *end < offset + size).collect();
+            let mut ends: Vec<usize> = (offset / page + 1..)
+                .map(|n| n * page)
+                .take_while(|end| *end < offset + size)
+                .collect();
             ends.push(offset + size);
-            let steps = ends.iter().map(|end| Rc::new(before.write(id, offset, &bytes[..end - offset]))).collect();
+            let steps = ends
+                .iter()
+                .map(|end| Rc::new(before.write(id, offset, &bytes[..end - offset])))
+                .collect();
             Change { steps, commits, refusal: vec![] }
         };
-        let name = format!("write #{id} {offset} + {size}{}", if handle.is_durable { " durably" } else { "" });
+        let name = format!(
+            "write #{id} {offset} + {size}{}",
+            if handle.is_durable { " durably" } else { "" }
+        );
         self.call(name, change, |session| session.fs.write(&mut handle.file, offset as u64, &bytes))
     }
 
@@ -255,7 +300,11 @@ impl Session<'_, '_, '_> {
         self.with_file(&path, options, |session, handle| {
             let end = session.size_of(handle);
             let gap = if session.rng.u32(..12) == 0 { session.rng.usize(..5_000) } else { 0 };
-            if end + gap + size > FILE_MAX { Answer::Done(()) } else { session.write(handle, end + gap, size) }
+            if end + gap + size > FILE_MAX {
+                Answer::Done(())
+            } else {
+                session.write(handle, end + gap, size)
+            }
         })
     }
 
@@ -271,14 +320,20 @@ impl Session<'_, '_, '_> {
                 offset -= offset % page;
             }
             let size = if session.rng.bool() { size.min((end - offset).max(1)) } else { size };
-            if offset + size > FILE_MAX { Answer::Done(()) } else { session.write(handle, offset, size) }
+            if offset + size > FILE_MAX {
+                Answer::Done(())
+            } else {
+                session.write(handle, offset, size)
+            }
         })
     }
 
     fn any_truncate(&mut self) -> Answer<()> {
         let tree = self.oracle.current.clone();
         let files = tree.files();
-        let Some(path) = self.rng.choice(&files).map(|path| path.to_string()) else { return Answer::Done(()) };
+        let Some(path) = self.rng.choice(&files).map(|path| path.to_string()) else {
+            return Answer::Done(());
+        };
         let options = OpenOptions { durable: self.rng.u32(..4) == 0, ..OpenOptions::WRITE };
         self.with_file(&path, options, |session, handle| {
             let old = session.size_of(handle);
@@ -289,7 +344,10 @@ impl Session<'_, '_, '_> {
             };
             let (id, commits) = (handle.id, session.commits(handle.is_durable));
             let change = Change::one(Ok(session.oracle.current.truncate(id, size)), commits);
-            let name = format!("truncate #{id} to {size}{}", if handle.is_durable { " durably" } else { "" });
+            let name = format!(
+                "truncate #{id} to {size}{}",
+                if handle.is_durable { " durably" } else { "" }
+            );
             session.call(name, change, |session| session.fs.truncate(&mut handle.file, size as u64))
         })
     }
@@ -308,34 +366,48 @@ impl Session<'_, '_, '_> {
             _ => (*self.rng.choice(&directories[1..]).expect("some")).to_string(),
         };
         let change = Change::one(tree.remove_dir(&path), self.commits(false));
-        self.call(format!("remove_dir {path}"), change, |session| session.fs.remove_dir(path.as_str()))
+        self.call(format!("remove_dir {path}"), change, |session| {
+            session.fs.remove_dir(path.as_str())
+        })
     }
 
     fn any_create_dir(&mut self, habits: &Habits) -> Answer<()> {
         let path = self.any_path(habits);
         let new = self.oracle.new_id();
         let change = Change::one(self.oracle.current.create_dir(&path, new), self.commits(false));
-        self.call(format!("create_dir {path}"), change, |session| session.fs.create_dir(path.as_str()).map(drop))
+        self.call(format!("create_dir {path}"), change, |session| {
+            session.fs.create_dir(path.as_str()).map(drop)
+        })
     }
 
     fn any_rename(&mut self, habits: &Habits) -> Answer<()> {
         let tree = self.oracle.current.clone();
         let directories = tree.directories();
         let from = match self.rng.u32(..4) {
-            0 if directories.len() > 1 => (*self.rng.choice(&directories[1..]).expect("some")).to_string(),
+            0 if directories.len() > 1 => {
+                (*self.rng.choice(&directories[1..]).expect("some")).to_string()
+            }
             _ => self.any_file(habits),
         };
         let to = self.any_path(habits);
         let change = Change::one(tree.rename(&from, &to), self.commits(false));
-        self.call(format!("rename {from} {to}"), change, |session| session.fs.rename(from.as_str(), to.as_str()))
+        self.call(format!("rename {from} {to}"), change, |session| {
+            session.fs.rename(from.as_str(), to.as_str())
+        })
     }
 
     fn any_attribute(&mut self, habits: &Habits) -> Answer<()> {
         let path = self.any_path(habits);
         let found = self.oracle.current.find(&path);
         let id = found.as_ref().ok().copied();
-        let change = Change { steps: vec![], commits: Commits::No, refusal: found.err().unwrap_or_default() };
-        let inode = match self.call(format!("stat {path}"), change, |session| session.fs.stat(path.as_str())) {
+        let change = Change {
+            steps: vec![],
+            commits: Commits::No,
+            refusal: found.err().unwrap_or_default(),
+        };
+        let inode = match self
+            .call(format!("stat {path}"), change, |session| session.fs.stat(path.as_str()))
+        {
             Answer::Done(stat) => stat.inode,
             Answer::Refused => return Answer::Refused,
             Answer::Over => return Answer::Over,
@@ -380,7 +452,11 @@ impl Session<'_, '_, '_> {
             let page = self.fs.usage().logical_bytes as usize;
             size = size.min(page - offset % page);
         }
-        let answer = if offset + size > FILE_MAX { Answer::Done(()) } else { self.write(&mut handle, offset, size) };
+        let answer = if offset + size > FILE_MAX {
+            Answer::Done(())
+        } else {
+            self.write(&mut handle, offset, size)
+        };
         self.handles.push(handle);
         answer
     }
@@ -393,7 +469,9 @@ impl Session<'_, '_, '_> {
         }
         let burst = u64::from(self.rng.u32(..20_000));
         let change = Change::none(self.commits(false));
-        self.call(format!("maintain {budget:?} {burst}"), change, |session| session.fs.maintain(budget, burst).map(drop))
+        self.call(format!("maintain {budget:?} {burst}"), change, |session| {
+            session.fs.maintain(budget, burst).map(drop)
+        })
     }
 
     fn any_read(&mut self, habits: &Habits) -> Answer<()> {
@@ -405,13 +483,25 @@ impl Session<'_, '_, '_> {
             let mut data = vec![0; session.rng.usize(1..5_000)];
             let change = Change::none(Commits::No);
             let name = format!("read #{} {from} + {}", handle.id, data.len());
-            match session.call(name, change, |session| session.fs.read(&mut handle.file, from as u64, &mut data)) {
+            match session.call(name, change, |session| {
+                session.fs.read(&mut handle.file, from as u64, &mut data)
+            }) {
                 Answer::Done(length) => {
                     let wanted = &wanted[from..wanted.len().min(from + data.len())];
                     if data[..length] != *wanted {
-                        let equal = data[..length].iter().zip(wanted).take_while(|(read, wanted)| read == wanted).count();
-                        let words = format!("read of #{} from {from}: {length} of {} bytes", handle.id, wanted.len());
-                        session.log.find("wrong content", format!("{words}, the first {equal} are right"));
+                        let equal = data[..length]
+                            .iter()
+                            .zip(wanted)
+                            .take_while(|(read, wanted)| read == wanted)
+                            .count();
+                        let words = format!(
+                            "read of #{} from {from}: {length} of {} bytes",
+                            handle.id,
+                            wanted.len()
+                        );
+                        session
+                            .log
+                            .find("wrong content", format!("{words}, the first {equal} are right"));
                         return Answer::Over;
                     }
                     Answer::Done(())
@@ -431,7 +521,11 @@ impl Commits {
 }
 
 fn words_of(options: OpenOptions) -> String {
-    let words =
-        [(options.create, "create"), (options.create_new, "new"), (options.truncate, "truncate"), (options.durable, "durable")];
+    let words = [
+        (options.create, "create"),
+        (options.create_new, "new"),
+        (options.truncate, "truncate"),
+        (options.durable, "durable"),
+    ];
     words.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
 }

@@ -63,7 +63,11 @@ pub fn torn(whole: &Content, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand
 }
 
 /// Makes a page that shows another face at each look. The whole content may be among the faces.
-pub fn unsteady(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
+pub fn unsteady(
+    whole: &Rc<Content>,
+    recent_tags: &[[u8; TAG_BYTES]],
+    rng: &mut fastrand::Rng,
+) -> Page {
     let faces = vec![
         (rng.u32(..6), Face::Shows(whole.clone())),
         (rng.u32(1..5), Face::Unreadable),
@@ -111,7 +115,14 @@ pub enum Bytes {
 
 /// Returns a page after a program of bytes. The page shows one of `ends`, drawn again at each
 /// look.
-pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], ends: &[Bytes], rng: &mut fastrand::Rng) -> Page {
+pub fn program_bytes(
+    before: &Page,
+    blank: &Content,
+    at: usize,
+    bytes: &[u8],
+    ends: &[Bytes],
+    rng: &mut fastrand::Rng,
+) -> Page {
     let mut with = |content: &Content, end: Bytes| {
         let mut content = content.clone();
         for (held, &new) in content.data[at..].iter_mut().zip(bytes) {
@@ -136,7 +147,8 @@ pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], en
                 .iter()
                 .filter(|(weight, _)| *weight > 0)
                 .flat_map(|(weight, face)| ends.iter().map(move |&end| (weight, face, end)));
-            let mut faces: Vec<_> = faces.map(|(&weight, face, end)| (weight, change(face, end))).collect();
+            let mut faces: Vec<_> =
+                faces.map(|(&weight, face, end)| (weight, change(face, end))).collect();
             // Each cut multiplies the faces.
             rng.shuffle(&mut faces);
             faces.truncate(FACES_MAX);
@@ -149,12 +161,18 @@ pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], en
     match ends {
         [end @ (Bytes::All | Bytes::Nothing)] if is_sound => Page::Whole(with(old, *end)),
         [end] => Page::Torn(with(old, *end)),
-        ends => Page::Unsteady(Rc::new(ends.iter().map(|&end| (1, Face::Shows(with(old, end)))).collect())),
+        ends => Page::Unsteady(Rc::new(
+            ends.iter().map(|&end| (1, Face::Shows(with(old, end)))).collect(),
+        )),
     }
 }
 
 /// Draws the state of a page that was touched before and is programmed again.
-pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
+pub fn overprogrammed(
+    whole: &Rc<Content>,
+    recent_tags: &[[u8; TAG_BYTES]],
+    rng: &mut fastrand::Rng,
+) -> Page {
     match rng.u32(..3) {
         0 => Page::Lost,
         1 => unsteady(whole, recent_tags, rng),
@@ -163,7 +181,13 @@ pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng:
 }
 
 /// Draws the state of a block whose erase was cut. Each page has its own fate.
-pub fn cut_erase(pages: &mut [Page], page_bytes: usize, style: Style, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) {
+pub fn cut_erase(
+    pages: &mut [Page],
+    page_bytes: usize,
+    style: Style,
+    recent_tags: &[[u8; TAG_BYTES]],
+    rng: &mut fastrand::Rng,
+) {
     let whole_block = rng.u32(..8);
     for page in pages {
         if style == Style::Mixed && whole_block == 0 {

@@ -72,7 +72,9 @@ impl Fault {
     /// Draws a program that is reported as failed.
     pub fn any_program(after: u32, rng: &mut fastrand::Rng) -> Self {
         let failure = if rng.bool() { Failure::Device } else { Failure::BadBlock };
-        let page = *rng.choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn, PageFate::Unsteady]).expect("one of four");
+        let page = *rng
+            .choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn, PageFate::Unsteady])
+            .expect("one of four");
         let is_bad_for_good = failure == Failure::BadBlock && rng.bool();
         Self { kind: Kind::Program, after, failure, page, is_bad_for_good }
     }
@@ -86,8 +88,16 @@ impl Fault {
     /// Draws an erase that is reported as failed.
     pub fn any_erase(after: u32, rng: &mut fastrand::Rng) -> Self {
         let failure = if rng.bool() { Failure::Device } else { Failure::BadBlock };
-        let page = *rng.choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn]).expect("one of three");
-        Self { kind: Kind::Erase, after, failure, page, is_bad_for_good: failure == Failure::BadBlock }
+        let page = *rng
+            .choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn])
+            .expect("one of three");
+        Self {
+            kind: Kind::Erase,
+            after,
+            failure,
+            page,
+            is_bad_for_good: failure == Failure::BadBlock,
+        }
     }
 }
 
@@ -95,7 +105,12 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} fails once with {:?}", self.kind, self.failure)?;
         if matches!(self.kind, Kind::Program | Kind::Group | Kind::Erase) {
-            write!(f, " ({:?}{})", self.page, if self.is_bad_for_good { ", bad for good" } else { "" })?;
+            write!(
+                f,
+                " ({:?}{})",
+                self.page,
+                if self.is_bad_for_good { ", bad for good" } else { "" }
+            )?;
         }
         Ok(())
     }

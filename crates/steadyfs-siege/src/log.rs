@@ -51,9 +51,18 @@ impl Log {
 
     /// Adds the notes of another log. The findings get the place in front.
     pub fn take_in(&mut self, other: Log, place: impl Display) {
-        other.counts.into_iter().for_each(|(what, count)| *self.counts.entry(what).or_default() += count);
-        other.costs.iter().for_each(|(held, costs)| self.costs.entry(*held).or_default().add(costs));
-        let placed = |finding: Finding| Finding { detail: format!("{place}: {}", finding.detail), ..finding };
+        other
+            .counts
+            .into_iter()
+            .for_each(|(what, count)| *self.counts.entry(what).or_default() += count);
+        other
+            .costs
+            .iter()
+            .for_each(|(held, costs)| self.costs.entry(*held).or_default().add(costs));
+        let placed = |finding: Finding| Finding {
+            detail: format!("{place}: {}", finding.detail),
+            ..finding
+        };
         self.findings.extend(other.findings.into_iter().map(placed));
     }
 

@@ -40,7 +40,10 @@ pub fn judge(partial: &Partial, oracle: &Oracle) -> Verdict {
             return Verdict::Whole;
         }
         if deviations.is_empty() {
-            return Verdict::Missing { files: partial.damaged.len(), lists: partial.cut_lists.len() };
+            return Verdict::Missing {
+                files: partial.damaged.len(),
+                lists: partial.cut_lists.len(),
+            };
         }
         let wrong = deviations.iter().find(|deviation| !deviation.was_once);
         let next = match wrong {
@@ -65,17 +68,31 @@ fn deviations(partial: &Partial, tree: &Tree, oracle: &Oracle) -> Vec<Deviation>
             // A write of several transactions may end for want of room. So every size between is
             // possible as well.
             let wanted = shape(tree.at(path)).flatten();
-            let is_between = |old: u64| size.is_some_and(|size| old <= size && wanted.is_some_and(|wanted| size <= wanted));
-            let is_there =
-                |old: &Tree| shape(old.at(path)) == Some(*size) || shape(old.at(path)).flatten().is_some_and(is_between);
-            note(format!("{path} is {}, wanted {}", words(Some(*size)), words(shape(tree.at(path)))), &is_there);
+            let is_between = |old: u64| {
+                size.is_some_and(|size| old <= size && wanted.is_some_and(|wanted| size <= wanted))
+            };
+            let is_there = |old: &Tree| {
+                shape(old.at(path)) == Some(*size)
+                    || shape(old.at(path)).flatten().is_some_and(is_between)
+            };
+            note(
+                format!("{path} is {}, wanted {}", words(Some(*size)), words(shape(tree.at(path)))),
+                &is_there,
+            );
         }
     }
-    for path in tree.names.keys().filter(|path| !partial.sizes.contains_key(*path) && !is_excused(path, partial)) {
+    for path in tree
+        .names
+        .keys()
+        .filter(|path| !partial.sizes.contains_key(*path) && !is_excused(path, partial))
+    {
         note(format!("{path} is missing"), &|old| old.at(path).is_none());
     }
     for (path, offset, bytes) in &partial.pieces {
-        let shows = |tree: &Tree| tree.at(path).is_some_and(|node| node.data.get(*offset..*offset + bytes.len()) == Some(bytes));
+        let shows = |tree: &Tree| {
+            tree.at(path)
+                .is_some_and(|node| node.data.get(*offset..*offset + bytes.len()) == Some(bytes))
+        };
         if !shows(tree) {
             note(format!("{path} has other bytes from {offset} on"), &shows);
         }

@@ -31,8 +31,15 @@ struct Options {
 const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|newest|ends|groups|ranges|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|chip-groups|card|card-within] [--streams] [--long-logs] [--full] [--cache]";
 
 fn parse() -> Option<Options> {
-    let mut options =
-        Options { campaigns: vec![], seed: 1, volumes: None, threads: 2, only: None, world: World::default(), shown: 5 };
+    let mut options = Options {
+        campaigns: vec![],
+        seed: 1,
+        volumes: None,
+        threads: 2,
+        only: None,
+        world: World::default(),
+        shown: 5,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if word == "--medium" {
@@ -86,9 +93,11 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
                     if index >= indexes.end {
                         return;
                     }
-                    let Log { findings, counts: seen, costs: cost, .. } = campaign.run(options.seed, index, options.world);
+                    let Log { findings, counts: seen, costs: cost, .. } =
+                        campaign.run(options.seed, index, options.world);
                     let mut counts = counts.lock().expect("no thread panics");
-                    seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
+                    seen.into_iter()
+                        .for_each(|(what, count)| *counts.entry(what).or_default() += count);
                     let mut costs = costs.lock().expect("no thread panics");
                     cost.iter().for_each(|(held, cost)| costs.entry(*held).or_default().add(cost));
                     if !findings.is_empty() {
@@ -99,7 +108,13 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
         }
     });
     let results = results.into_inner().expect("no thread panics");
-    println!("{}: {} volumes, {} failed, {:.1} s", campaign.name, indexes.len(), results.len(), begin.elapsed().as_secs_f64());
+    println!(
+        "{}: {} volumes, {} failed, {:.1} s",
+        campaign.name,
+        indexes.len(),
+        results.len(),
+        begin.elapsed().as_secs_f64()
+    );
     for (what, count) in counts.into_inner().expect("no thread panics") {
         println!("    {count:>9} {what}");
     }

@@ -1,6 +1,8 @@
 //! The medium of a volume: a chip or a card, with the same controls.
 
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 use crate::card::pages::CardPages;
 use crate::chip::Chip;
@@ -60,7 +62,12 @@ impl Medium {
     pub fn describe(&self) -> String {
         match self {
             Medium::Chip(chip) => format!("{:?} copy {}", chip.geometry(), chip.can_copy()),
-            Medium::Card(pages) => format!("{:?} {:?} {:?}", pages.flash.layout(), pages.geometry(), pages.card().cache()),
+            Medium::Card(pages) => format!(
+                "{:?} {:?} {:?}",
+                pages.flash.layout(),
+                pages.geometry(),
+                pages.card().cache()
+            ),
         }
     }
 
@@ -232,7 +239,12 @@ impl Flash for Medium {
         flash!(self, flash => flash.timing())
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         flash!(mut self, flash => flash.read(page, data, tag))
     }
 
@@ -240,7 +252,12 @@ impl Flash for Medium {
         flash!(self, flash => flash.reads_many())
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         flash!(mut self, flash => flash.read_many(first, data, tags))
     }
 
@@ -252,11 +269,21 @@ impl Flash for Medium {
         flash!(mut self, flash => flash.corrected())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         flash!(mut self, flash => flash.program(page, data, tag))
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         self.strikes_mut(|strikes| strikes.is_group = tags.len() > 1);
         let result = flash!(mut self, flash => flash.program_many(first, data, tags));
         self.strikes_mut(|strikes| strikes.is_group = false);
@@ -271,11 +298,21 @@ impl Flash for Medium {
         flash!(mut self, flash => flash.program_loaded(page, tag))
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         flash!(mut self, flash => flash.read_bytes(block, offset, data))
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         flash!(mut self, flash => flash.program_bytes(block, offset, data))
     }
 

@@ -28,7 +28,13 @@ impl Oracle {
     /// Makes the oracle of an empty volume.
     pub fn new() -> Self {
         let empty = Rc::new(Tree::default());
-        Self { current: empty.clone(), durable: vec![empty], history: Vec::new(), passed: Vec::new(), next_id: 0 }
+        Self {
+            current: empty.clone(),
+            durable: vec![empty],
+            history: Vec::new(),
+            passed: Vec::new(),
+            next_id: 0,
+        }
     }
 
     /// Returns the same oracle before the first look: every call sees the oldest state that a

@@ -100,8 +100,13 @@ pub struct Session<'a, 'm, 'c> {
 }
 
 /// Errors for want of room.
-const ROOM: [Error; 5] =
-    [Error::NoSpace, Error::TooManyFiles, Error::TransactionTooLarge, Error::FileTooLarge, Error::AttributesTooLarge];
+const ROOM: [Error; 5] = [
+    Error::NoSpace,
+    Error::TooManyFiles,
+    Error::TransactionTooLarge,
+    Error::FileTooLarge,
+    Error::AttributesTooLarge,
+];
 
 impl Session<'_, '_, '_> {
     /// Returns the medium.
@@ -117,9 +122,11 @@ impl Session<'_, '_, '_> {
     /// Checks the volume without a repair, and logs each finding and each error.
     pub fn check(&mut self, scratch: &mut [u8]) {
         let mut findings = Vec::new();
-        let checked = self.fs.check(scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
+        let checked =
+            self.fs.check(scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
         if !findings.is_empty() || checked.is_err() {
-            self.log.find("a check finds something", format!("{} {checked:?}", findings.join(", ")));
+            self.log
+                .find("a check finds something", format!("{} {checked:?}", findings.join(", ")));
         }
     }
 
@@ -136,14 +143,23 @@ impl Session<'_, '_, '_> {
     }
 
     /// Makes a call and judges its answer.
-    pub fn call<T>(&mut self, name: impl Display, change: Change, run: impl FnOnce(&mut Self) -> Result<T, Error>) -> Answer<T> {
+    pub fn call<T>(
+        &mut self,
+        name: impl Display,
+        change: Change,
+        run: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Answer<T> {
         let fired = self.fs.flash().fired();
         self.was_struck = false;
         let result = run(self);
         let is_struck = self.fs.flash().fired() != fired;
         self.log.trace(|| {
             let word = result.as_ref().err().map_or("ok".to_string(), |error| format!("{error:?}"));
-            let fault = if is_struck { format!("  [{}]", self.fs.flash().last_fired()) } else { String::new() };
+            let fault = if is_struck {
+                format!("  [{}]", self.fs.flash().last_fired())
+            } else {
+                String::new()
+            };
             format!("{name}: {word}, changes {}{fault}", self.fs.has_changes())
         });
         self.log.count("calls");
@@ -155,7 +171,10 @@ impl Session<'_, '_, '_> {
 
     fn done<T>(&mut self, name: &str, change: Change, value: T) -> Answer<T> {
         if !change.refusal.is_empty() {
-            self.log.find("accepted what must fail", format!("{name} is Ok instead of {:?}", change.refusal));
+            self.log.find(
+                "accepted what must fail",
+                format!("{name} is Ok instead of {:?}", change.refusal),
+            );
             return Answer::Over;
         }
         let before = self.oracle.current.clone();
@@ -176,7 +195,13 @@ impl Session<'_, '_, '_> {
         Answer::Done(value)
     }
 
-    fn failed<T>(&mut self, name: &str, change: Change, error: Error, is_struck: bool) -> Answer<T> {
+    fn failed<T>(
+        &mut self,
+        name: &str,
+        change: Change,
+        error: Error,
+        is_struck: bool,
+    ) -> Answer<T> {
         let before = self.oracle.current.clone();
         if !self.has_power() {
             self.allow_interrupted(&change);
@@ -209,7 +234,8 @@ impl Session<'_, '_, '_> {
             return Answer::Over;
         }
         if !is_expected {
-            self.log.find(WRONG_ERROR, format!("{name}: {error:?} instead of {:?}", change.refusal));
+            self.log
+                .find(WRONG_ERROR, format!("{name}: {error:?} instead of {:?}", change.refusal));
         }
         if is_struck {
             self.log.count("calls that failed by a fault");
@@ -242,12 +268,19 @@ impl Session<'_, '_, '_> {
     fn check_survivable(&mut self, name: &str, error: Error) {
         if error == Error::MediaFailing && self.fs.config().failures > 0 {
             let fault = self.fs.flash().last_fired();
-            self.log.find("one failure is not survived", format!("{name}: {error:?} after {fault}"));
+            self.log
+                .find("one failure is not survived", format!("{name}: {error:?} after {fault}"));
         }
     }
 
     /// Judges the volume after an error: nothing may have changed.
-    fn judge<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change, is_struck: bool) -> Answer<T> {
+    fn judge<T>(
+        &mut self,
+        name: &str,
+        before: &Rc<Tree>,
+        change: &Change,
+        is_struck: bool,
+    ) -> Answer<T> {
         if self.is_damaged {
             return self.judge_damaged(name, before, change);
         }
@@ -269,7 +302,11 @@ impl Session<'_, '_, '_> {
                 self.oracle.settle(piece);
             } else if change.commits == Commits::May {
                 // Each piece is a call, which may begin with a commit of the changes before it.
-                change.steps.iter().take_while(|step| **step != piece).for_each(|step| self.oracle.allow(step));
+                change
+                    .steps
+                    .iter()
+                    .take_while(|step| **step != piece)
+                    .for_each(|step| self.oracle.allow(step));
                 self.oracle.allow(&piece);
             }
             return Answer::Refused;
@@ -281,16 +318,23 @@ impl Session<'_, '_, '_> {
         }
         let undone = self.oracle.durable.iter().rev().find(|tree| self.shows(tree, &seen)).cloned();
         if let Some(tree) = undone {
-            self.log.find(if is_struck { UNDONE_BY_FAULT } else { UNDONE_FOR_ROOM }, format!("{name} ({cause})"));
+            self.log.find(
+                if is_struck { UNDONE_BY_FAULT } else { UNDONE_FOR_ROOM },
+                format!("{name} ({cause})"),
+            );
             self.oracle.current = tree;
             return Answer::Refused;
         }
         let from_before = before.difference(&seen.tree);
-        let from_after =
-            change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
+        let from_after = change.steps.last().map_or(String::new(), |after| {
+            format!(", and not as after: {}", after.difference(&seen.tree))
+        });
         self.log.find(
             "an error, and a mixture",
-            format!("{name} ({cause}): not as before: {from_before} {}{from_after}", self.other_handles(before, &seen)),
+            format!(
+                "{name} ({cause}): not as before: {from_before} {}{from_after}",
+                self.other_handles(before, &seen)
+            ),
         );
         Answer::Over
     }
@@ -301,8 +345,11 @@ impl Session<'_, '_, '_> {
         let piece = steadyfs::media::Flash::geometry(self.fs.flash()).page_bytes as usize;
         let partial = view::look_tolerantly(&mut self.fs, piece);
         let pieces = change.steps.len().saturating_sub(1);
-        let mut fitting: Vec<Rc<Tree>> =
-            std::iter::once(before).chain(&change.steps[..pieces]).filter(|tree| self.fits(&partial, tree)).cloned().collect();
+        let mut fitting: Vec<Rc<Tree>> = std::iter::once(before)
+            .chain(&change.steps[..pieces])
+            .filter(|tree| self.fits(&partial, tree))
+            .cloned()
+            .collect();
         let is_after = change.steps.last().is_some_and(|after| self.fits(&partial, after));
         match fitting.len() {
             0 if is_after => {
@@ -323,7 +370,11 @@ impl Session<'_, '_, '_> {
                     // Each piece is a call, which may begin with a commit of the changes before
                     // it.
                     let last = fitting.last().expect("one fits");
-                    change.steps.iter().take_while(|step| *step != last).for_each(|step| self.oracle.allow(step));
+                    change
+                        .steps
+                        .iter()
+                        .take_while(|step| *step != last)
+                        .for_each(|step| self.oracle.allow(step));
                     fitting.iter().for_each(|tree| self.oracle.allow(tree));
                 }
                 Answer::Over
@@ -342,8 +393,16 @@ impl Session<'_, '_, '_> {
         loop {
             let fired = self.fs.flash().fired();
             let looked = view::look(&mut self.fs).and_then(|tree| {
-                let handles = self.handles.iter_mut().map(|handle| contents(&mut self.fs, handle)).collect::<Result<_, _>>();
-                Ok(Seen { tree, handles: handles.map_err(|error| Trouble::Error("read of a handle".to_string(), error))? })
+                let handles = self
+                    .handles
+                    .iter_mut()
+                    .map(|handle| contents(&mut self.fs, handle))
+                    .collect::<Result<_, _>>();
+                Ok(Seen {
+                    tree,
+                    handles: handles
+                        .map_err(|error| Trouble::Error("read of a handle".to_string(), error))?,
+                })
             });
             match looked {
                 Ok(seen) => return Some(seen),
@@ -368,17 +427,29 @@ impl Session<'_, '_, '_> {
     fn other_handles(&self, tree: &Tree, seen: &Seen) -> String {
         let words = self.handles.iter().zip(&seen.handles).filter_map(|(handle, bytes)| {
             let wanted = view::wanted_of(tree, handle.id);
-            let word =
-                |bytes: Option<&[u8]>| bytes.map_or("nothing, as it is stale".to_string(), |b| format!("{} bytes", b.len()));
-            (wanted != bytes.as_deref())
-                .then(|| format!("a handle of #{} shows {}, wanted {}", handle.id, word(bytes.as_deref()), word(wanted)))
+            let word = |bytes: Option<&[u8]>| {
+                bytes
+                    .map_or("nothing, as it is stale".to_string(), |b| format!("{} bytes", b.len()))
+            };
+            (wanted != bytes.as_deref()).then(|| {
+                format!(
+                    "a handle of #{} shows {}, wanted {}",
+                    handle.id,
+                    word(bytes.as_deref()),
+                    word(wanted)
+                )
+            })
         });
         words.collect::<Vec<_>>().join("; ")
     }
 
     fn shows(&self, tree: &Tree, seen: &Seen) -> bool {
         tree.shows_as(&seen.tree)
-            && self.handles.iter().zip(&seen.handles).all(|(handle, bytes)| view::wanted_of(tree, handle.id) == bytes.as_deref())
+            && self
+                .handles
+                .iter()
+                .zip(&seen.handles)
+                .all(|(handle, bytes)| view::wanted_of(tree, handle.id) == bytes.as_deref())
     }
 
     /// Checks after a mount that the volume shows one of the possible states. If `is_kept` and
@@ -398,8 +469,11 @@ impl Session<'_, '_, '_> {
                 for tree in &self.oracle.durable {
                     self.log.trace(|| format!("may be: {}", tree.difference(&seen.tree)));
                 }
-                let class =
-                    if self.oracle.was_once(&seen.tree) { "old state after a mount" } else { "wrong content after a mount" };
+                let class = if self.oracle.was_once(&seen.tree) {
+                    "old state after a mount"
+                } else {
+                    "wrong content after a mount"
+                };
                 self.log.find(class, newest.difference(&seen.tree));
                 false
             }
@@ -412,7 +486,10 @@ impl Session<'_, '_, '_> {
         if self.shows(&self.oracle.current, &seen) {
             return true;
         }
-        self.log.find("wrong content", format!("{name}: {}", self.oracle.current.difference(&seen.tree)));
+        self.log.find(
+            "wrong content",
+            format!("{name}: {}", self.oracle.current.difference(&seen.tree)),
+        );
         false
     }
 
@@ -430,7 +507,8 @@ impl Session<'_, '_, '_> {
         let fired = self.fs.flash().fired();
         let result = self.fs.rollback();
         let is_struck = self.fs.flash().fired() != fired;
-        self.log.trace(|| format!("rollback: {result:?}{}", if is_struck { "  [struck]" } else { "" }));
+        self.log
+            .trace(|| format!("rollback: {result:?}{}", if is_struck { "  [struck]" } else { "" }));
         if let Err(error) = result {
             return self.failed("rollback", change, error, is_struck);
         }
@@ -441,7 +519,8 @@ impl Session<'_, '_, '_> {
             return Answer::Done(());
         }
         let Some(seen) = self.see("rollback") else { return Answer::Over };
-        let fitting: Vec<Rc<Tree>> = self.oracle.durable.iter().filter(|tree| self.shows(tree, &seen)).cloned().collect();
+        let fitting: Vec<Rc<Tree>> =
+            self.oracle.durable.iter().filter(|tree| self.shows(tree, &seen)).cloned().collect();
         match &fitting[..] {
             [tree] => {
                 self.oracle.current = tree.clone();
@@ -452,7 +531,11 @@ impl Session<'_, '_, '_> {
             [_, ..] => Answer::Over,
             [] => {
                 let newest = self.oracle.durable.last().expect("there is one").clone();
-                let difference = format!("{} {}", newest.difference(&seen.tree), self.other_handles(&newest, &seen));
+                let difference = format!(
+                    "{} {}",
+                    newest.difference(&seen.tree),
+                    self.other_handles(&newest, &seen)
+                );
                 self.log.find("wrong content after a rollback", difference);
                 Answer::Over
             }

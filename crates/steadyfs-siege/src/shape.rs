@@ -24,7 +24,12 @@ fn any_geometry(rng: &mut fastrand::Rng, pages_max: u32) -> Geometry {
         let pages_per_block = *rng.choice(&[8, 12, 16, 20, 24, 32, 48, 64]).expect("one of them");
         let block_count = rng.u32(24..=128);
         if pages_per_block * block_count <= pages_max {
-            return Geometry { page_bytes, pages_per_block, block_count, programs_bytes: rng.bool() };
+            return Geometry {
+                page_bytes,
+                pages_per_block,
+                block_count,
+                programs_bytes: rng.bool(),
+            };
         }
     }
 }
@@ -51,7 +56,9 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
 /// Returns settings with leaves that take more changes, and with longer records of the journal.
 /// Each change applies only if there is room for it.
 pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
-    let or = |config: Config, longer: Config| if longer.check(geometry).is_ok() { longer } else { config };
+    let or = |config: Config, longer: Config| {
+        if longer.check(geometry).is_ok() { longer } else { config }
+    };
     let config = or(config, Config { leaf_log_bytes: 168, ..config });
     or(config, Config { journal_pages: (2048 / geometry.page_bytes).clamp(1, 8) as u8, ..config })
 }
@@ -60,8 +67,10 @@ pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
 /// level wear themselves.
 pub fn with_groups(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let most = fastrand::Rng::with_seed(!seed).u16(2..=16) * config.pages_per_logical_page;
-    let fits =
-        |move_group: u16| Some(Config { move_group: move_group as u8, ..config }).filter(|config| config.check(geometry).is_ok());
+    let fits = |move_group: u16| {
+        Some(Config { move_group: move_group as u8, ..config })
+            .filter(|config| config.check(geometry).is_ok())
+    };
     (2 * config.pages_per_logical_page..=most.min(64)).rev().find_map(fits).unwrap_or(config)
 }
 
@@ -73,13 +82,18 @@ pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let moved_apart = rng.bool();
     let auto_streams = rng.bool();
     let fits = |streams: u8| {
-        Some(Config { streams, moved_apart, auto_streams, ..config }).filter(|config| config.check(geometry).is_ok())
+        Some(Config { streams, moved_apart, auto_streams, ..config })
+            .filter(|config| config.check(geometry).is_ok())
     };
     (2..=most).rev().find_map(fits).unwrap_or(config)
 }
 
 /// Draws a geometry and matching settings.
-pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
+pub fn any_shape(
+    rng: &mut fastrand::Rng,
+    settings: Settings,
+    pages_max: u32,
+) -> (Geometry, Config) {
     loop {
         let geometry = any_geometry(rng, pages_max);
         let config = any_config(rng, Config::for_geometry(&geometry), settings);
@@ -99,7 +113,14 @@ pub fn any_chip_of_groups(
 ) -> (Medium, Config) {
     let grouped = |config: Config, geometry: &Geometry| {
         let config = Config { wear_spread: 0, ..config };
-        with(if config.check(geometry).is_ok() { with_groups(config, geometry, seed) } else { config }, geometry)
+        with(
+            if config.check(geometry).is_ok() {
+                with_groups(config, geometry, seed)
+            } else {
+                config
+            },
+            geometry,
+        )
     };
     loop {
         let (medium, config) = any_chip(rng, settings, pages_max, grouped);
@@ -190,7 +211,12 @@ pub fn any_card(
         }
     };
     let cache = any_cache(rng);
-    let mut card = Card::new(layout.first + layout.sectors + rng.u32(..50), cache, rng.u32(..4) == 0, rng.u64(..));
+    let mut card = Card::new(
+        layout.first + layout.sectors + rng.u32(..50),
+        cache,
+        rng.u32(..4) == 0,
+        rng.u64(..),
+    );
     if tags == Tags::Within {
         spoil_some(&card, layout.volume);
     }
@@ -222,7 +248,8 @@ fn spoil_some(card: &Card, seed: u32) {
 fn with_a_volume(mut flash: SectorPages<Card>, config: &Config) -> SectorPages<Card> {
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
     FileSystem::format(&mut flash, config, &mut memory).expect("a sound card");
-    let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory).expect("a sound card");
+    let mut fs =
+        FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory).expect("a sound card");
     if let Ok(mut file) = fs.open("before", OpenOptions::DURABLE) {
         let _ = (0..40).try_for_each(|round| fs.write(&mut file, 0, &[round; 1_500]));
     }

@@ -150,7 +150,9 @@ impl Strikes {
         let is_group = self.is_group && kind == Kind::Program;
         let is_due = match &mut self.cut {
             Some(Cut::Operation(left)) => count_down(left),
-            Some(Cut::Change(left)) if matches!(kind, Kind::Program | Kind::Erase) => count_down(left),
+            Some(Cut::Change(left)) if matches!(kind, Kind::Program | Kind::Erase) => {
+                count_down(left)
+            }
             Some(Cut::Group(left)) if is_group => count_down(left),
             _ => false,
         };

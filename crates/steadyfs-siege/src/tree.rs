@@ -45,13 +45,21 @@ impl Tree {
 
     /// Returns the paths of all directories, the root included.
     pub fn directories(&self) -> Vec<&str> {
-        let named = self.names.iter().filter(|(_, id)| self.nodes[id].is_dir).map(|(path, _)| path.as_str());
+        let named = self
+            .names
+            .iter()
+            .filter(|(_, id)| self.nodes[id].is_dir)
+            .map(|(path, _)| path.as_str());
         std::iter::once("").chain(named).collect()
     }
 
     /// Returns the paths of all files.
     pub fn files(&self) -> Vec<&str> {
-        self.names.iter().filter(|(_, id)| !self.nodes[id].is_dir).map(|(path, _)| path.as_str()).collect()
+        self.names
+            .iter()
+            .filter(|(_, id)| !self.nodes[id].is_dir)
+            .map(|(path, _)| path.as_str())
+            .collect()
     }
 
     /// Returns the total bytes of all files.
@@ -62,7 +70,11 @@ impl Tree {
     /// Returns true if both trees have the same names, with equal nodes under them.
     pub fn shows_as(&self, other: &Tree) -> bool {
         self.names.len() == other.names.len()
-            && self.names.iter().zip(&other.names).all(|((a, i), (b, j))| a == b && self.nodes[i] == other.nodes[j])
+            && self
+                .names
+                .iter()
+                .zip(&other.names)
+                .all(|((a, i), (b, j))| a == b && self.nodes[i] == other.nodes[j])
     }
 
     /// Returns true if a file has a name.
@@ -87,7 +99,11 @@ impl Tree {
 
     fn is_empty(&self, directory: &str) -> bool {
         let prefix = format!("{directory}/");
-        !self.names.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+        !self
+            .names
+            .range(prefix.clone()..)
+            .next()
+            .is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
     fn with(&self, change: impl FnOnce(&mut Tree)) -> Tree {
@@ -105,7 +121,14 @@ impl Tree {
     }
 
     /// Models `open`. A created file gets the number `new`.
-    pub fn open(&self, path: &str, create: bool, create_new: bool, truncate: bool, new: Id) -> Verdict {
+    pub fn open(
+        &self,
+        path: &str,
+        create: bool,
+        create_new: bool,
+        truncate: bool,
+        new: Id,
+    ) -> Verdict {
         if let Some(error) = self.broken_path(path) {
             return Err(vec![error]);
         }
@@ -187,8 +210,12 @@ impl Tree {
         }
         Ok(self.with(|tree| {
             let prefix = format!("{from}/");
-            let below: Vec<String> =
-                tree.names.range(prefix.clone()..).map(|(path, _)| path.clone()).take_while(|p| p.starts_with(&prefix)).collect();
+            let below: Vec<String> = tree
+                .names
+                .range(prefix.clone()..)
+                .map(|(path, _)| path.clone())
+                .take_while(|p| p.starts_with(&prefix))
+                .collect();
             let id = tree.names.remove(from).expect("it was found");
             tree.names.insert(to.to_string(), id);
             for path in below {
@@ -213,7 +240,9 @@ impl Tree {
 
     /// Models `truncate`.
     pub fn truncate(&self, id: Id, size: usize) -> Tree {
-        self.with(|tree| Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").data).resize(size, 0))
+        self.with(|tree| {
+            Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").data).resize(size, 0)
+        })
     }
 
     /// Models `set_attribute`.
@@ -222,7 +251,8 @@ impl Tree {
             return Err(vec![Error::NotFound]);
         }
         Ok(self.with(|tree| {
-            let attributes = Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").attributes);
+            let attributes =
+                Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").attributes);
             match value {
                 Some(value) => drop(attributes.insert(key.to_string(), value.to_vec())),
                 None => drop(attributes.remove(key)),

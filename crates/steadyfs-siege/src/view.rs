@@ -31,14 +31,20 @@ pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
         let mut cursor = Cursor::default();
         let mut subdirectories = 0;
         let mut entries = 0;
-        while let Some(entry) =
-            fs.list(directory, &mut cursor).map_err(|error| Trouble::Error(format!("list of /{path}"), error))?
+        while let Some(entry) = fs
+            .list(directory, &mut cursor)
+            .map_err(|error| Trouble::Error(format!("list of /{path}"), error))?
         {
-            let name = if path.is_empty() { entry.name().to_string() } else { format!("{path}/{}", entry.name()) };
+            let name = if path.is_empty() {
+                entry.name().to_string()
+            } else {
+                format!("{path}/{}", entry.name())
+            };
             let stat = entry.stat;
             entries += 1;
             assert!(entries < ENTRIES_MAX, "the list of /{path} does not end");
-            let node = look_at(fs, &stat).map_err(|error| Trouble::Error(format!("read of {name}"), error))?;
+            let node = look_at(fs, &stat)
+                .map_err(|error| Trouble::Error(format!("read of {name}"), error))?;
             if node.is_dir {
                 subdirectories += 1;
                 open.push((stat.inode, name.clone()));
@@ -48,10 +54,15 @@ pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
                 return Err(Trouble::Odd(format!("a name of /{path} is listed twice")));
             }
         }
-        let stat = fs.stat_inode(directory).map_err(|error| Trouble::Error(format!("stat of /{path}"), error))?;
+        let stat = fs
+            .stat_inode(directory)
+            .map_err(|error| Trouble::Error(format!("stat of /{path}"), error))?;
         if (stat.size, stat.subdirectories) != (entries as u64, subdirectories) {
             let counted = (stat.size, stat.subdirectories);
-            return Err(Trouble::Odd(format!("/{path} counts {counted:?}, and has {:?}", (entries, subdirectories))));
+            return Err(Trouble::Odd(format!(
+                "/{path} counts {counted:?}, and has {:?}",
+                (entries, subdirectories)
+            )));
         }
     }
     Ok(tree)
@@ -80,7 +91,10 @@ pub fn look_at<F: Flash>(fs: &mut FileSystem<'_, F>, stat: &Stat) -> Result<Node
 ///
 /// # Errors
 /// The errors of the call.
-pub fn attributes_of<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+pub fn attributes_of<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    inode: InodeNumber,
+) -> Result<BTreeMap<String, Vec<u8>>, Error> {
     let mut attributes = BTreeMap::new();
     fs.attributes(inode, |key, value| {
         attributes.insert(key.to_string(), value.to_vec());
@@ -118,9 +132,17 @@ pub fn look_tolerantly<F: Flash>(fs: &mut FileSystem<'_, F>, piece: usize) -> Pa
             match fs.list(directory, &mut cursor) {
                 Ok(None) => break,
                 Ok(Some(entry)) => {
-                    let name = if path.is_empty() { entry.name().to_string() } else { format!("{path}/{}", entry.name()) };
+                    let name = if path.is_empty() {
+                        entry.name().to_string()
+                    } else {
+                        format!("{path}/{}", entry.name())
+                    };
                     let is_file = entry.stat.kind == Kind::File;
-                    if partial.sizes.insert(name.clone(), is_file.then_some(entry.stat.size)).is_some() {
+                    if partial
+                        .sizes
+                        .insert(name.clone(), is_file.then_some(entry.stat.size))
+                        .is_some()
+                    {
                         partial.doubles.push(name.clone());
                     }
                     match attributes_of(fs, entry.stat.inode) {
@@ -144,7 +166,13 @@ pub fn look_tolerantly<F: Flash>(fs: &mut FileSystem<'_, F>, piece: usize) -> Pa
     partial
 }
 
-fn pieces_of<F: Flash>(fs: &mut FileSystem<'_, F>, name: &str, stat: &Stat, piece: usize, partial: &mut Partial) {
+fn pieces_of<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    name: &str,
+    stat: &Stat,
+    piece: usize,
+    partial: &mut Partial,
+) {
     let before = partial.errors;
     match fs.open_inode(stat.inode, OpenOptions::READ) {
         Err(_) => partial.errors += 1,

@@ -43,7 +43,12 @@ impl Volume {
     ///
     /// # Errors
     /// The error of the format, if a sound medium cannot be formatted.
-    pub fn new(seed: u64, settings: Settings, pages_max: u32, log: &mut Log) -> Result<Self, MountError> {
+    pub fn new(
+        seed: u64,
+        settings: Settings,
+        pages_max: u32,
+        log: &mut Log,
+    ) -> Result<Self, MountError> {
         Self::with(seed, settings, pages_max, log, |_| ())
     }
 
@@ -87,26 +92,42 @@ impl Volume {
         let World { has_streams, has_long_logs, is_full, .. } = log.world;
         let with = |mut config, geometry: &Geometry| {
             adjust(&mut config);
-            let config = if has_long_logs { shape::with_long_logs(config, geometry) } else { config };
+            let config =
+                if has_long_logs { shape::with_long_logs(config, geometry) } else { config };
             let config = if is_full { shape::with_groups(config, geometry, seed) } else { config };
             if has_streams { shape::with_streams(config, geometry, seed) } else { config }
         };
         let pages_max = if is_full { pages_max.min(FULL_PAGES_MAX) } else { pages_max };
         let (mut medium, config) = match log.world.medium {
             MediumKind::Chip => shape::any_chip(&mut rng, settings, pages_max, with),
-            MediumKind::ChipGroups => shape::any_chip_of_groups(&mut rng, settings, pages_max, seed, with),
-            MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Apart, with),
-            MediumKind::CardWithin => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Within, with),
+            MediumKind::ChipGroups => {
+                shape::any_chip_of_groups(&mut rng, settings, pages_max, seed, with)
+            }
+            MediumKind::Card => {
+                shape::any_card(&mut rng, settings, pages_max, shape::Tags::Apart, with)
+            }
+            MediumKind::CardWithin => {
+                shape::any_card(&mut rng, settings, pages_max, shape::Tags::Within, with)
+            }
         };
         medium.set_traced(log.world.is_traced);
         prepare(&mut medium);
         let memory = vec![0; config.memory_bytes(&medium.geometry())];
-        let habits = if is_full { Habits::of_a_full_volume(&mut rng) } else { Habits::any(&mut rng) };
+        let habits =
+            if is_full { Habits::of_a_full_volume(&mut rng) } else { Habits::any(&mut rng) };
         log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));
         let cache_pages = if log.world.has_cache { rng.usize(2..24) } else { 0 };
-        let cache = vec![0; if cache_pages == 0 { 0 } else { config.cache_bytes(&medium.geometry(), cache_pages) }];
+        let cache = vec![
+            0;
+            if cache_pages == 0 {
+                0
+            } else {
+                config.cache_bytes(&medium.geometry(), cache_pages)
+            }
+        ];
         let read_cache = vec![0; config.read_cache_bytes(&medium.geometry(), 3 * cache_pages)];
-        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory, cache, read_cache };
+        let mut volume =
+            Self { medium, config, oracle: Oracle::new(), rng, habits, memory, cache, read_cache };
         FileSystem::format(&mut volume.medium, &volume.config, &mut volume.memory)?;
         if is_full {
             volume.fill(log)?;
@@ -145,7 +166,9 @@ impl Volume {
         let mut fs = match result {
             Ok(fs) => fs,
             Err(error) => {
-                log.trace(|| format!("mount {access:?}: {error:?}, power {}", self.medium.has_power()));
+                log.trace(|| {
+                    format!("mount {access:?}: {error:?}, power {}", self.medium.has_power())
+                });
                 return Err(error);
             }
         };
@@ -154,12 +177,29 @@ impl Volume {
         }
         fs.lend_read_cache(&mut self.read_cache);
         log.trace(|| {
-            let fault = if fs.flash().fired() != fired { format!("  [{}]", fs.flash().last_fired()) } else { String::new() };
-            format!("mount {access:?}: ok, read-only {:?}, power {}{fault}", adapt::why_read_only(&fs), fs.flash().has_power())
+            let fault = if fs.flash().fired() != fired {
+                format!("  [{}]", fs.flash().last_fired())
+            } else {
+                String::new()
+            };
+            format!(
+                "mount {access:?}: ok, read-only {:?}, power {}{fault}",
+                adapt::why_read_only(&fs),
+                fs.flash().has_power()
+            )
         });
         let events = fs.commit_on();
         let (oracle, rng) = (&mut self.oracle, &mut self.rng);
-        let mut session = Session { fs, oracle, rng, log, handles: Vec::new(), events, is_damaged: false, was_struck: false };
+        let mut session = Session {
+            fs,
+            oracle,
+            rng,
+            log,
+            handles: Vec::new(),
+            events,
+            is_damaged: false,
+            was_struck: false,
+        };
         if session.rng.bool() {
             session.fs.set_time(session.rng.u64(1..1 << 50));
         }
@@ -179,7 +219,9 @@ impl Volume {
             return;
         }
         let is_refused = failed.error == Error::ReadOnly && self.medium.lost_a_flush();
-        let has_cause = is_struck || is_refused || matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge);
+        let has_cause = is_struck
+            || is_refused
+            || matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge);
         if !has_cause {
             log.find("an error without a cause", format!("unmount: {:?}", failed.error));
         }

@@ -72,7 +72,11 @@ impl World {
 
     /// Draws a power cut. If pages move together, every second cut meets such a move.
     pub fn any_cut(&self, rng: &mut fastrand::Rng, limit: u32) -> Cut {
-        if self.has_groups() && rng.bool() { Cut::Group(rng.u32(..6)) } else { Cut::Operation(log_uniform(rng, limit)) }
+        if self.has_groups() && rng.bool() {
+            Cut::Group(rng.u32(..6))
+        } else {
+            Cut::Operation(log_uniform(rng, limit))
+        }
     }
 
     /// Draws a fault. If pages move together, every second fault meets such a move.
@@ -110,7 +114,9 @@ impl World {
 
     /// Returns the command that replays one volume of a campaign.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
-        let mut command = format!("cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace");
+        let mut command = format!(
+            "cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace"
+        );
         if self.medium != MediumKind::Chip {
             command.push_str(" --medium ");
             command.push_str(self.medium.name());
@@ -121,7 +127,10 @@ impl World {
             (self.is_full, " --full"),
             (self.has_cache, " --cache"),
         ];
-        flags.into_iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| command.push_str(flag));
+        flags
+            .into_iter()
+            .filter(|(is_set, _)| *is_set)
+            .for_each(|(_, flag)| command.push_str(flag));
         command
     }
 }

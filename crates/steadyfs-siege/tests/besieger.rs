@@ -21,7 +21,8 @@ use steadyfs_siege::tree::Tree;
 use steadyfs_siege::view::Partial;
 use steadyfs_siege::world::{MediumKind, World};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
 
 fn chip() -> Chip {
     Chip::new(GEOMETRY, true, false, 7)
@@ -41,10 +42,19 @@ fn is_illegal(action: impl FnOnce()) -> bool {
 fn the_chip_refuses_what_the_contract_forbids() {
     let mut used = chip();
     used.program(3, &[1; 256], &[2; 16]).unwrap();
-    assert!(is_illegal(|| _ = used.clone().program(3, &[1; 256], &[2; 16])), "a page is programmed twice");
-    assert!(is_illegal(|| _ = used.clone().program(2, &[1; 256], &[2; 16])), "pages are programmed out of order");
+    assert!(
+        is_illegal(|| _ = used.clone().program(3, &[1; 256], &[2; 16])),
+        "a page is programmed twice"
+    );
+    assert!(
+        is_illegal(|| _ = used.clone().program(2, &[1; 256], &[2; 16])),
+        "pages are programmed out of order"
+    );
     assert!(is_illegal(|| _ = used.clone().program_loaded(4, &[2; 16])), "nothing was loaded");
-    assert!(is_illegal(|| _ = Chip::new(GEOMETRY, true, true, 7).program(0, &[1; 256], &[2; 16])), "nothing was erased");
+    assert!(
+        is_illegal(|| _ = Chip::new(GEOMETRY, true, true, 7).program(0, &[1; 256], &[2; 16])),
+        "nothing was erased"
+    );
     let mut bad = chip();
     bad.make_factory_bad(1);
     assert!(is_illegal(|| _ = read(&mut bad, 8)), "a bad block is read");
@@ -75,7 +85,8 @@ fn a_cut_page_shows_several_faces_and_holds_no_later_program() {
 #[test]
 fn a_program_may_be_reported_as_failed_and_hold() {
     let mut chip = chip();
-    let fault = Fault { kind: Kind::Program, page: PageFate::Holds, ..Fault::read(1, Failure::Device) };
+    let fault =
+        Fault { kind: Kind::Program, page: PageFate::Holds, ..Fault::read(1, Failure::Device) };
     chip.strikes_mut().arm_fault(fault);
     chip.program(0, &[1; 256], &[2; 16]).unwrap();
     assert_eq!(chip.program(1, &[3; 256], &[4; 16]), Err(Failure::Device));
@@ -118,12 +129,15 @@ fn old_content_is_told_from_wrong_content_and_from_missing_content() {
 
 #[test]
 fn a_seed_tells_everything() {
-    for (name, medium) in
-        ["transient", "chains", "lives"].into_iter().flat_map(|name| [(name, MediumKind::Chip), (name, MediumKind::Card)])
+    for (name, medium) in ["transient", "chains", "lives"]
+        .into_iter()
+        .flat_map(|name| [(name, MediumKind::Chip), (name, MediumKind::Card)])
     {
         let campaign = Campaign::named(name).expect("a campaign");
         let world = World { medium, ..World::default() };
-        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, world))).collect::<Vec<_>>());
+        let runs = [0, 1].map(|_| {
+            (0..10).map(|index| format!("{:?}", campaign.run(3, index, world))).collect::<Vec<_>>()
+        });
         assert_eq!(runs[0], runs[1], "{name}");
     }
 }
@@ -160,11 +174,21 @@ fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
 /// pages.
 #[test]
 fn pages_of_one_command_fail_together() {
-    let layout = SectorLayout { first: 0, sectors: 200, block_sectors: 40, page_bytes: 512, tags: TagPlace::Beside, volume: 1 };
+    let layout = SectorLayout {
+        first: 0,
+        sectors: 200,
+        block_sectors: 40,
+        page_bytes: 512,
+        tags: TagPlace::Beside,
+        volume: 1,
+    };
     let card = Card::new(200, Cache { sectors_max: 0, reorders: false }, false, 1);
     let mut medium = Medium::Card(Box::new(CardPages::new(card, layout).unwrap()));
     medium.erase(0).unwrap();
-    medium.arm_fault(Fault { kind: Kind::Group, ..Fault::any_program(1, &mut fastrand::Rng::with_seed(1)) });
+    medium.arm_fault(Fault {
+        kind: Kind::Group,
+        ..Fault::any_program(1, &mut fastrand::Rng::with_seed(1))
+    });
     medium.program(0, &[1; 512], &[1; 16]).unwrap();
     medium.program_many(1, &[1; 1024], &[[1; 16]; 2]).unwrap();
     let before = medium.operations().programs;
@@ -177,7 +201,10 @@ fn a_hidden_sector_shows_again_and_a_spoilt_one_when_it_is_written() {
     let mut card = Card::new(8, Cache { sectors_max: 0, reorders: false }, false, 1);
     card.write(3, &[&[1; 512]]).unwrap();
     card.hide(3, 2, false);
-    assert_eq!([0; 3].map(|_| sector(&mut card, 3)), [Err(Failure::Uncorrectable), Err(Failure::Uncorrectable), Ok(1)]);
+    assert_eq!(
+        [0; 3].map(|_| sector(&mut card, 3)),
+        [Err(Failure::Uncorrectable), Err(Failure::Uncorrectable), Ok(1)]
+    );
     card.spoil(3, Held::Unreadable);
     assert_eq!(sector(&mut card, 3), Err(Failure::Uncorrectable));
     card.write(3, &[&[4; 512]]).unwrap();

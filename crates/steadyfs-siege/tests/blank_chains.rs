@@ -23,13 +23,18 @@ fn change(chip: &mut Chip, memory: &mut [u8], name: &str) -> Result<(), MountErr
 /// Cuts an operation that changes the chip, in a mount.
 fn cut_mount(chip: &mut Chip, memory: &mut [u8], operation: u32) {
     chip.strikes_mut().arm_cut(Cut::Change(operation));
-    assert!(FileSystem::mount(&mut *chip, Access::ReadWrite, memory).is_err() && !chip.strikes().has_power(), "it is cut");
+    assert!(
+        FileSystem::mount(&mut *chip, Access::ReadWrite, memory).is_err()
+            && !chip.strikes().has_power(),
+        "it is cut"
+    );
     chip.power_on();
 }
 
 #[test]
 fn what_was_acknowledged_stays_after_roots_that_a_cut_erase_had_hidden() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 48, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 48, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     for seed in [69_168, 120_332] {
         let mut chip = Chip::new(geometry, false, false, seed);
@@ -49,9 +54,14 @@ fn what_was_acknowledged_stays_after_roots_that_a_cut_erase_had_hidden() {
         cut_mount(&mut chip, &mut memory, 0);
         change(&mut chip, &mut memory, "v").expect("acknowledged");
         for look in 0..3 {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             let found = fs.open("v", OpenOptions::READ).map(drop);
-            assert_ne!(found, Err(Error::NotFound), "seed {seed}, look {look}: an older state came back");
+            assert_ne!(
+                found,
+                Err(Error::NotFound),
+                "seed {seed}, look {look}: an older state came back"
+            );
             assert_eq!(found, Ok(()), "seed {seed}, look {look}");
         }
     }

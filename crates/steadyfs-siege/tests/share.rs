@@ -52,10 +52,20 @@ fn hold_in(world: World, name: &str, seed: u64, volumes: Range<u32>) {
     let mut failures = Vec::new();
     for index in volumes.clone() {
         for finding in campaign.run(seed, index, world).findings {
-            failures.push(format!("{}: {}\n    {}", finding.class, finding.detail, world.replay(name, seed, index)));
+            failures.push(format!(
+                "{}: {}\n    {}",
+                finding.class,
+                finding.detail,
+                world.replay(name, seed, index)
+            ));
         }
     }
-    assert!(failures.is_empty(), "{} findings in volumes {volumes:?}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} findings in volumes {volumes:?}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 #[test]

@@ -9,8 +9,12 @@ use steadyfs_sim::managed::{ManagedProfile, Summary, Translation, random_writes}
 const MS: f64 = 1e6;
 
 fn main() {
-    let named: Vec<_> = std::env::args().skip(1).map(|path| std::fs::read_to_string(path).expect("a file")).collect();
-    let given = named.iter().map(|text| ManagedProfile::from_toml(text).expect("a profile")).collect();
+    let named: Vec<_> = std::env::args()
+        .skip(1)
+        .map(|path| std::fs::read_to_string(path).expect("a file"))
+        .collect();
+    let given =
+        named.iter().map(|text| ManagedProfile::from_toml(text).expect("a profile")).collect();
     let profiles: Vec<_> = if named.is_empty() { ManagedProfile::all() } else { given };
     for profile in &profiles {
         println!("{}: {}", profile.name, profile.title);
@@ -43,10 +47,19 @@ fn random(profile: &ManagedProfile) {
     for (percentile, ns) in Summary::PERCENTILES.iter().zip(all.percentile_ns) {
         println!("  {percentile:>6} {:8.2} ms", ns as f64 / MS);
     }
-    println!("  backlog {} B at 100 kB/s, {} B at 500 kB/s", all.backlog_bytes[0], all.backlog_bytes[1]);
-    let [bursts, folds, closes] =
-        [after.bursts - before.bursts, after.folds - before.folds, after.early_closes - before.early_closes];
-    println!("  {bursts} bursts, {folds} folds, {closes} early closes, write amplification {:.1}", after.write_amplification());
+    println!(
+        "  backlog {} B at 100 kB/s, {} B at 500 kB/s",
+        all.backlog_bytes[0], all.backlog_bytes[1]
+    );
+    let [bursts, folds, closes] = [
+        after.bursts - before.bursts,
+        after.folds - before.folds,
+        after.early_closes - before.early_closes,
+    ];
+    println!(
+        "  {bursts} bursts, {folds} folds, {closes} early closes, write amplification {:.1}",
+        after.write_amplification()
+    );
 }
 
 /// Writes streams in turn, each in its own units, 4 KiB, 64 KiB and 512 KiB at a time.
@@ -64,7 +77,11 @@ fn streams(profile: &ManagedProfile, unit: u32) {
                     break;
                 }
             }
-            println!("  {streams} streams of {:3} KiB: {:6.2} MB/s", sectors / 2, written as f64 * 1000.0 / ns as f64);
+            println!(
+                "  {streams} streams of {:3} KiB: {:6.2} MB/s",
+                sectors / 2,
+                written as f64 * 1000.0 / ns as f64
+            );
         }
     }
 }
@@ -87,8 +104,15 @@ fn flushes(profile: &ManagedProfile) {
         writes.extend(random_writes(&mut drive, 4096, 8, round));
         flushes.push(drive.flush());
     }
-    let [flushes, writes] = [flushes, writes].map(|trace| Summary::of(&trace, 4096, [100_000, 500_000]));
-    let ms = |summary: &Summary| summary.percentile_ns.map(|ns| (ns as f64 / MS * 100.0).round() / 100.0);
-    println!("  32 KiB at random, flush: {:?} ms (50, 90, 99, 99.9 %, max); the writes {:?} ms", ms(&flushes), ms(&writes));
+    let [flushes, writes] =
+        [flushes, writes].map(|trace| Summary::of(&trace, 4096, [100_000, 500_000]));
+    let ms = |summary: &Summary| {
+        summary.percentile_ns.map(|ns| (ns as f64 / MS * 100.0).round() / 100.0)
+    };
+    println!(
+        "  32 KiB at random, flush: {:?} ms (50, 90, 99, 99.9 %, max); the writes {:?} ms",
+        ms(&flushes),
+        ms(&writes)
+    );
     println!("  write amplification {:.1}", drive.counts().write_amplification());
 }

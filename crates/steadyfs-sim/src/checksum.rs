@@ -31,7 +31,11 @@ mod tests {
         for bytes in (0..70).chain([255, 256, 257, 2048, 4095, 16_384]) {
             let data: Vec<u8> = (0..bytes).map(|_| rng.u8(..)).collect();
             for missing in [0, 1, 31, 255, 256, 257, 5000] {
-                assert_eq!(checksum(&data, missing), chip.checksum(&data, missing), "{bytes} bytes, {missing} missing");
+                assert_eq!(
+                    checksum(&data, missing),
+                    chip.checksum(&data, missing),
+                    "{bytes} bytes, {missing} missing"
+                );
             }
         }
     }

@@ -57,7 +57,10 @@ pub mod sectors;
 pub mod wire;
 
 pub use checksum::checksum;
-pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
+pub use fault::{
+    BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace,
+    WriteCache,
+};
 pub use meter::{Counters, Metered};
 pub use nand::{Nand, NandTiming};
 pub use nor::{Nor, NorTiming};

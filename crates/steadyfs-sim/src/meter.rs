@@ -139,7 +139,8 @@ mod tests {
         fn of<M: Metered>(metered: M) -> Counters {
             metered.counters()
         }
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         let nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let mut nested = PowerCut::new(FailOps::new(Trace::new(nand), 1), 1);
         nested.erase(0).unwrap();

@@ -96,7 +96,10 @@ impl<C: SpiChip> SpiDevice for Wire<C> {
                     sent.extend_from_slice(bytes);
                 }
                 Operation::Read(bytes) => {
-                    assert!(!is_answered && !sent.is_empty(), "an answer is read twice, or without a command");
+                    assert!(
+                        !is_answered && !sent.is_empty(),
+                        "an answer is read twice, or without a command"
+                    );
                     is_answered = true;
                     chip.answer(&sent, bytes);
                     chip.clock().pass(bytes.len());

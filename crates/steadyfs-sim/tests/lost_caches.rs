@@ -5,7 +5,8 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming, PowerCut, Survivors, WriteCache};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGES: usize = 300;
 const CUTS: u64 = 60;
 
@@ -33,12 +34,22 @@ fn write_until_cut(
 }
 
 /// Compares the content of the chip with the stamps. The page in doubt may be new.
-fn check(chip: &mut Chip, memory: &mut [u8], stamps: &mut [u32], doubt: Option<(usize, u32)>, at: &str) {
-    let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).unwrap_or_else(|error| panic!("{at}: {error}"));
-    let mut file = fs.open("data", OpenOptions::DURABLE).unwrap_or_else(|error| panic!("{at}: {error}"));
+fn check(
+    chip: &mut Chip,
+    memory: &mut [u8],
+    stamps: &mut [u32],
+    doubt: Option<(usize, u32)>,
+    at: &str,
+) {
+    let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory)
+        .unwrap_or_else(|error| panic!("{at}: {error}"));
+    let mut file =
+        fs.open("data", OpenOptions::DURABLE).unwrap_or_else(|error| panic!("{at}: {error}"));
     for (page, stamp) in stamps.iter_mut().enumerate() {
         let mut data = [0; 512];
-        let read = fs.read(&mut file, page as u64 * 512, &mut data).unwrap_or_else(|error| panic!("{at}: page {page}: {error}"));
+        let read = fs
+            .read(&mut file, page as u64 * 512, &mut data)
+            .unwrap_or_else(|error| panic!("{at}: page {page}: {error}"));
         let found = if read == 0 { 0 } else { u32::from_le_bytes(data[..4].try_into().unwrap()) };
         if found != *stamp && doubt == Some((page, found)) {
             *stamp = found;
@@ -50,8 +61,8 @@ fn check(chip: &mut Chip, memory: &mut [u8], stamps: &mut [u32], doubt: Option<(
 #[test]
 fn committed_data_survives_a_cache_emptied_in_order() {
     for seed in 0..20 {
-        let cache =
-            WriteCache::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, seed), seed).with_cache(Survivors::InOrder, 64);
+        let cache = WriteCache::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, seed), seed)
+            .with_cache(Survivors::InOrder, 64);
         let mut chip = PowerCut::new(cache, seed);
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];

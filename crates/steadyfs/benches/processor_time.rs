@@ -27,7 +27,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -101,11 +102,15 @@ fn lookup(criterion: &mut Criterion, chip: &Nand) {
     let mut volume = Volume::mount(chip.clone(), &mut memory);
     let reads_of_data = u64::from(PAGE as u32 / chip.geometry().page_bytes);
     let sample: Vec<u64> = (0..SAMPLE).map(|_| volume.random.below(volume.pages)).collect();
-    let (warm, cold): (Vec<u64>, Vec<u64>) = sample.into_iter().partition(|&page| volume.reads_of(page) == reads_of_data);
-    for (name, pages) in [("read/4KiB, place in overlay", &warm), ("read/4KiB, place in leaf", &cold)] {
+    let (warm, cold): (Vec<u64>, Vec<u64>) =
+        sample.into_iter().partition(|&page| volume.reads_of(page) == reads_of_data);
+    for (name, pages) in
+        [("read/4KiB, place in overlay", &warm), ("read/4KiB, place in leaf", &cold)]
+    {
         let mut turns = pages.iter().cycle();
         criterion.bench_function(name, |bencher| {
-            bencher.iter(|| volume.read(*turns.next().expect("the sample has pages of both kinds")));
+            bencher
+                .iter(|| volume.read(*turns.next().expect("the sample has pages of both kinds")));
         });
     }
 }

@@ -138,7 +138,11 @@ impl Bound {
     /// The bound of this call with another cost before it.
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {
-        Bound { moving: self.moving.plus(cost), folding: self.folding.plus(cost), erasing: self.erasing.plus(cost) }
+        Bound {
+            moving: self.moving.plus(cost),
+            folding: self.folding.plus(cost),
+            erasing: self.erasing.plus(cost),
+        }
     }
 }
 
@@ -177,7 +181,8 @@ impl BoundBreakdown {
 
     /// The sum of all parts.
     pub fn total(&self) -> Cost {
-        let each = [&self.call, &self.earlier, &self.reclamation, &self.root, &self.erase, &self.failures];
+        let each =
+            [&self.call, &self.earlier, &self.reclamation, &self.root, &self.erase, &self.failures];
         each.into_iter().fold(Cost::default(), |sum, cost| sum.plus(cost))
     }
 
@@ -200,7 +205,10 @@ pub struct Envelope {
 impl Envelope {
     /// The envelope of calls that are each of this kind or of another kind.
     pub(crate) fn or(&self, other: &Envelope) -> Envelope {
-        Envelope { burst_ns: self.burst_ns.max(other.burst_ns), rate_ns: self.rate_ns.max(other.rate_ns) }
+        Envelope {
+            burst_ns: self.burst_ns.max(other.burst_ns),
+            rate_ns: self.rate_ns.max(other.rate_ns),
+        }
     }
 }
 

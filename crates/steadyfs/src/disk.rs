@@ -123,7 +123,12 @@ impl<'m, F: Flash> Disk<'m, F> {
     ///
     /// # Errors
     /// The errors of [`format`](Self::format).
-    pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
+    pub fn format_erased(
+        flash: F,
+        config: &Config,
+        memory: &mut [u8],
+        told: &mut dyn FnMut(u32, u32),
+    ) -> Result<F, MountError> {
         check_disk(config)?;
         Store::format(flash, config, memory, Some(told))
     }
@@ -242,7 +247,12 @@ impl<'m, F: Flash> Disk<'m, F> {
     ///
     /// # Power loss, cost, errors
     /// As [`write`](Self::write) or [`write_durable`](Self::write_durable).
-    pub fn write_with(&mut self, sector: u32, data: &[u8], options: WriteOptions) -> Result<(), Error> {
+    pub fn write_with(
+        &mut self,
+        sector: u32,
+        data: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), Error> {
         self.check_sectors(sector, data.len())?;
         let mut at = sector;
         let mut rest = data;
@@ -250,7 +260,13 @@ impl<'m, F: Flash> Disk<'m, F> {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
             self.begin(&self.store.bounds().work_of_write(bytes as u32))?;
-            let piece = Piece { logical, offset, bytes: now, stream: options.stream, commits: options.durable };
+            let piece = Piece {
+                logical,
+                offset,
+                bytes: now,
+                stream: options.stream,
+                commits: options.durable,
+            };
             let result = self.store.logical.write_or_patch(&piece, false);
             self.finish(result, options.durable)?;
             (at, rest) = (at + bytes as u32 / SECTOR_BYTES, later);
@@ -274,7 +290,10 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`Error::NoSuchSector`].
     pub fn trim(&mut self, sector: u32, count: u32) -> Result<u32, Error> {
-        let end = sector.checked_add(count).filter(|&end| end <= self.sectors()).ok_or(Error::NoSuchSector)?;
+        let end = sector
+            .checked_add(count)
+            .filter(|&end| end <= self.sectors())
+            .ok_or(Error::NoSuchSector)?;
         let per_page = self.page_sectors();
         let (mut page, last) = (sector.div_ceil(per_page), end / per_page);
         if page >= last {
@@ -325,7 +344,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         let (work, reads) = match call {
             DiskCall::Read(bytes) => {
                 let pages = bytes / layout.logical_bytes + 2;
-                return Bound::default().plus(&reads(pages + bytes / layout.geometry.page_bytes + 2));
+                return Bound::default()
+                    .plus(&reads(pages + bytes / layout.geometry.page_bytes + 2));
             }
             // Reads the page's place and its old content.
             DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
@@ -478,7 +498,8 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Refuses sectors that do not exist, and parts of sectors.
     fn check_sectors(&self, sector: u32, bytes: usize) -> Result<(), Error> {
         let left = self.sectors().checked_sub(sector).ok_or(Error::NoSuchSector)?;
-        let fits = bytes.is_multiple_of(SECTOR_BYTES as usize) && bytes / SECTOR_BYTES as usize <= left as usize;
+        let fits = bytes.is_multiple_of(SECTOR_BYTES as usize)
+            && bytes / SECTOR_BYTES as usize <= left as usize;
         if fits { Ok(()) } else { Err(Error::NoSuchSector) }
     }
 
@@ -487,7 +508,11 @@ impl<'m, F: Flash> Disk<'m, F> {
     fn piece(&self, sector: u32, bytes: usize) -> (u32, u32, usize) {
         let per_page = self.page_sectors();
         let within = sector % per_page;
-        (sector / per_page, within * SECTOR_BYTES, bytes.min(((per_page - within) * SECTOR_BYTES) as usize))
+        (
+            sector / per_page,
+            within * SECTOR_BYTES,
+            bytes.min(((per_page - within) * SECTOR_BYTES) as usize),
+        )
     }
 
     /// Starts a call that changes the disk. Commits first if the transaction has no room for the
@@ -513,7 +538,8 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Ends a call that changes the disk. Undoes a call that failed.
     fn finish(&mut self, result: Result<(), Error>, durable: bool) -> Result<(), Error> {
-        let result = result.and_then(|()| if durable { self.store.logical.commit() } else { Ok(()) });
+        let result =
+            result.and_then(|()| if durable { self.store.logical.commit() } else { Ok(()) });
         match result {
             Ok(()) => self.store.end(),
             Err(error) => self.undo(error),

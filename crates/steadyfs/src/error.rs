@@ -100,15 +100,23 @@ impl fmt::Display for Error {
             }
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
-            Error::TransactionTooLarge => "the open transaction has no room for this call; commit more often",
+            Error::TransactionTooLarge => {
+                "the open transaction has no room for this call; commit more often"
+            }
             Error::NotFound => "no such file, directory or attribute",
             Error::Exists => "a file or directory of this name exists already",
             Error::InvalidName => "a name is not empty, '.' or '..', and holds no '/' and NUL",
             Error::NameTooLong => "the name is longer than the volume allows",
-            Error::NoSuchSector => "the disk has no such sectors, or the bytes are no whole sectors of 512",
+            Error::NoSuchSector => {
+                "the disk has no such sectors, or the bytes are no whole sectors of 512"
+            }
             Error::FileTooLarge => "the file would grow beyond the volume's size_max",
-            Error::Stale => "the file that this handle names is not there any more: its creation was rolled back",
-            Error::WrongMount => "the handle is of another volume, or of an earlier mount of this one; open the file here",
+            Error::Stale => {
+                "the file that this handle names is not there any more: its creation was rolled back"
+            }
+            Error::WrongMount => {
+                "the handle is of another volume, or of an earlier mount of this one; open the file here"
+            }
             Error::IsADirectory => "a directory is where a file is needed",
             Error::NotADirectory => "a file is where a directory is needed",
             Error::NotEmpty => "the directory is not empty",
@@ -118,7 +126,9 @@ impl fmt::Display for Error {
             Error::NotReadable => "the file was not opened for reading",
             Error::NotWritable => "the file was not opened for writing, or an option needs write",
             Error::TooManyOpenFiles => "the table of open files is full",
-            Error::ScratchTooSmall => "the memory lent for the check is smaller than Config::check_bytes",
+            Error::ScratchTooSmall => {
+                "the memory lent for the check is smaller than Config::check_bytes"
+            }
             Error::Unsupported => {
                 "needs a cargo feature that this build is without (long-names, truncate), or permissions, and the volume keeps none"
             }
@@ -206,36 +216,68 @@ impl ConfigError {
     /// The text of the rule, also for errors of the compiler.
     pub(crate) const fn rule(self) -> &'static str {
         match self {
-            Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
-            Self::Permissions => "the volume keeps permissions, and this build is without the feature `permissions`",
-            Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag",
+            Self::ProgramsBytes => {
+                "the medium programs bytes (NOR), and this build is without the feature `nor`"
+            }
+            Self::Permissions => {
+                "the volume keeps permissions, and this build is without the feature `permissions`"
+            }
+            Self::PageBytes => {
+                "page_bytes must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag"
+            }
             Self::Blocks => "pages_per_block must be 4 to 4,096 and block_count 16 to 1,048,576",
-            Self::UnitPages => "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages",
+            Self::UnitPages => {
+                "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages"
+            }
             Self::TransactionPages => "transaction_pages must be 2 to 1,024",
-            Self::OverlayEntries => "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192",
+            Self::OverlayEntries => {
+                "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
+            }
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
-            Self::WearSpread => "wear_spread must be 8 to 200, or 0 where the device levels wear itself",
-            Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
+            Self::WearSpread => {
+                "wear_spread must be 8 to 200, or 0 where the device levels wear itself"
+            }
+            Self::FilesOrFailures => {
+                "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8"
+            }
             Self::SectorBytes => {
                 "a logical page of a disk must be whole sectors of 512 bytes: more pages_per_logical_page, or tags that are not within pages"
             }
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
-            Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
-            Self::NoGroups => "pages of the volume move in groups, and this build is without the feature `groups`",
-            Self::MoveGroup => "move_group must be 1 to 64, and 1 where the device does not level wear itself",
-            Self::LeafLogBytes => "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes",
-            Self::JournalPages => "journal_pages must be 1 to 16, and more than one at most 4,096 bytes",
-            Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
-            Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
+            Self::NoStreams => {
+                "the volume has more than one stream, and this build is without the feature `streams`"
+            }
+            Self::NoGroups => {
+                "pages of the volume move in groups, and this build is without the feature `groups`"
+            }
+            Self::MoveGroup => {
+                "move_group must be 1 to 64, and 1 where the device does not level wear itself"
+            }
+            Self::LeafLogBytes => {
+                "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"
+            }
+            Self::JournalPages => {
+                "journal_pages must be 1 to 16, and more than one at most 4,096 bytes"
+            }
+            Self::LogicalPageTooLarge => {
+                "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
+            }
+            Self::TooManyLogicalPages => {
+                "files_max asks for more logical pages than a map entry can name"
+            }
             Self::BlockTooSmall => {
                 "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks, on NOR groups of sectors"
             }
             Self::CheckpointTooRare => {
                 "checkpoint_programs must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR"
             }
-            Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
-            Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
+            Self::TooFewBlocks => {
+                "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
+            }
+            Self::NoGain => {
+                "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
+            }
         }
     }
 }
@@ -310,9 +352,9 @@ pub enum MountError {
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MountError::NotFormatted => {
-                f.write_str("no superblock found: the device was never formatted, or both copies are damaged")
-            }
+            MountError::NotFormatted => f.write_str(
+                "no superblock found: the device was never formatted, or both copies are damaged",
+            ),
             MountError::Version { on_flash } => write!(
                 f,
                 "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a release that \
@@ -321,7 +363,9 @@ impl fmt::Display for MountError {
             MountError::GeometryMismatch { on_flash, device } => {
                 write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
             }
-            MountError::MemoryTooSmall { needed, given } => write!(f, "the buffer has {given} bytes, {needed} are needed"),
+            MountError::MemoryTooSmall { needed, given } => {
+                write!(f, "the buffer has {given} bytes, {needed} are needed")
+            }
             MountError::Config(rule) => rule.fmt(f),
             MountError::TooManyBadBlocks { found, allowed } => {
                 write!(f, "{found} blocks are bad; bad_blocks_max allows {allowed}")
@@ -335,14 +379,18 @@ impl fmt::Display for MountError {
                     "{found} of the first 65 blocks are good beside those of the superblocks; the ring of roots needs {needed}"
                 )
             }
-            MountError::IsFileSystem => {
-                f.write_str("the volume holds a file system, not a disk: mount it with FileSystem::mount")
+            MountError::IsFileSystem => f.write_str(
+                "the volume holds a file system, not a disk: mount it with FileSystem::mount",
+            ),
+            MountError::IsDisk => {
+                f.write_str("the volume is a disk, not a file system: mount it with Disk::mount")
             }
-            MountError::IsDisk => f.write_str("the volume is a disk, not a file system: mount it with Disk::mount"),
-            MountError::NoRoot => f.write_str("there is a superblock, but no root that can be read"),
-            MountError::NeedsRecovery => {
-                f.write_str("the volume was not ended cleanly, or was changed since: mount it with recovery")
+            MountError::NoRoot => {
+                f.write_str("there is a superblock, but no root that can be read")
             }
+            MountError::NeedsRecovery => f.write_str(
+                "the volume was not ended cleanly, or was changed since: mount it with recovery",
+            ),
             MountError::Volume(error) => error.fmt(f),
         }
     }

@@ -92,8 +92,8 @@ mod logical;
 mod map;
 pub mod media;
 mod mount;
-mod reclaim;
 mod pages;
+mod reclaim;
 mod root;
 mod space;
 mod store;
@@ -101,13 +101,13 @@ pub mod streams;
 mod table;
 
 pub use config::Config;
-pub use cost::{Bound, Budget, Cost, Envelope, BoundBreakdown};
+pub use cost::{Bound, BoundBreakdown, Budget, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
-    Call, Change, CheckReport, CleanReader, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind,
-    Repairs, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, SeekTo, Permissions, Location, ROOT, Reader, CallSequence, Stat, TransactionRoom,
-    Usage,
+    Call, CallSequence, Change, CheckReport, CleanReader, CommitLimits, CommitOn, Cursor, Entry,
+    File, FileSystem, Finding, InodeNumber, Kind, Location, NAME_BYTES_MAX, OPEN_FILE_BYTES,
+    OpenOptions, Permissions, ROOT, Reader, Repairs, SeekTo, Stat, TransactionRoom, Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage, Superblocks};

@@ -200,7 +200,8 @@ pub fn sqlite_stream(name: &[u8], streams: u8) -> u8 {
 
 /// Returns true if the text behind `-mj` is the number of a super-journal.
 fn is_super_journal(digits: &[u8]) -> bool {
-    SUPER_JOURNAL_DIGITS.contains(&digits.len()) && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'))
+    SUPER_JOURNAL_DIGITS.contains(&digits.len())
+        && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'))
 }
 
 /// Limits a number of streams to the range of a volume, 1 to 4.
@@ -251,25 +252,43 @@ mod tests {
             for (log, number) in LOGS {
                 let stream = f2fs_stream(log, streams);
                 assert!(has(stream), "{log:?} of {streams}: {stream}");
-                assert!(LOGS.iter().all(|&(other, its)| in_order((stream, number), (f2fs_stream(other, streams), its))));
+                assert!(LOGS.iter().all(|&(other, its)| in_order(
+                    (stream, number),
+                    (f2fs_stream(other, streams), its)
+                )));
             }
             for (file, number) in FILES {
                 let stream = file.stream(streams);
                 assert!(has(stream), "{file:?} of {streams}: {stream}");
-                assert!(stream > 0 || streams < 2, "what is temporary lies apart where there is another stream");
-                assert!(FILES.iter().all(|&(other, its)| in_order((stream, number), (other.stream(streams), its))));
+                assert!(
+                    stream > 0 || streams < 2,
+                    "what is temporary lies apart where there is another stream"
+                );
+                assert!(
+                    FILES.iter().all(|&(other, its)| in_order(
+                        (stream, number),
+                        (other.stream(streams), its)
+                    ))
+                );
             }
             (0..=u8::MAX).for_each(|number| assert!(has(context_stream(number, streams))));
-            assert!((1..=u8::MAX).all(|number| context_stream(number - 1, streams) <= context_stream(number, streams)));
+            assert!((1..=u8::MAX).all(
+                |number| context_stream(number - 1, streams) <= context_stream(number, streams)
+            ));
             assert_eq!(context_stream(0, streams), 0);
         }
     }
 
     #[test]
     fn fewer_streams_part_what_they_can() {
-        let logs = |streams| [F2fsLog::HotData, F2fsLog::WarmData, F2fsLog::ColdData].map(|log| f2fs_stream(log, streams));
+        let logs = |streams| {
+            [F2fsLog::HotData, F2fsLog::WarmData, F2fsLog::ColdData]
+                .map(|log| f2fs_stream(log, streams))
+        };
         assert_eq!([logs(3), logs(2), logs(1)], [[0, 1, 2], [0, 0, 1], [0; 3]]);
-        let files = |streams| [SqliteFile::Wal, SqliteFile::RollbackJournal].map(|file| file.stream(streams));
+        let files = |streams| {
+            [SqliteFile::Wal, SqliteFile::RollbackJournal].map(|file| file.stream(streams))
+        };
         assert_eq!([files(3), files(2), files(1)], [[1, 2], [1, 1], [0; 2]]);
     }
 
@@ -300,7 +319,9 @@ mod tests {
             b"x.db-journal/notes",
             b"an_etilqs_0",
         ];
-        for (names, streams) in [(&journals[..], [3, 2, 1, 0]), (&logs, [2, 1, 1, 0]), (&others, [0; 4])] {
+        for (names, streams) in
+            [(&journals[..], [3, 2, 1, 0]), (&logs, [2, 1, 1, 0]), (&others, [0; 4])]
+        {
             for name in names {
                 let found = [4, 3, 2, 1].map(|streams| sqlite_stream(name, streams));
                 assert_eq!(found, streams, "{}", name.escape_ascii());

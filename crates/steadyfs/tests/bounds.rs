@@ -6,7 +6,10 @@ use crate::common::steps::EXPLICIT;
 use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{Flash, Geometry, Timing};
-use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, CallSequence};
+use steadyfs::{
+    Access, Budget, Call, CallSequence, Config, Cost, Envelope, Error, File, FileSystem,
+    OpenOptions,
+};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Trace};
 
 /// The largest excess of any row of writes over the envelope's rate. It equals the backlog of a
@@ -19,7 +22,12 @@ struct Backlog {
 impl Backlog {
     fn add(&mut self, write_ns: u64) {
         self.now_ns = (self.now_ns + write_ns).saturating_sub(self.envelope.rate_ns);
-        assert!(self.now_ns <= self.envelope.burst_ns, "{} ns over the rate of {:?}", self.now_ns, self.envelope);
+        assert!(
+            self.now_ns <= self.envelope.burst_ns,
+            "{} ns over the rate of {:?}",
+            self.now_ns,
+            self.envelope
+        );
     }
 }
 
@@ -55,7 +63,8 @@ fn on_full_volumes(test: &str, act: impl Fn(Full<'_, '_>)) {
         let mut device = shape.device(seed);
         let mut model = Model::new(EXPLICIT);
         fill(&mut device, &mut model, percent);
-        let names: Vec<(String, usize)> = model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
+        let names: Vec<(String, usize)> =
+            model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
         let page = shape.logical_bytes() as usize;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         let open = |(name, bytes): &(String, usize)| {
@@ -71,12 +80,16 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
     on_full_volumes("any_row_of_overwrites_stays_within_both_envelopes", |mut volume| {
         let timing = volume.fs.flash().timing();
         let data = vec![0xC3; volume.page];
-        let mut backlogs = volume.fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
+        let mut backlogs = volume
+            .fs
+            .envelopes(Call::Overwrite, &timing)
+            .map(|envelope| Backlog { envelope, now_ns: 0 });
         for _ in 0..6 * volume.fs.usage().usable_bytes / volume.page as u64 {
             let (file, pages) = volume.pick();
             let at = volume.rng.below(pages) * volume.page as u64;
             let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
-                bounded(fs, Call::Overwrite, |fs| fs.write(&mut files[file].0, at, &data)).expect("overwrite");
+                bounded(fs, Call::Overwrite, |fs| fs.write(&mut files[file].0, at, &data))
+                    .expect("overwrite");
             });
             backlogs.iter_mut().for_each(|backlog| backlog.add(write_ns));
         }
@@ -87,23 +100,30 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
 /// of the whole row before the write.
 #[test]
 fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
-    on_full_volumes("a_durable_write_of_many_pages_stays_within_the_bound_of_the_row", |mut volume| {
-        let timing = volume.fs.flash().timing();
-        let mut rows = 0;
-        for _ in 0..2 * volume.fs.usage().usable_bytes / volume.page as u64 {
-            let (file, pages) = volume.pick();
-            let count = 1 + volume.rng.below(pages.min(24));
-            let at = volume.rng.below(pages - count + 1) * volume.page as u64;
-            let data = vec![0x3C; volume.page * count as usize];
-            let bound_ns = volume.fs.sequence_bound_ns(CallSequence::Overwrites(count as u32), &timing);
-            let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
-                fs.write(&mut files[file].0, at, &data).expect("overwrite");
-            });
-            assert!(write_ns <= bound_ns, "{count} pages: {write_ns} ns, the bound is {bound_ns}");
-            rows += u32::from(count > 1);
-        }
-        assert!(rows > 20, "{rows} writes of more than one page");
-    });
+    on_full_volumes(
+        "a_durable_write_of_many_pages_stays_within_the_bound_of_the_row",
+        |mut volume| {
+            let timing = volume.fs.flash().timing();
+            let mut rows = 0;
+            for _ in 0..2 * volume.fs.usage().usable_bytes / volume.page as u64 {
+                let (file, pages) = volume.pick();
+                let count = 1 + volume.rng.below(pages.min(24));
+                let at = volume.rng.below(pages - count + 1) * volume.page as u64;
+                let data = vec![0x3C; volume.page * count as usize];
+                let bound_ns =
+                    volume.fs.sequence_bound_ns(CallSequence::Overwrites(count as u32), &timing);
+                let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
+                    fs.write(&mut files[file].0, at, &data).expect("overwrite");
+                });
+                assert!(
+                    write_ns <= bound_ns,
+                    "{count} pages: {write_ns} ns, the bound is {bound_ns}"
+                );
+                rows += u32::from(count > 1);
+            }
+            assert!(rows > 20, "{rows} writes of more than one page");
+        },
+    );
 }
 
 /// Writes of any length stay within the bound of their row. The handles are durable or not. The
@@ -131,11 +151,17 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             };
             let bytes = if stays { bytes.min(there - offset) } else { bytes };
             let handle = growing.as_mut().filter(|_| !stays).unwrap_or(&mut files[file].0);
-            let bound_ns = fs.sequence_bound_ns(CallSequence::Write { file: handle, offset, bytes: bytes as u32 }, &timing);
+            let bound_ns = fs.sequence_bound_ns(
+                CallSequence::Write { file: handle, offset, bytes: bytes as u32 },
+                &timing,
+            );
             let before_ns = fs.flash().time_ns();
             let result = fs.write(handle, offset, &vec![0xA5; bytes as usize]);
             let write_ns = fs.flash().time_ns() - before_ns;
-            assert!(write_ns <= bound_ns, "{bytes} bytes at {offset}, {result:?}: {write_ns} ns, the bound is {bound_ns}");
+            assert!(
+                write_ns <= bound_ns,
+                "{bytes} bytes at {offset}, {result:?}: {write_ns} ns, the bound is {bound_ns}"
+            );
             match result {
                 Ok(()) => long += u32::from(bytes > 2 * *page as u64),
                 Err(Error::NoSpace) => refused += 1,
@@ -163,13 +189,16 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
 /// index has entries. Each overwrite first frees a few of them.
 #[test]
 fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed() {
-    for (page_bytes, pages_per_block, leaving, count) in [(512, 32, 300, 80), (2048, 64, 400, 100)] {
-        let geometry = Geometry { page_bytes, pages_per_block, block_count: 256, programs_bytes: false };
+    for (page_bytes, pages_per_block, leaving, count) in [(512, 32, 300, 80), (2048, 64, 400, 100)]
+    {
+        let geometry =
+            Geometry { page_bytes, pages_per_block, block_count: 256, programs_bytes: false };
         let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let config = Config::for_geometry(&geometry);
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
-        let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+        let mut fs =
+            FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
         let (page, timing) = (fs.usage().logical_bytes as usize, fs.flash().timing());
         let mut file = fs.open("f", OpenOptions::DURABLE).expect("open");
         (0..64).for_each(|n| fs.write(&mut file, n * page as u64, &vec![1; page]).expect("write"));
@@ -181,12 +210,17 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
         fs.commit().expect("commit");
         fs.remove("v").expect("remove");
         fs.commit().expect("commit");
-        assert!(fs.pending_free_bytes().expect("leaving") >= leaving / 2 * page as u64, "nothing is left to be freed");
+        assert!(
+            fs.pending_free_bytes().expect("leaving") >= leaving / 2 * page as u64,
+            "nothing is left to be freed"
+        );
         // Reads are slow and programs are quick, because the bound of a row left out reads.
         let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
         let bound_ns = fs.sequence_bound_ns(CallSequence::Overwrites(count), &slow);
         let before = fs.flash().counts();
-        (0..count).for_each(|n| fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write"));
+        (0..count).for_each(|n| {
+            fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write")
+        });
         let after = fs.flash().counts();
         let spent = Cost {
             reads: (after.reads - before.reads) as u32,
@@ -206,11 +240,13 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
 /// The bound of a write of several pages covered only one of them.
 #[test]
 fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
-    let chip = NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), page_bytes_for(4096));
+    let chip =
+        NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), page_bytes_for(4096));
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
-    let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+    let mut fs =
+        FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
     let timing = fs.flash().timing();
     let mut file = fs.open("f", OpenOptions::DURABLE).expect("open");
     let size = fs.usage().usable_bytes / 2;
@@ -219,12 +255,19 @@ fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
         let bytes = [4096, 1 + rng.below(6000) as u32][round as usize % 2];
         let at = if round < 120 { u64::from(round) * 4096 % size } else { rng.below(size - 6000) };
         let page = fs.usage().logical_bytes;
-        let (one_ns, bound_ns) = (fs.bound(Call::Write(page)).time_ns(&timing), fs.bound(Call::Write(bytes)).time_ns(&timing));
-        let row_ns = fs.sequence_bound_ns(CallSequence::Write { file: &file, offset: at, bytes }, &timing);
+        let (one_ns, bound_ns) = (
+            fs.bound(Call::Write(page)).time_ns(&timing),
+            fs.bound(Call::Write(bytes)).time_ns(&timing),
+        );
+        let row_ns =
+            fs.sequence_bound_ns(CallSequence::Write { file: &file, offset: at, bytes }, &timing);
         let before_ns = fs.flash().counts().time_ns;
         fs.write(&mut file, at, &vec![round as u8; bytes as usize]).expect("write");
         let write_ns = fs.flash().counts().time_ns - before_ns;
-        assert!(write_ns <= bound_ns && write_ns <= row_ns, "{bytes} B: {write_ns} ns, told {bound_ns}, as a row {row_ns}");
+        assert!(
+            write_ns <= bound_ns && write_ns <= row_ns,
+            "{bytes} B: {write_ns} ns, told {bound_ns}, as a row {row_ns}"
+        );
         above_one += u32::from(write_ns > one_ns);
     }
     assert!(above_one > 20, "{above_one} writes took longer than one page may");
@@ -272,7 +315,9 @@ fn restart_without_a_write_costs_no_room_and_stays_within_its_bound() {
         let used = device.mount(Access::ReadWrite).expect("mount").usage().used_bytes;
         for _ in 0..300 {
             device.power_cycle();
-            let fs = device.mount(Access::ReadWrite).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+            let fs = device
+                .mount(Access::ReadWrite)
+                .unwrap_or_else(|error| panic!("{}: {error}", shape.name));
             assert_eq!(fs.usage().used_bytes, used);
         }
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
@@ -287,10 +332,13 @@ fn many_restarts_with_a_write_each_brick_nothing() {
         let mut device = shape.device(1);
         fill(&mut device, &mut Model::new(EXPLICIT), 90);
         for round in 0..400 {
-            let mut fs = device.mount(Access::ReadWrite).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+            let mut fs = device
+                .mount(Access::ReadWrite)
+                .unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
             let mut file = fs.open("rest0", OpenOptions::DURABLE).expect("open");
             let data = vec![round as u8; shape.logical_bytes() as usize];
-            fs.write(&mut file, 0, &data).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+            fs.write(&mut file, 0, &data)
+                .unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
             device.power_cycle();
         }
     }
@@ -316,10 +364,16 @@ fn parts_say_what_a_bound_is_made_of() {
     fs.append(&mut log, &[0; 32]).expect("append");
     let empty = fs.bound_parts(append, 0, &timing);
     assert_eq!(empty.failures, Cost::default());
-    assert!(empty.root.plus(&empty.erase).time_ns(&timing) < opening.root.plus(&opening.erase).time_ns(&timing));
+    assert!(
+        empty.root.plus(&empty.erase).time_ns(&timing)
+            < opening.root.plus(&opening.erase).time_ns(&timing)
+    );
     for failures in 1..4 {
         let parts = fs.bound_parts(append, failures, &timing);
-        assert!(parts.failures.erases > failures && parts.failures.programs > failures, "{parts:?}");
+        assert!(
+            parts.failures.erases > failures && parts.failures.programs > failures,
+            "{parts:?}"
+        );
         assert_eq!(parts.call, empty.call);
     }
     // A full journal buffer must be written to make room. A read has one part only.
@@ -340,11 +394,15 @@ fn parts_say_what_a_bound_is_made_of() {
 #[test]
 fn scrubbing_reads_no_more_than_its_budget() {
     for (block_bytes, blocks) in [(4096, 256), (16_384, 64), (65_536, 32)] {
-        let chip = NorPages::new(Nor::with_geometry(block_bytes, blocks, NorTiming::ROUND, 1), page_bytes_for(block_bytes));
+        let chip = NorPages::new(
+            Nor::with_geometry(block_bytes, blocks, NorTiming::ROUND, 1),
+            page_bytes_for(block_bytes),
+        );
         let config = Config::for_geometry(&chip.geometry());
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
-        let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+        let mut fs =
+            FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
         let mut log = fs.open("log", OpenOptions::DURABLE).expect("open");
         let mut rounds = 0;
         for n in 0..2000 {
@@ -384,7 +442,10 @@ fn bounds_of_the_largest_arguments_are_told() {
     for call in calls {
         let bound = fs.bound(call);
         assert!(bound.most().reads > 0, "{call:?}");
-        assert!(fs.bound_with_failures(call, most).time_ns(&timing) >= bound.time_ns(&timing), "{call:?}");
+        assert!(
+            fs.bound_with_failures(call, most).time_ns(&timing) >= bound.time_ns(&timing),
+            "{call:?}"
+        );
         let _ = fs.envelopes(call, &timing);
     }
 }

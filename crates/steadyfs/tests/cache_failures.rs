@@ -14,10 +14,17 @@ const FILES: usize = 4;
 fn write_that_fails_has_changed_nothing_in_the_cache() {
     let mut failed = 0;
     for seed in 0..60 {
-        let chip = Spy::new(NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256), u32::MAX);
+        let chip = Spy::new(
+            NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256),
+            u32::MAX,
+        );
         let geometry = chip.geometry();
         // With `failures: 0`, the volume does not repeat a refused program elsewhere.
-        let config = Config { pages_per_logical_page: 1 + (seed as u16 & 1), failures: 0, ..Config::for_geometry(&geometry) };
+        let config = Config {
+            pages_per_logical_page: 1 + (seed as u16 & 1),
+            failures: 0,
+            ..Config::for_geometry(&geometry)
+        };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut cache = vec![0; config.cache_bytes(&geometry, 2)];
         let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
@@ -33,7 +40,8 @@ fn write_that_fails_has_changed_nothing_in_the_cache() {
             // A longer write would be split into one write for each logical page.
             let length = (1 + rng.below(120) as usize).min(page_bytes - at % page_bytes);
             let bytes = vec![step as u8; length];
-            let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
+            let mut file =
+                fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
             fs.flash_mut().refused = rng.below(4) as u32;
             let result = fs.write(&mut file, at as u64, &bytes);
             fs.flash_mut().refused = 0;

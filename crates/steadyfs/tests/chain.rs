@@ -15,19 +15,30 @@ fn small_changes_are_there_after_each_mount_and_each_rollback() {
         let chip = NorPages::new(Nor::with_geometry(4096, 32, NorTiming::ROUND, seed), 256);
         let geometry = chip.geometry();
         assert!(geometry.programs_bytes);
-        let config =
-            Config { overlay_entries: 60, transaction_pages: 12, checkpoint_programs: 16, ..Config::for_geometry(&geometry) };
+        let config = Config {
+            overlay_entries: 60,
+            transaction_pages: 12,
+            checkpoint_programs: 16,
+            ..Config::for_geometry(&geometry)
+        };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut rng = Rng(seed);
         let mut files = vec![Vec::new(); FILES];
         for _ in 0..30 {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             fs.set_commit_on(CommitOn::MANUAL);
             let mut scratch = vec![0; 4096];
-            fs.check(&mut scratch, false, &mut |finding| panic!("seed {seed}: {finding:?}")).expect("check");
-            for (number, content) in files.iter().enumerate().filter(|(_, content): &(usize, &Vec<u8>)| !content.is_empty()) {
-                let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::READ).expect("open");
+            fs.check(&mut scratch, false, &mut |finding| panic!("seed {seed}: {finding:?}"))
+                .expect("check");
+            for (number, content) in files
+                .iter()
+                .enumerate()
+                .filter(|(_, content): &(usize, &Vec<u8>)| !content.is_empty())
+            {
+                let mut file =
+                    fs.open(format!("f{number}").as_str(), OpenOptions::READ).expect("open");
                 let mut found = vec![0; content.len() + 1];
                 let length = fs.read(&mut file, 0, &mut found).expect("read");
                 assert!(found[..length] == content[..], "seed {seed}: file {number}");
@@ -37,8 +48,12 @@ fn small_changes_are_there_after_each_mount_and_each_rollback() {
                 let before = files.clone();
                 for _ in 0..=rng.below(3) {
                     let number = rng.below(FILES as u64) as usize;
-                    let (offset, length) = (rng.below(files[number].len() as u64 + 1) as usize, 1 + rng.below(90) as usize);
-                    let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
+                    let (offset, length) = (
+                        rng.below(files[number].len() as u64 + 1) as usize,
+                        1 + rng.below(90) as usize,
+                    );
+                    let mut file =
+                        fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
                     let bytes = vec![rng.below(255) as u8; length];
                     fs.write(&mut file, offset as u64, &bytes).expect("write");
                     fs.close(file).expect("close");
@@ -93,7 +108,11 @@ fn a_file_that_grew_page_by_page_is_there_after_a_cut() {
 fn chain_does_not_go_on_where_bits_are_not_erased() {
     let fresh = || {
         let chip = NorPages::new(Nor::with_geometry(4096, 32, NorTiming::ROUND, 1), 256);
-        let config = Config { overlay_entries: 60, transaction_pages: 12, ..Config::for_geometry(&chip.geometry()) };
+        let config = Config {
+            overlay_entries: 60,
+            transaction_pages: 12,
+            ..Config::for_geometry(&chip.geometry())
+        };
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
@@ -112,7 +131,8 @@ fn chain_does_not_go_on_where_bits_are_not_erased() {
     assert!(!touched.is_empty());
     for number in touched {
         let (mut chip, mut memory) = fresh();
-        chip.program_bytes(number / pages, number % pages * 256 + 200, &[0x7F]).expect("a bit flips");
+        chip.program_bytes(number / pages, number % pages * 256 + 200, &[0x7F])
+            .expect("a bit flips");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
         (0..20).for_each(|count| write(&mut fs, &[count; 20]));
         let chip = fs.flash().clone();

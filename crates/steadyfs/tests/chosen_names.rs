@@ -25,7 +25,10 @@ fn names_max(shape: &Shape) -> usize {
 }
 
 fn device(shape: &Shape, seed: u64) -> Device {
-    shape.device_with_config(Config { files_max: names_max(shape) as u32 + 40, ..shape.config() }, seed)
+    shape.device_with_config(
+        Config { files_max: names_max(shape) as u32 + 40, ..shape.config() },
+        seed,
+    )
 }
 
 /// Returns the names of a directory in listing order.
@@ -38,8 +41,9 @@ fn listed(fs: &mut Fs<'_>, directory: InodeNumber) -> Vec<String> {
 }
 
 fn create(fs: &mut Fs<'_>, path: &str) -> Result<(), Error> {
-    let file =
-        bounded(fs, Call::Create { depth: 2 }, |fs| fs.open(path, OpenOptions { create_new: true, ..OpenOptions::CREATE }))?;
+    let file = bounded(fs, Call::Create { depth: 2 }, |fs| {
+        fs.open(path, OpenOptions { create_new: true, ..OpenOptions::CREATE })
+    })?;
     fs.close(file)
 }
 
@@ -70,9 +74,11 @@ fn hold(fs: &mut Fs<'_>, directory: &str, names: &BTreeSet<String>) {
     }
     let none = bounded(fs, Call::Open { depth: 2 }, |fs| fs.stat(&join(directory, "none")));
     assert_eq!(none.err(), Some(Error::NotFound));
-    let mut scratch = vec![0; fs.config().check_bytes(&steadyfs::media::Flash::geometry(fs.flash()))];
+    let mut scratch =
+        vec![0; fs.config().check_bytes(&steadyfs::media::Flash::geometry(fs.flash()))];
     let mut findings = Vec::new();
-    let checked = fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).expect("check");
+    let checked =
+        fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).expect("check");
     assert_eq!(findings.first(), None, "{} findings", checked.findings);
 }
 
@@ -82,21 +88,26 @@ fn live(fs: &mut Fs<'_>, what: &str, choose: impl Fn(u32) -> Vec<String>) {
     let (free, directory) = (fs.usage().used_bytes, "d");
     let names = choose(seeded(fs, directory));
     for name in &names {
-        create(fs, &join(directory, name)).unwrap_or_else(|error| panic!("{what}: {error} for {name:?} of {}", names.len()));
+        create(fs, &join(directory, name))
+            .unwrap_or_else(|error| panic!("{what}: {error} for {name:?} of {}", names.len()));
     }
     fs.commit().expect("commit");
     hold(fs, directory, &first_names().chain(names.iter().cloned()).collect());
     for name in names.iter().step_by(3) {
-        bounded(fs, Call::Remove { depth: 2 }, |fs| fs.remove(&join(directory, name))).expect("remove");
+        bounded(fs, Call::Remove { depth: 2 }, |fs| fs.remove(&join(directory, name)))
+            .expect("remove");
     }
-    let rest = first_names().chain(names.iter().enumerate().filter(|(at, _)| at % 3 > 0).map(|(_, name)| name.clone()));
+    let rest = first_names()
+        .chain(names.iter().enumerate().filter(|(at, _)| at % 3 > 0).map(|(_, name)| name.clone()));
     hold(fs, directory, &rest.collect());
     for name in names.iter().step_by(3).rev() {
-        create(fs, &join(directory, name)).unwrap_or_else(|error| panic!("{what}: {error} for {name:?} again"));
+        create(fs, &join(directory, name))
+            .unwrap_or_else(|error| panic!("{what}: {error} for {name:?} again"));
     }
     hold(fs, directory, &first_names().chain(names.iter().cloned()).collect());
     for name in first_names().chain(names.iter().cloned()) {
-        bounded(fs, Call::Remove { depth: 2 }, |fs| fs.remove(&join(directory, &name))).expect("remove");
+        bounded(fs, Call::Remove { depth: 2 }, |fs| fs.remove(&join(directory, &name)))
+            .expect("remove");
         fs.commit().expect("commit");
     }
     bounded(fs, Call::Remove { depth: 1 }, |fs| fs.remove_dir(directory)).expect("remove_dir");
@@ -106,17 +117,25 @@ fn live(fs: &mut Fs<'_>, what: &str, choose: impl Fn(u32) -> Vec<String>) {
         fs.remove_dir("x").expect("remove_dir");
         fs.commit().expect("commit");
     }
-    assert!(fs.usage().used_bytes <= free + 3 * u64::from(fs.usage().logical_bytes), "{what}: {:?}", fs.usage());
+    assert!(
+        fs.usage().used_bytes <= free + 3 * u64::from(fs.usage().logical_bytes),
+        "{what}: {:?}",
+        fs.usage()
+    );
 }
 
 #[test]
 fn names_in_the_listing_order_of_another_directory_all_arrive() {
     for shape in SHAPES.iter().step_by(2) {
         let (mut one, mut other) = (device(shape, 1), device(shape, 1));
-        let mut memories = (one.mount(Access::ReadWrite).expect("mount"), other.mount(Access::ReadWrite).expect("mount"));
+        let mut memories = (
+            one.mount(Access::ReadWrite).expect("mount"),
+            other.mount(Access::ReadWrite).expect("mount"),
+        );
         let (fs, copy) = (&mut memories.0, &mut memories.1);
         let many = fs.create_dir("many").expect("create_dir");
-        let names: BTreeSet<_> = (0..names_max(shape)).map(|number| format!("{number:05}")).collect();
+        let names: BTreeSet<_> =
+            (0..names_max(shape)).map(|number| format!("{number:05}")).collect();
         for name in &names {
             create(fs, &join("many", name)).expect("create");
         }
@@ -124,13 +143,16 @@ fn names_in_the_listing_order_of_another_directory_all_arrive() {
         // A volume with the same history, so that its directory has the same inode number.
         copy.create_dir("many").expect("create_dir");
         for name in &order {
-            create(copy, &join("many", name)).unwrap_or_else(|error| panic!("{}: {error} for {name:?}", shape.name));
+            create(copy, &join("many", name))
+                .unwrap_or_else(|error| panic!("{}: {error} for {name:?}", shape.name));
         }
         copy.commit().expect("commit");
         hold(copy, "many", &names);
         fs.create_dir("other").expect("create_dir");
         for name in &order {
-            let moved = bounded(fs, Call::Rename { depth: 4 }, |fs| fs.rename(&join("many", name), &join("other", name)));
+            let moved = bounded(fs, Call::Rename { depth: 4 }, |fs| {
+                fs.rename(&join("many", name), &join("other", name))
+            });
             moved.unwrap_or_else(|error| panic!("{}: {error} for {name:?}", shape.name));
         }
         fs.commit().expect("commit");
@@ -168,7 +190,9 @@ fn names_of_one_hash_all_arrive() {
         for (begins, count) in [(long, 12), ("", 80)] {
             let mut device = device(shape, 1);
             let mut fs = device.mount(Access::ReadWrite).expect("mount");
-            live(&mut fs, &format!("{}, {count} of one hash", shape.name), |seed| of_one_hash(seed, begins, count));
+            live(&mut fs, &format!("{}, {count} of one hash", shape.name), |seed| {
+                of_one_hash(seed, begins, count)
+            });
         }
     }
 }
@@ -188,11 +212,20 @@ fn a_volume_without_chosen_names_keeps_its_bounds() {
             create(&mut fs, &join("d", &name)).expect("create");
         }
         let chosen = fs.bound(Call::Open { depth: 1 });
-        assert!(!before.holds(&chosen.most()), "{}: the bound counts names of equal hash", shape.name);
+        assert!(
+            !before.holds(&chosen.most()),
+            "{}: the bound counts names of equal hash",
+            shape.name
+        );
         fs.commit().expect("commit");
         device.power_cycle();
         let fs = device.mount(Access::ReadWrite).expect("mount");
-        assert_eq!(fs.bound(Call::Open { depth: 1 }), chosen, "{}: the bound after a mount", shape.name);
+        assert_eq!(
+            fs.bound(Call::Open { depth: 1 }),
+            chosen,
+            "{}: the bound after a mount",
+            shape.name
+        );
     }
 }
 
@@ -232,7 +265,8 @@ fn chosen_names_survive_power_cuts_and_are_listed_once_while_they_come_and_go() 
     let test = "chosen_names_survive_power_cuts_and_are_listed_once_while_they_come_and_go";
     for_seeds("chosen_names", test, 4, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model, mut rng) = (device(shape, seed), Model::new(EXPLICIT), Rng(seed));
+        let (mut device, mut model, mut rng) =
+            (device(shape, seed), Model::new(EXPLICIT), Rng(seed));
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         session.create_dir("d").expect("create_dir");
         for name in first_names() {
@@ -251,7 +285,8 @@ fn chosen_names_survive_power_cuts_and_are_listed_once_while_they_come_and_go() 
             session.start_listing("d");
             // Until power fails.
             loop {
-                let pick = |rng: &mut Rng| join("d", &names[rng.below(names.len() as u64) as usize]);
+                let pick =
+                    |rng: &mut Rng| join("d", &names[rng.below(names.len() as u64) as usize]);
                 let (one, other) = (pick(&mut rng), pick(&mut rng));
                 let result = match rng.below(12) {
                     0 | 1 => session.remove(&one),
@@ -262,7 +297,10 @@ fn chosen_names_survive_power_cuts_and_are_listed_once_while_they_come_and_go() 
                 };
                 session.note_listing();
                 if let Err(error) = result {
-                    assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}");
+                    assert!(
+                        matches!(error, Error::Device | Error::Unknown | Error::ReadOnly),
+                        "{error}"
+                    );
                     break;
                 }
                 while session.handles.len() > 4 {

@@ -9,8 +9,8 @@ use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{
-    Access, CleanReader, Config, Cost, Cursor, Damage, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
-    OpenOptions, ROOT, Reader,
+    Access, CleanReader, Config, Cost, Cursor, Damage, Entry, Error, File, FileSystem, InodeNumber,
+    Kind, MountError, OpenOptions, ROOT, Reader,
 };
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Tearable, Trace};
 
@@ -23,7 +23,8 @@ trait Reads {
     fn open_at(&mut self, path: &str) -> Result<File, Error>;
     fn read_at(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error>;
     fn close_it(&mut self, file: File);
-    fn next(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error>;
+    fn next(&mut self, directory: InodeNumber, cursor: &mut Cursor)
+    -> Result<Option<Entry>, Error>;
     fn size_at(&mut self, path: &str) -> Result<u64, Error>;
 }
 
@@ -33,13 +34,22 @@ macro_rules! reads {
             fn open_at(&mut self, path: &str) -> Result<File, Error> {
                 self.open(path)
             }
-            fn read_at(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+            fn read_at(
+                &mut self,
+                file: &mut File,
+                offset: u64,
+                data: &mut [u8],
+            ) -> Result<usize, Error> {
                 self.read(file, offset, data)
             }
             fn close_it(&mut self, file: File) {
                 self.close(file);
             }
-            fn next(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+            fn next(
+                &mut self,
+                directory: InodeNumber,
+                cursor: &mut Cursor,
+            ) -> Result<Option<Entry>, Error> {
                 self.list(directory, cursor)
             }
             fn size_at(&mut self, path: &str) -> Result<u64, Error> {
@@ -70,7 +80,11 @@ fn tree(reader: &mut impl Reads) -> Result<Tree, Error> {
             let (mut at, mut piece) = (0, 100 + 700 * (tree.len() % 3));
             while at < data.len() {
                 piece = piece.min(data.len() - at);
-                assert_eq!(reader.read_at(&mut file, at as u64, &mut data[at..at + piece])?, piece, "{path}");
+                assert_eq!(
+                    reader.read_at(&mut file, at as u64, &mut data[at..at + piece])?,
+                    piece,
+                    "{path}"
+                );
                 at += piece;
             }
             reader.close_it(file);
@@ -95,9 +109,16 @@ fn nor(block_bytes: u32, block_count: u32, page_bytes: u32) -> NorPages<Nor> {
 }
 
 fn card() -> SectorPages<Sectors> {
-    let layout =
-        SectorLayout { first: 0, sectors: 40 * 65, block_sectors: 65, page_bytes: 1024, tags: TagPlace::Beside, volume: 7 };
-    SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).expect("a layout that is possible")
+    let layout = SectorLayout {
+        first: 0,
+        sectors: 40 * 65,
+        block_sectors: 65,
+        page_bytes: 1024,
+        tags: TagPlace::Beside,
+        volume: 7,
+    };
+    SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout)
+        .expect("a layout that is possible")
 }
 
 fn on_each_medium(test: &impl EachMedium) {
@@ -128,7 +149,8 @@ impl<F: Tearable + Metered + Clone> Volume<F> {
 
     /// Changes the volume and unmounts it.
     fn session(&mut self, rng: &mut Rng, changes: u32) {
-        let mut fs = FileSystem::mount(&mut self.chip, Access::ReadWrite, &mut self.memory).expect("mount");
+        let mut fs =
+            FileSystem::mount(&mut self.chip, Access::ReadWrite, &mut self.memory).expect("mount");
         (0..changes).for_each(|_| change(&mut fs, rng).expect("a change"));
         // The append makes sure that the session changes something. A session without a change
         // would leave the volume as it is, clean or not.
@@ -177,15 +199,22 @@ fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng) -> Result<(), Err
         1 => fs.remove(name),
         2 => fs.commit(),
         3 => fs.rename(name, names[rng.below(7) as usize]),
-        _ => fs.open(name, OpenOptions { durable: rng.one_in(3), ..OpenOptions::CREATE }).and_then(|mut file| {
-            let bytes = [10, 100, 700, 5000][rng.below(4) as usize];
-            let result = fs.write(&mut file, rng.below(4000), &vec![rng.next() as u8; bytes]);
-            fs.close(file).and(result)
-        }),
+        _ => fs.open(name, OpenOptions { durable: rng.one_in(3), ..OpenOptions::CREATE }).and_then(
+            |mut file| {
+                let bytes = [10, 100, 700, 5000][rng.below(4) as usize];
+                let result = fs.write(&mut file, rng.below(4000), &vec![rng.next() as u8; bytes]);
+                fs.close(file).and(result)
+            },
+        ),
     };
     match result {
         Err(
-            Error::NotFound | Error::Exists | Error::IsADirectory | Error::NotADirectory | Error::NoSpace | Error::IntoItself,
+            Error::NotFound
+            | Error::Exists
+            | Error::IsADirectory
+            | Error::NotADirectory
+            | Error::NoSpace
+            | Error::IntoItself,
         ) => Ok(()),
         result => result,
     }
@@ -215,7 +244,9 @@ impl EachMedium for ShowsTheSame {
 
 #[test]
 fn volume_that_was_ended_cleanly_shows_the_same() {
-    for_seeds("clean_reader", "volume_that_was_ended_cleanly_shows_the_same", 10, |seed| on_each_medium(&ShowsTheSame(seed)));
+    for_seeds("clean_reader", "volume_that_was_ended_cleanly_shows_the_same", 10, |seed| {
+        on_each_medium(&ShowsTheSame(seed))
+    });
 }
 
 /// Power fails in each of the first 39 programs and erases after a clean end.
@@ -274,7 +305,13 @@ struct DamageIsTold(u64);
 impl DamageIsTold {
     /// Returns true if the reader shows the volume. Content pages may be missing then; a read of
     /// them returns an error.
-    fn check<F: Flash + Clone>(chip: &Spy<F>, memory: &mut [u8], before: &Tree, is_clean: bool, what: &str) -> bool {
+    fn check<F: Flash + Clone>(
+        chip: &Spy<F>,
+        memory: &mut [u8],
+        before: &Tree,
+        is_clean: bool,
+        what: &str,
+    ) -> bool {
         match CleanReader::mount(chip.clone(), memory) {
             Ok(mut reader) => {
                 assert!(is_clean, "{what}: what was changed is not there");
@@ -298,7 +335,8 @@ impl EachMedium for DamageIsTold {
         volume.session(&mut rng, 30);
         let before = volume.seen().expect("read");
         let (clean, mut memory) = (volume.chip.clone(), volume.memory.clone());
-        let mut fs = FileSystem::mount(volume.chip, Access::ReadWrite, &mut volume.memory).expect("mount");
+        let mut fs =
+            FileSystem::mount(volume.chip, Access::ReadWrite, &mut volume.memory).expect("mount");
         let described = fs.describe();
         let own = 2 + described.ring_blocks;
         fs.create_dir("something new").and_then(|_| fs.commit()).expect("a change");
@@ -313,14 +351,33 @@ impl EachMedium for DamageIsTold {
             assert_eq!(Self::check(&spy, &mut memory, &before, is_clean, name), is_clean);
             for &page in &pages {
                 let hidden = Spy { hidden: vec![page], ..spy.clone() };
-                let is_shown = Self::check(&hidden, &mut memory, &before, is_clean, &format!("{name}: page {page} hidden"));
+                let is_shown = Self::check(
+                    &hidden,
+                    &mut memory,
+                    &before,
+                    is_clean,
+                    &format!("{name}: page {page} hidden"),
+                );
                 let flipped = Spy { flipped: vec![page], ..spy.clone() };
-                Self::check(&flipped, &mut memory, &before, is_clean, &format!("{name}: page {page} flipped"));
-                (shown, refused) = (shown + u32::from(is_shown), refused + u32::from(is_clean && !is_shown));
+                Self::check(
+                    &flipped,
+                    &mut memory,
+                    &before,
+                    is_clean,
+                    &format!("{name}: page {page} flipped"),
+                );
+                (shown, refused) =
+                    (shown + u32::from(is_shown), refused + u32::from(is_clean && !is_shown));
             }
             for block in 2..own {
                 let hidden = Spy { hidden: spy.pages_of(block), ..spy.clone() };
-                Self::check(&hidden, &mut memory, &before, is_clean, &format!("{name}: block {block} hidden"));
+                Self::check(
+                    &hidden,
+                    &mut memory,
+                    &before,
+                    is_clean,
+                    &format!("{name}: block {block} hidden"),
+                );
             }
         }
         assert!(shown > 100 && refused > 2, "{name}: {shown} and {refused}");
@@ -343,24 +400,35 @@ impl EachMedium for Costs {
         let mut volume = Volume::format(chip);
         for round in 0..10 {
             volume.session(&mut rng, 40);
-            let fs = FileSystem::mount(&mut volume.chip, Access::ReadOnly, &mut volume.memory).expect("mount");
+            let fs = FileSystem::mount(&mut volume.chip, Access::ReadOnly, &mut volume.memory)
+                .expect("mount");
             let described = fs.describe();
             let usual = fs.mount_bound();
             let copies = root_programs(&mut volume.chip, described.ring.0);
             let mut traced = Trace::new(volume.chip.clone());
-            let bound = CleanReader::mount(&mut traced, &mut volume.memory).expect("mount").mount_bound();
+            let bound =
+                CleanReader::mount(&mut traced, &mut volume.memory).expect("mount").mount_bound();
             let clean = cost_of(&traced);
-            assert!(clean.is_within(&bound), "{name}, round {round}: {clean:?}, promised {bound:?}");
+            assert!(
+                clean.is_within(&bound),
+                "{name}, round {round}: {clean:?}, promised {bound:?}"
+            );
             let log = described.geometry.pages_per_block.ilog2();
             if !described.geometry.programs_bytes {
                 assert!(clean.reads <= 2 + described.ring_blocks + copies, "{name}: {clean:?}");
                 assert!(bound.reads < usual.reads, "{name}: {bound:?} {usual:?}");
             }
-            assert!(clean.tag_reads <= 3 * (log + 2) + (copies + 2) * described.ring_blocks, "{name}: {clean:?}");
+            assert!(
+                clean.tag_reads <= 3 * (log + 2) + (copies + 2) * described.ring_blocks,
+                "{name}: {clean:?}"
+            );
             let mut traced = Trace::new(volume.chip.clone());
             Reader::mount(&mut traced, &mut volume.memory).expect("mount").unmount();
             let general = cost_of(&traced);
-            assert!(clean.reads < general.reads, "{name}, round {round}: {clean:?}, a reader {general:?}");
+            assert!(
+                clean.reads < general.reads,
+                "{name}, round {round}: {clean:?}, a reader {general:?}"
+            );
         }
     }
 }
@@ -439,28 +507,41 @@ fn repair_that_has_not_ended_is_told() {
     let mut volume = Volume::format(nand(256, 24, 140));
     (0..4).for_each(|_| volume.session(&mut rng, 60));
     let before = volume.seen().expect("read");
-    let mut scratch = vec![0; Config::for_geometry(&volume.chip.geometry()).check_bytes(&volume.chip.geometry())];
+    let mut scratch =
+        vec![0; Config::for_geometry(&volume.chip.geometry()).check_bytes(&volume.chip.geometry())];
     let mut repairs = 0;
     for page in leaf_pages(&mut volume.chip) {
         for left in (0..60).chain([u32::MAX]) {
             let mut chip = Spy { hidden: vec![page], ..Spy::new(volume.chip.clone(), left) };
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut volume.memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut volume.memory).expect("mount");
             if fs.damage() != Some(Damage::Leaf) {
                 break;
             }
-            let is_done = fs.repair(&mut scratch, &mut |_| {}).is_ok() && fs.unmount().is_ok() && left == u32::MAX;
+            let is_done = fs.repair(&mut scratch, &mut |_| {}).is_ok()
+                && fs.unmount().is_ok()
+                && left == u32::MAX;
             let mut later = Spy { hidden: chip.hidden.clone(), ..chip.again(u32::MAX) };
             let what = format!("leaf in page {page}, {left} changes");
-            match CleanReader::mount(&mut later, &mut volume.memory).map(|mut reader| tree(&mut reader)) {
+            match CleanReader::mount(&mut later, &mut volume.memory)
+                .map(|mut reader| tree(&mut reader))
+            {
                 Ok(seen) if is_done => {
-                    let expected = tree(&mut Reader::mount(&mut later, &mut volume.memory).expect("mount"));
+                    let expected =
+                        tree(&mut Reader::mount(&mut later, &mut volume.memory).expect("mount"));
                     assert_eq!(seen, expected, "{what}");
                     repairs += 1;
                 }
                 // The volume is as before: at most an erase in the ring was done.
                 Ok(Err(Error::Corrupt)) => assert!(chip.changes.len() < 2, "{what}"),
-                Ok(seen) => assert_eq!((seen.as_ref(), chip.changes.len() < 2), (Ok(&before), true), "{what}"),
-                Err(error) => assert_eq!((error, is_done), (MountError::NeedsRecovery, false), "{what}"),
+                Ok(seen) => assert_eq!(
+                    (seen.as_ref(), chip.changes.len() < 2),
+                    (Ok(&before), true),
+                    "{what}"
+                ),
+                Err(error) => {
+                    assert_eq!((error, is_done), (MountError::NeedsRecovery, false), "{what}")
+                }
             }
         }
     }

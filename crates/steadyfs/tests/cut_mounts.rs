@@ -14,7 +14,11 @@ fn is_seal(change: &Change) -> bool {
 
 /// Returns all changes of a mount that is not cut.
 fn changes_of_mount(volume: &Spy<Nand>, memory: &mut [u8]) -> Vec<Change> {
-    FileSystem::mount(volume.again(u32::MAX), Access::ReadWrite, memory).expect("mount").flash().changes.clone()
+    FileSystem::mount(volume.again(u32::MAX), Access::ReadWrite, memory)
+        .expect("mount")
+        .flash()
+        .changes
+        .clone()
 }
 
 /// Cuts a mount after the first page of the root's copies. Returns the medium, the block of the
@@ -32,17 +36,22 @@ fn cut_behind_a_seal(volume: &Spy<Nand>, memory: &mut [u8]) -> (Spy<Nand>, Block
 /// the root or after a gap.
 fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     let mut found = Vec::new();
-    for (page_bytes, pages_per_block, block_count) in [(512, 16, 64), (256, 32, 48), (256, 24, 80), (256, 24, 140)] {
+    for (page_bytes, pages_per_block, block_count) in
+        [(512, 16, 64), (256, 32, 48), (256, 24, 80), (256, 24, 140)]
+    {
         for pages_per_logical_page in [1, 2, 4] {
-            let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
+            let geometry =
+                Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
             let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
             if config.check(&geometry).is_err() {
                 continue;
             }
             let mut memory = vec![0; config.memory_bytes(&geometry)];
             let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
-            let mut chip = FileSystem::format(Spy::new(chip, u32::MAX), &config, &mut memory).expect("format");
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut chip =
+                FileSystem::format(Spy::new(chip, u32::MAX), &config, &mut memory).expect("format");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             (0..40).for_each(|number| write(&mut fs, number));
             found.push((chip, memory));
         }
@@ -53,7 +62,8 @@ fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
 /// Writes or rewrites a file.
 fn write<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) {
     fs.set_commit_on(CommitOn::MANUAL);
-    let mut file = fs.open(format!("file {}", number % 7).as_str(), OpenOptions::CREATE).expect("open");
+    let mut file =
+        fs.open(format!("file {}", number % 7).as_str(), OpenOptions::CREATE).expect("open");
     fs.write(&mut file, 0, &number.to_le_bytes().repeat(50)).expect("write");
     fs.close(file).expect("close");
     fs.commit().expect("commit");
@@ -61,7 +71,8 @@ fn write<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) {
 
 fn read<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) -> u32 {
     let mut data = [0; 4];
-    let mut file = fs.open(format!("file {}", number % 7).as_str(), OpenOptions::READ).expect("open");
+    let mut file =
+        fs.open(format!("file {}", number % 7).as_str(), OpenOptions::READ).expect("open");
     fs.read(&mut file, 0, &mut data).expect("read");
     fs.close(file).expect("close");
     u32::from_le_bytes(data)
@@ -79,9 +90,16 @@ fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
             Change::Root(page, _) | Change::Program(page) => Some(page),
         };
         let first = block * cut.geometry().pages_per_block;
-        gaps += u32::from((first..seal).any(|page| cut.changes.iter().filter_map(programmed).all(|other| other != page)));
+        gaps += u32::from(
+            (first..seal)
+                .any(|page| cut.changes.iter().filter_map(programmed).all(|other| other != page)),
+        );
         let next = changes_of_mount(&cut, &mut memory);
-        assert!(!next.contains(&Change::Erase(block)), "{:?}: block {block} has the newest root", cut.geometry());
+        assert!(
+            !next.contains(&Change::Erase(block)),
+            "{:?}: block {block} has the newest root",
+            cut.geometry()
+        );
     }
     assert!(gaps > 0, "no volume has a gap");
 }
@@ -104,7 +122,12 @@ fn root_that_no_mount_could_read_does_not_come_back() {
         assert!(newest > 1000);
         let mut four = three.again(u32::MAX);
         let mut fs = FileSystem::mount(&mut four, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!(read(&mut fs, 39), newest, "{:?}: what was committed is there", volume.geometry());
+        assert_eq!(
+            read(&mut fs, 39),
+            newest,
+            "{:?}: what was committed is there",
+            volume.geometry()
+        );
     }
 }
 
@@ -116,13 +139,25 @@ fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
         let mut fs = FileSystem::mount(&mut used, Access::ReadWrite, &mut memory).expect("mount");
         // Enough writes that the volume uses blocks which no older root lists.
         (1000..1040).for_each(|number| write(&mut fs, number));
-        let Some(&Change::Erase(block)) = used.changes.first() else { panic!("{:?}", used.changes.first()) };
+        let Some(&Change::Erase(block)) = used.changes.first() else {
+            panic!("{:?}", used.changes.first())
+        };
         for page in used.pages_of(block) {
             let mut later = used.again(u32::MAX);
             later.hidden.push(page);
-            let mut fs = FileSystem::mount(&mut later, Access::ReadWrite, &mut memory).expect("mount");
-            assert_eq!((fs.damage(), read(&mut fs, 1039)), (None, 1039), "{:?}: page {page} lost", volume.geometry());
-            assert!(!fs.flash().changes.contains(&Change::Erase(block)), "{:?}: page {page} lost", volume.geometry());
+            let mut fs =
+                FileSystem::mount(&mut later, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(
+                (fs.damage(), read(&mut fs, 1039)),
+                (None, 1039),
+                "{:?}: page {page} lost",
+                volume.geometry()
+            );
+            assert!(
+                !fs.flash().changes.contains(&Change::Erase(block)),
+                "{:?}: page {page} lost",
+                volume.geometry()
+            );
         }
     }
 }
@@ -134,15 +169,22 @@ fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
 fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
     let chip = NorPages::new(Nor::with_geometry(8192, 60, NorTiming::ROUND, 1), 512);
     let geometry = chip.geometry();
-    let config = Config { pages_per_logical_page: 2, checkpoint_programs: 240, ..Config::for_geometry(&geometry) };
+    let config = Config {
+        pages_per_logical_page: 2,
+        checkpoint_programs: 240,
+        ..Config::for_geometry(&geometry)
+    };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
     // The large file stays for a long time. After its removal, its blocks are the least worn, so
     // that the closed root lists them.
-    for (before, after) in (400..420).step_by(10).flat_map(|before| [(before, 1), (before, 60), (before, 110)]) {
+    for (before, after) in
+        (400..420).step_by(10).flat_map(|before| [(before, 1), (before, 60), (before, 110)])
+    {
         let mut use_it = |left: u32| {
             let mut chip = Spy::new(chip.clone(), left);
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             let mut file = fs.open("large", OpenOptions::CREATE).expect("open");
             fs.write(&mut file, 0, &vec![7; 150_000]).expect("write");
             fs.close(file).expect("close");
@@ -164,7 +206,10 @@ fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
 
         let mut opened = cut.again(u32::MAX);
         let mut fs = FileSystem::mount(&mut opened, Access::ReadWrite, &mut memory).expect("mount");
-        assert!(fs.is_settled() && opened_nothing(&fs), "the root counts, and ends the use of the volume");
+        assert!(
+            fs.is_settled() && opened_nothing(&fs),
+            "the root counts, and ends the use of the volume"
+        );
         (1000..1000 + after).for_each(|number| write(&mut fs, number));
         let mut later = opened.again(u32::MAX);
         later.hidden.push(seal);
@@ -180,7 +225,8 @@ fn opened_nothing<F: Flash + Clone>(fs: &FileSystem<'_, &mut Spy<F>>) -> bool {
 
 /// Returns a small volume whose root takes two pages. Its copy takes two pages too.
 fn small_volume() -> (Spy<Nand>, Vec<u8>) {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = Spy::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), u32::MAX);
@@ -247,7 +293,8 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
         assert!(fs.flash().changes.is_empty(), "a clean end");
         let promised = fs.bound(steadyfs::Call::Create { depth: 0 }).most();
         fs.create_dir("a").expect("create");
-        let erases = fs.flash().changes.iter().filter(|change| matches!(change, Change::Erase(_))).count();
+        let erases =
+            fs.flash().changes.iter().filter(|change| matches!(change, Change::Erase(_))).count();
         assert!(erases >= 2 && erases as u32 <= promised.erases, "{erases} of {}", promised.erases);
         write(&mut fs, 14);
     }
@@ -263,7 +310,8 @@ fn first_change_may_fail_anywhere_and_be_made_again() {
     for at in 1..14 {
         let mut chip = Spy { hidden: volume.hidden.clone(), refused: at, ..volume.again(u32::MAX) };
         {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             // The call itself survives one refusal if another block can take the place.
             if fs.create_dir("a").is_err() {
                 fs.create_dir("a").unwrap_or_else(|error| panic!("{at}: {error}"));
@@ -275,11 +323,15 @@ fn first_change_may_fail_anywhere_and_be_made_again() {
 
         let mut chip = Spy { hidden: volume.hidden.clone(), ..volume.again(at) };
         {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             cut += u32::from(fs.create_dir("a").is_err());
         }
         let mut chip = Spy { hidden: chip.hidden.clone(), ..chip.again(u32::MAX) };
-        write(&mut FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount"), 14);
+        write(
+            &mut FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount"),
+            14,
+        );
         expect_written(&chip, 14, &mut memory);
     }
     assert!(cut >= 5, "it was cut in many places: {cut}");
@@ -296,12 +348,15 @@ fn page_that_a_mount_copied_and_that_is_lost_costs_its_content_only() {
         write(&mut fs, 5);
         let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
         // The last write is a transaction of its own: its tag commits it.
-        (0..3u8).for_each(|part| fs.write(&mut file, u64::from(part) * unit, &[part; 1024]).expect("write"));
+        (0..3u8).for_each(|part| {
+            fs.write(&mut file, u64::from(part) * unit, &[part; 1024]).expect("write")
+        });
         fs.write(&mut file, unit, &[9; 1024]).expect("write");
     }
     let mut settled = chip.again(u32::MAX);
     FileSystem::mount(&mut settled, Access::ReadWrite, &mut memory).expect("mount");
-    let program = |change: &Change| if let Change::Program(page) = *change { Some(page) } else { None };
+    let program =
+        |change: &Change| if let Change::Program(page) = *change { Some(page) } else { None };
     let copied: Vec<PageIndex> = settled.changes.iter().filter_map(program).collect();
     assert!(!copied.is_empty(), "the last record was copied");
 
@@ -317,7 +372,9 @@ fn page_that_a_mount_copied_and_that_is_lost_costs_its_content_only() {
                     let mut data = [0; 256];
                     match fs.read(&mut file, part as u64 * unit + piece * 256, &mut data) {
                         Ok(_) => assert_eq!(data, [content; 256], "{lost:?} {access:?} {part}"),
-                        Err(error) => assert_eq!((error, part), (Error::Corrupt, 1), "{lost:?} {access:?}"),
+                        Err(error) => {
+                            assert_eq!((error, part), (Error::Corrupt, 1), "{lost:?} {access:?}")
+                        }
                     }
                     costs += u32::from(data == [0; 256] && content != 0);
                 }

@@ -31,83 +31,107 @@ fn many(number: u16) -> String {
 
 #[test]
 fn every_name_of_a_large_directory_is_found_and_listed_once() {
-    for_seeds("directories", "every_name_of_a_large_directory_is_found_and_listed_once", SHAPES.len() as u64, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (device(shape, seed), Model::new(EXPLICIT));
-        let mut session = Session::mount(&mut device, &mut model).expect("mount");
-        session.create_dir("many").expect("create_dir");
-        for number in 0..names_max(shape) {
-            session.open(&join("many", &many(number)), true).expect("create").expect("room");
-            session.close(0).expect("close");
-        }
-        session.check().expect("contents");
-        for number in 0..names_max(shape) {
-            session.stat(&join("many", &many(number))).expect("stat");
-            session.stat(&join("many", &format!("no entry {number}"))).expect("stat of nothing");
-        }
-        session.remove_all().expect("remove");
-    });
+    for_seeds(
+        "directories",
+        "every_name_of_a_large_directory_is_found_and_listed_once",
+        SHAPES.len() as u64,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (mut device, mut model) = (device(shape, seed), Model::new(EXPLICIT));
+            let mut session = Session::mount(&mut device, &mut model).expect("mount");
+            session.create_dir("many").expect("create_dir");
+            for number in 0..names_max(shape) {
+                session.open(&join("many", &many(number)), true).expect("create").expect("room");
+                session.close(0).expect("close");
+            }
+            session.check().expect("contents");
+            for number in 0..names_max(shape) {
+                session.stat(&join("many", &many(number))).expect("stat");
+                session
+                    .stat(&join("many", &format!("no entry {number}")))
+                    .expect("stat of nothing");
+            }
+            session.remove_all().expect("remove");
+        },
+    );
 }
 
 #[test]
 fn entries_that_stay_are_listed_once_while_others_come_and_go() {
-    for_seeds("directories", "entries_that_stay_are_listed_once_while_others_come_and_go", SHAPES.len() as u64, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model, mut rng) = (device(shape, seed), Model::new(CommitOn::EVERY_WRITE), Rng(seed));
-        let mut session = Session::mount(&mut device, &mut model).expect("mount");
-        session.create_dir("many").expect("create_dir");
-        let count = u64::from(names_max(shape)) / 2;
-        let path = |number: u64| join("many", &many(number as u16));
-        // A few names to begin with: the listing begins with one or two buckets and ends with
-        // dozens.
-        for number in 0..12 {
-            session.open(&path(number), false).expect("create");
-        }
-        for round in 0..3 {
-            session.start_listing("many");
-            while session.listing.is_some() {
-                for _ in 0..rng.below(12) {
-                    let (from, to) = (path(rng.below(count)), path(rng.below(count)));
-                    match rng.below(if round == 2 { 4 } else { 10 }) {
-                        0 => session.remove(&from).expect("remove"),
-                        1 => session.rename(&from, &to).expect("rename"),
-                        2 => session.step(&Op::Commit).expect("commit"),
-                        _ => session.open(&from, false).map(drop).expect("create"),
-                    }
-                    session.note_listing();
-                }
-                session.list_one().expect("list");
+    for_seeds(
+        "directories",
+        "entries_that_stay_are_listed_once_while_others_come_and_go",
+        SHAPES.len() as u64,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (mut device, mut model, mut rng) =
+                (device(shape, seed), Model::new(CommitOn::EVERY_WRITE), Rng(seed));
+            let mut session = Session::mount(&mut device, &mut model).expect("mount");
+            session.create_dir("many").expect("create_dir");
+            let count = u64::from(names_max(shape)) / 2;
+            let path = |number: u64| join("many", &many(number as u16));
+            // A few names to begin with: the listing begins with one or two buckets and ends with
+            // dozens.
+            for number in 0..12 {
+                session.open(&path(number), false).expect("create");
             }
-        }
-        session.check().expect("contents");
-    });
+            for round in 0..3 {
+                session.start_listing("many");
+                while session.listing.is_some() {
+                    for _ in 0..rng.below(12) {
+                        let (from, to) = (path(rng.below(count)), path(rng.below(count)));
+                        match rng.below(if round == 2 { 4 } else { 10 }) {
+                            0 => session.remove(&from).expect("remove"),
+                            1 => session.rename(&from, &to).expect("rename"),
+                            2 => session.step(&Op::Commit).expect("commit"),
+                            _ => session.open(&from, false).map(drop).expect("create"),
+                        }
+                        session.note_listing();
+                    }
+                    session.list_one().expect("list");
+                }
+            }
+            session.check().expect("contents");
+        },
+    );
 }
 
 #[test]
 fn a_directory_of_a_thousand_names_survives_power_cuts_while_it_grows() {
-    for_seeds("directories", "a_directory_of_a_thousand_names_survives_power_cuts_while_it_grows", 12, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model, mut rng) = (device(shape, seed), Model::new(EXPLICIT), Rng(seed));
-        let mut number = 0;
-        while number < names_max(shape) / 2 {
-            device.power_cycle();
-            let mut session = Session::mount(&mut device, &mut model).expect("mount");
-            session.fs.flash_mut().inner_mut().cut_at(1 + rng.below(80));
-            // Until power fails.
+    for_seeds(
+        "directories",
+        "a_directory_of_a_thousand_names_survives_power_cuts_while_it_grows",
+        12,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (mut device, mut model, mut rng) =
+                (device(shape, seed), Model::new(EXPLICIT), Rng(seed));
+            let mut number = 0;
             while number < names_max(shape) / 2 {
-                let created = session.open(&join("", &many(number)), rng.one_in(4));
-                match created.and_then(|_| if rng.one_in(9) { session.step(&Op::Commit) } else { Ok(()) }) {
-                    Ok(()) => number += 1,
-                    Err(error) => {
-                        assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}");
-                        break;
+                device.power_cycle();
+                let mut session = Session::mount(&mut device, &mut model).expect("mount");
+                session.fs.flash_mut().inner_mut().cut_at(1 + rng.below(80));
+                // Until power fails.
+                while number < names_max(shape) / 2 {
+                    let created = session.open(&join("", &many(number)), rng.one_in(4));
+                    match created.and_then(|_| {
+                        if rng.one_in(9) { session.step(&Op::Commit) } else { Ok(()) }
+                    }) {
+                        Ok(()) => number += 1,
+                        Err(error) => {
+                            assert!(
+                                matches!(error, Error::Device | Error::Unknown | Error::ReadOnly),
+                                "{error}"
+                            );
+                            break;
+                        }
                     }
                 }
             }
-        }
-        device.power_cycle();
-        Session::mount(&mut device, &mut model).expect("mount");
-    });
+            device.power_cycle();
+            Session::mount(&mut device, &mut model).expect("mount");
+        },
+    );
 }
 
 #[test]
@@ -125,7 +149,10 @@ fn paths_go_up_down_and_nowhere() {
     assert_eq!(fs.stat((b, "file")).map(|stat| stat.inode), Ok(inode));
     assert_eq!(fs.stat((b, "..")).map(|stat| stat.inode), Ok(a));
     assert_eq!(fs.stat((b, "../../a/b")).map(|stat| (stat.inode, stat.parent)), Ok((b, a)));
-    assert_eq!(fs.stat("").map(|stat| (stat.inode, stat.parent, stat.subdirectories)), Ok((ROOT, ROOT, 1)));
+    assert_eq!(
+        fs.stat("").map(|stat| (stat.inode, stat.parent, stat.subdirectories)),
+        Ok((ROOT, ROOT, 1))
+    );
     let refused = [
         (fs.stat("a/c/file").err(), Error::NotFound),
         (fs.stat("a/b/file/x").err(), Error::NotADirectory),
@@ -173,7 +200,10 @@ fn names_may_be_as_long_as_the_settings_say_and_no_longer() {
         assert_eq!(fs.open(&longer, OpenOptions::CREATE).err(), Some(Error::NameTooLong));
         assert_eq!(fs.create_dir(&longer).err(), Some(Error::NameTooLong));
         assert_eq!(fs.rename(&longest, &longer), Err(Error::NameTooLong));
-        assert_eq!(contents(&mut fs).expect("contents").files().map(|(path, _)| path).collect::<Vec<_>>(), [longest]);
+        assert_eq!(
+            contents(&mut fs).expect("contents").files().map(|(path, _)| path).collect::<Vec<_>>(),
+            [longest]
+        );
     }
 }
 
@@ -234,7 +264,8 @@ fn looking_a_name_up_costs_no_more_in_a_large_directory() {
         let (mut limits, mut worst) = (Vec::new(), Vec::new());
         for number in 0..names_max(shape) / 2 {
             let call = Call::Create { depth: 1 };
-            let file = bounded(&mut fs, call, |fs| fs.open(&many(number), OpenOptions::CREATE)).expect("create");
+            let file = bounded(&mut fs, call, |fs| fs.open(&many(number), OpenOptions::CREATE))
+                .expect("create");
             fs.close(file).expect("close");
             if number % 100 == 99 {
                 fs.commit().expect("commit");
@@ -247,7 +278,11 @@ fn looking_a_name_up_costs_no_more_in_a_large_directory() {
                 worst.push(reads.max().expect("names"));
             }
         }
-        assert!(limits.iter().all(|limit| limit == &limits[0]), "{}: the bound depends on the number of names", shape.name);
+        assert!(
+            limits.iter().all(|limit| limit == &limits[0]),
+            "{}: the bound depends on the number of names",
+            shape.name
+        );
         println!("{}: reads of the dearest look-up among 100, 200 … names: {worst:?}", shape.name);
     }
 }

@@ -5,7 +5,9 @@ use crate::common::{Chip, Rng, SHAPES, Shape, for_seeds};
 use crate::fail_once::{FailOnce, Way};
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Bound, Budget, Config, ConfigError, Error, FileSystem, MountError, OpenOptions};
+use steadyfs::{
+    Access, Bound, Budget, Config, ConfigError, Error, FileSystem, MountError, OpenOptions,
+};
 use steadyfs_lab::model::cost;
 use steadyfs_sim::fault::Operation;
 use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
@@ -16,7 +18,8 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 /// or not.
 fn config(shape: &Shape) -> Config {
     let config = shape.config();
-    let pages_per_logical_page = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.pages_per_logical_page };
+    let pages_per_logical_page =
+        if shape.page_bytes < SECTOR_BYTES { 2 } else { config.pages_per_logical_page };
     let (streams, moved_apart, auto_streams) = match shape.name {
         "nand-32x512-copy" => (4, false, false),
         "nand-64x256" => (2, true, true),
@@ -31,7 +34,8 @@ fn device(shape: &Shape, seed: u64) -> (Chip, Vec<u8>) {
     let mut chip = Trace::new(PowerCut::new(FailOps::new(shape.medium(seed), seed), seed));
     let config = config(shape);
     let mut memory = vec![0xA5; config.memory_bytes(&chip.geometry())];
-    Disk::format(&mut chip, &config, &mut memory).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+    Disk::format(&mut chip, &config, &mut memory)
+        .unwrap_or_else(|error| panic!("{}: {error}", shape.name));
     (chip, memory)
 }
 
@@ -45,7 +49,10 @@ trait Watched: Flash {
 impl Watched for &mut Chip {
     fn spent(&mut self) -> Option<Counters> {
         let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
-        let is_clean = !self.records().iter().any(|record| failed(record.operation) && record.failure.is_some());
+        let is_clean = !self
+            .records()
+            .iter()
+            .any(|record| failed(record.operation) && record.failure.is_some());
         self.take_records();
         is_clean.then(|| self.counts())
     }
@@ -107,7 +114,12 @@ fn bounded<F: Watched, T>(
 }
 
 /// Makes one random step on the first `sectors` sectors.
-fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, sectors: u32) -> Result<(), Error> {
+fn step<F: Watched>(
+    disk: &mut Disk<'_, F>,
+    oracle: &mut Oracle,
+    rng: &mut Rng,
+    sectors: u32,
+) -> Result<(), Error> {
     let per_page = disk.page_sectors();
     let sector = rng.below(sectors.into()) as u32;
     let in_page = per_page - sector % per_page;
@@ -117,16 +129,23 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
             let (sector, count) = match rng.below(4) {
                 0 | 1 => (sector - sector % per_page, per_page),
                 2 => (sector, 1 + rng.below(in_page.into()) as u32),
-                _ => (sector, 1 + rng.below(u64::from(3 * per_page).min(u64::from(sectors - sector))) as u32),
+                _ => (
+                    sector,
+                    1 + rng.below(u64::from(3 * per_page).min(u64::from(sectors - sector))) as u32,
+                ),
             };
-            let data: Vec<u8> = (0..count as usize * SECTOR).map(|at| (at / 7) as u8 ^ rng.0 as u8).collect();
+            let data: Vec<u8> =
+                (0..count as usize * SECTOR).map(|at| (at / 7) as u8 ^ rng.0 as u8).collect();
             let durable = rng.one_in(3);
             let mut at = sector;
             for piece in pieces(&data, sector, per_page) {
                 let (bytes, state) = (piece.len() as u32, vec![oracle.changed(at, piece)]);
                 let stream = (at * 4 / sectors) as u8;
-                let call = if durable { DiskCall::WriteDurable(bytes) } else { DiskCall::Write(bytes) };
-                bounded(disk, oracle, call, state, |disk| disk.write_with(at, piece, WriteOptions { durable, stream }))?;
+                let call =
+                    if durable { DiskCall::WriteDurable(bytes) } else { DiskCall::Write(bytes) };
+                bounded(disk, oracle, call, state, |disk| {
+                    disk.write_with(at, piece, WriteOptions { durable, stream })
+                })?;
                 if durable {
                     oracle.flushed();
                 }
@@ -134,18 +153,24 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
             }
         }
         13..=15 => {
-            let (mut at, end) = (sector, (sector + rng.below(u64::from(30 * per_page)) as u32).min(sectors));
+            let (mut at, end) =
+                (sector, (sector + rng.below(u64::from(30 * per_page)) as u32).min(sectors));
             while at < end {
                 let (first, last) = (at.div_ceil(per_page), end / per_page);
                 // A trim discards pages from the first page on, and returns the number of
                 // sectors.
                 let until = |page: u32, oracle: &Oracle| {
                     let bytes = (page.saturating_sub(first) * per_page) as usize * SECTOR;
-                    if bytes == 0 { oracle.now().to_vec() } else { oracle.changed(first * per_page, &vec![0; bytes]) }
+                    if bytes == 0 {
+                        oracle.now().to_vec()
+                    } else {
+                        oracle.changed(first * per_page, &vec![0; bytes])
+                    }
                 };
                 let known = oracle.states.len();
                 let states = (first..=last.max(first)).map(|page| until(page, oracle)).collect();
-                let done = bounded(disk, oracle, DiskCall::Trim, states, |disk| disk.trim(at, end - at))?;
+                let done =
+                    bounded(disk, oracle, DiskCall::Trim, states, |disk| disk.trim(at, end - at))?;
                 assert!(done > 0, "it goes on");
                 oracle.states.truncate(known);
                 oracle.states.push(until(((at + done) / per_page).min(last), oracle));
@@ -160,8 +185,13 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
         _ => {
             let count = 1 + rng.below(u64::from(sectors - sector).min(40)) as usize;
             let mut found = vec![0xEE; count * SECTOR];
-            bounded(disk, oracle, DiskCall::Read(found.len() as u32), vec![], |disk| disk.read(sector, &mut found))?;
-            assert!(found == oracle.now()[sector as usize * SECTOR..][..found.len()], "sectors from {sector} on");
+            bounded(disk, oracle, DiskCall::Read(found.len() as u32), vec![], |disk| {
+                disk.read(sector, &mut found)
+            })?;
+            assert!(
+                found == oracle.now()[sector as usize * SECTOR..][..found.len()],
+                "sectors from {sector} on"
+            );
         }
     }
     Ok(())
@@ -171,7 +201,10 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
 fn pieces(data: &[u8], sector: u32, per_page: u32) -> Vec<&[u8]> {
     let first = (((per_page - sector % per_page) * SECTOR_BYTES) as usize).min(data.len());
     let (first, rest) = data.split_at(first);
-    std::iter::once(first).chain(rest.chunks((per_page * SECTOR_BYTES) as usize)).filter(|piece| !piece.is_empty()).collect()
+    std::iter::once(first)
+        .chain(rest.chunks((per_page * SECTOR_BYTES) as usize))
+        .filter(|piece| !piece.is_empty())
+        .collect()
 }
 
 fn content<F: Flash>(disk: &mut Disk<'_, F>, sectors: u32) -> Vec<u8> {
@@ -188,14 +221,17 @@ fn random_calls_leave_what_the_oracle_says() {
         let mut rng = Rng(seed);
         let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let sectors = disk.sectors();
-        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
+        let mut oracle =
+            Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
         // The disk is full, and stays full except for trimmed sectors.
         for page in 0..sectors / disk.page_sectors() {
             let data = vec![page as u8 | 1; disk.page_sectors() as usize * SECTOR];
             let sector = page * disk.page_sectors();
             let state = vec![oracle.changed(sector, &data)];
-            bounded(&mut disk, &mut oracle, DiskCall::Write(data.len() as u32), state, |disk| disk.write(sector, &data))
-                .expect("fill");
+            bounded(&mut disk, &mut oracle, DiskCall::Write(data.len() as u32), state, |disk| {
+                disk.write(sector, &data)
+            })
+            .expect("fill");
             oracle.flushed();
         }
         for round in 0..3 {
@@ -224,51 +260,70 @@ fn random_calls_leave_what_the_oracle_says() {
 
 #[test]
 fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
-    for_seeds("disk", "power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed", 12, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (chip, mut memory) = device(shape, seed);
-        let mut staged = chip.clone();
-        let mut disk = Disk::mount(&mut staged, Access::ReadWrite, &mut memory).expect("mount");
-        let sectors = (24 * disk.page_sectors()).min(disk.sectors());
-        // The rest is full, so that reclamation is active.
-        for sector in sectors..disk.sectors() {
-            disk.write(sector, &[7; SECTOR]).expect("fill");
-        }
-        disk.unmount().expect("unmount");
-        let blank = vec![0; sectors as usize * SECTOR];
-        let mut n = 1 + seed % 5;
-        loop {
-            let (mut chip, mut rng) = (staged.clone(), Rng(seed));
-            let mut oracle = Oracle { states: vec![blank.clone()], keeps_failed: true };
-            let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-            disk.flash_mut().inner_mut().cut_at(n);
-            let cut = (0..120).find_map(|_| step(&mut disk, &mut oracle, &mut rng, sectors).err());
-            match cut {
-                None => break,
-                Some(error) => assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}"),
+    for_seeds(
+        "disk",
+        "power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed",
+        12,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (chip, mut memory) = device(shape, seed);
+            let mut staged = chip.clone();
+            let mut disk = Disk::mount(&mut staged, Access::ReadWrite, &mut memory).expect("mount");
+            let sectors = (24 * disk.page_sectors()).min(disk.sectors());
+            // The rest is full, so that reclamation is active.
+            for sector in sectors..disk.sectors() {
+                disk.write(sector, &[7; SECTOR]).expect("fill");
             }
-            chip.inner_mut().power_on();
-            // Sometimes the next mount is cut as well.
-            if n.is_multiple_of(3) {
-                chip.inner_mut().cut_at(1 + n % 4);
-                let _ = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).is_ok();
-                chip.inner_mut().cancel();
+            disk.unmount().expect("unmount");
+            let blank = vec![0; sectors as usize * SECTOR];
+            let mut n = 1 + seed % 5;
+            loop {
+                let (mut chip, mut rng) = (staged.clone(), Rng(seed));
+                let mut oracle = Oracle { states: vec![blank.clone()], keeps_failed: true };
+                let mut disk =
+                    Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+                disk.flash_mut().inner_mut().cut_at(n);
+                let cut =
+                    (0..120).find_map(|_| step(&mut disk, &mut oracle, &mut rng, sectors).err());
+                match cut {
+                    None => break,
+                    Some(error) => assert!(
+                        matches!(error, Error::Device | Error::Unknown | Error::ReadOnly),
+                        "{error}"
+                    ),
+                }
                 chip.inner_mut().power_on();
+                // Sometimes the next mount is cut as well.
+                if n.is_multiple_of(3) {
+                    chip.inner_mut().cut_at(1 + n % 4);
+                    let _ = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).is_ok();
+                    chip.inner_mut().cancel();
+                    chip.inner_mut().power_on();
+                }
+                let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory)
+                    .expect("mount after the cut");
+                assert_eq!(disk.damage(), None);
+                let found = content(&mut disk, sectors);
+                assert!(
+                    oracle.states.contains(&found),
+                    "{}: cut {n}: none of {} states",
+                    shape.name,
+                    oracle.states.len()
+                );
+                let mut rest = [0; SECTOR];
+                disk.read(sectors + n as u32 % (disk.sectors() - sectors), &mut rest)
+                    .expect("read");
+                assert_eq!(rest, [7; SECTOR]);
+                // Work continues from this state.
+                oracle.states = vec![found];
+                (0..10)
+                    .try_for_each(|_| step(&mut disk, &mut oracle, &mut rng, sectors))
+                    .expect("work after the cut");
+                assert!(content(&mut disk, sectors) == oracle.now());
+                n += 3;
             }
-            let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after the cut");
-            assert_eq!(disk.damage(), None);
-            let found = content(&mut disk, sectors);
-            assert!(oracle.states.contains(&found), "{}: cut {n}: none of {} states", shape.name, oracle.states.len());
-            let mut rest = [0; SECTOR];
-            disk.read(sectors + n as u32 % (disk.sectors() - sectors), &mut rest).expect("read");
-            assert_eq!(rest, [7; SECTOR]);
-            // Work continues from this state.
-            oracle.states = vec![found];
-            (0..10).try_for_each(|_| step(&mut disk, &mut oracle, &mut rng, sectors)).expect("work after the cut");
-            assert!(content(&mut disk, sectors) == oracle.now());
-            n += 3;
-        }
-    });
+        },
+    );
 }
 
 /// Mounts after the cut are cut as well, many times in a row. Anything that one of these mounts
@@ -281,7 +336,8 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
         let mut rng = Rng(seed);
         let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let sectors = (12 * disk.page_sectors()).min(disk.sectors());
-        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: true };
+        let mut oracle =
+            Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: true };
         for round in 0..40 {
             disk.flash_mut().inner_mut().cut_at(1 + rng.below(12));
             while step(&mut disk, &mut oracle, &mut rng, sectors).is_ok() {}
@@ -296,16 +352,25 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
                         Err(Error::Device) if disk.flash_mut().inner_mut().is_off() => continue,
                         result => result.expect("read"),
                     }
-                    assert!(oracle.states.contains(&found), "{}, round {round}: none of the states", shape.name);
+                    assert!(
+                        oracle.states.contains(&found),
+                        "{}, round {round}: none of the states",
+                        shape.name
+                    );
                     oracle.states = vec![found];
                     while step(&mut disk, &mut oracle, &mut rng, sectors).is_ok() {}
                 }
             }
             chip.inner_mut().cancel();
             chip.inner_mut().power_on();
-            disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after the cuts");
+            disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory)
+                .expect("mount after the cuts");
             let found = content(&mut disk, sectors);
-            assert!(oracle.states.contains(&found), "{}, round {round}: none of the states", shape.name);
+            assert!(
+                oracle.states.contains(&found),
+                "{}, round {round}: none of the states",
+                shape.name
+            );
             oracle.states = vec![found];
         }
     });
@@ -315,7 +380,12 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
 fn operation_that_fails_costs_at_most_its_call() {
     for_seeds("disk", "operation_that_fails_costs_at_most_its_call", 12, |seed| {
         let (copy, pages_per_logical_page) = (seed.is_multiple_of(2), 1 + seed as u16 % 2);
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 16,
+            block_count: 64,
+            programs_bytes: false,
+        };
         let config = Config { pages_per_logical_page, ..Config::for_disk(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut chip = FailOnce::new(geometry, copy);
@@ -323,7 +393,8 @@ fn operation_that_fails_costs_at_most_its_call() {
         let mut rng = Rng(seed);
         let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let sectors = 24 * disk.page_sectors();
-        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
+        let mut oracle =
+            Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
         for round in 0..120 {
             disk.flash_mut().fail(rng.below(60), Way::ALL[rng.below(6) as usize]);
             for _ in 0..10 {
@@ -334,7 +405,8 @@ fn operation_that_fails_costs_at_most_its_call() {
                     // After these errors, the result is unknown or the chip is locked. The next
                     // mount decides.
                     Err(Error::Unknown | Error::ReadOnly) => {
-                        disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+                        disk =
+                            Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
                         let found = content(&mut disk, sectors);
                         assert!(oracle.states.contains(&found), "round {round}: {result:?}");
                         oracle.states = vec![found];
@@ -359,7 +431,8 @@ fn trim_makes_room_that_reclamation_need_not_move() {
         let mut rng = Rng(1);
         let before = disk.flash().counts();
         for _ in 0..2000 {
-            disk.write_durable(rng.below((sectors / per_page).into()) as u32 * per_page, &page).expect("write");
+            disk.write_durable(rng.below((sectors / per_page).into()) as u32 * per_page, &page)
+                .expect("write");
         }
         let spent = disk.flash().counts().since(&before);
         spent.copies + spent.programs
@@ -386,7 +459,10 @@ fn trim_makes_room_that_reclamation_need_not_move() {
 fn what_is_no_disk_is_said() {
     let shape = &SHAPES[0];
     let (mut chip, mut memory) = device(shape, 1);
-    assert_eq!(FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).err(), Some(MountError::IsDisk));
+    assert_eq!(
+        FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).err(),
+        Some(MountError::IsDisk)
+    );
     let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let sectors = disk.sectors();
     assert_eq!(disk.read(sectors, &mut [0; SECTOR]), Err(Error::NoSuchSector));
@@ -400,15 +476,27 @@ fn what_is_no_disk_is_said() {
     let mut disk = Disk::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
     assert_eq!(disk.write(0, &[0; SECTOR]), Err(Error::ReadOnly));
     let files = shape.config();
-    assert_eq!(Disk::format(&mut chip, &files, &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
-    assert_eq!(FileSystem::format(&mut chip, &config(shape), &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
+    assert_eq!(
+        Disk::format(&mut chip, &files, &mut memory).err(),
+        Some(ConfigError::FilesOrFailures.into())
+    );
+    assert_eq!(
+        FileSystem::format(&mut chip, &config(shape), &mut memory).err(),
+        Some(ConfigError::FilesOrFailures.into())
+    );
     let mut memory = vec![0; files.memory_bytes(&chip.geometry())];
     FileSystem::format(&mut chip, &files, &mut memory).expect("format");
-    assert_eq!(Disk::mount(&mut chip, Access::ReadWrite, &mut memory).err(), Some(MountError::IsFileSystem));
+    assert_eq!(
+        Disk::mount(&mut chip, Access::ReadWrite, &mut memory).err(),
+        Some(MountError::IsFileSystem)
+    );
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     assert!(fs.open("file", OpenOptions::CREATE).is_ok());
     let small = &SHAPES[2];
     let (mut chip, mut memory) = device(small, 1);
     let narrow = Config { pages_per_logical_page: 1, ..config(small) };
-    assert_eq!(Disk::format(&mut chip, &narrow, &mut memory).err(), Some(ConfigError::SectorBytes.into()));
+    assert_eq!(
+        Disk::format(&mut chip, &narrow, &mut memory).err(),
+        Some(ConfigError::SectorBytes.into())
+    );
 }

@@ -19,7 +19,8 @@ impl Bytes<'_, '_, '_> {
     /// Reads the sector of the current position. Returns its number, the offset in it, and its
     /// bytes.
     fn sector(&mut self) -> io::Result<(u32, usize, [u8; SECTOR_BYTES as usize])> {
-        let (sector, within) = ((self.at / u64::from(SECTOR_BYTES)) as u32, self.at as usize % SECTOR_BYTES as usize);
+        let (sector, within) =
+            ((self.at / u64::from(SECTOR_BYTES)) as u32, self.at as usize % SECTOR_BYTES as usize);
         let mut bytes = [0; SECTOR_BYTES as usize];
         self.disk.read(sector, &mut bytes).map_err(io::Error::other)?;
         Ok((sector, within, bytes))
@@ -93,13 +94,16 @@ fn flushed_files_on_fat_survive_a_power_cut() {
         let mut chip = Trace::new(PowerCut::new(FailOps::new(shape.medium(seed), seed), seed));
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         Disk::format(&mut chip, &config, &mut memory).expect("format");
-        let made = with_disk(&mut chip, &mut memory, |bytes| fatfs::format_volume(bytes, FormatVolumeOptions::new()));
+        let made = with_disk(&mut chip, &mut memory, |bytes| {
+            fatfs::format_volume(bytes, FormatVolumeOptions::new())
+        });
         made.expect("format FAT");
         let mut n = 1 + seed;
         loop {
             let (mut chip, mut acknowledged) = (chip.clone(), Vec::new());
             chip.inner_mut().cut_at(n);
-            let result = with_disk(&mut chip, &mut memory, |bytes| write_files(bytes, &mut acknowledged));
+            let result =
+                with_disk(&mut chip, &mut memory, |bytes| write_files(bytes, &mut acknowledged));
             if result.is_ok() {
                 assert_eq!(acknowledged.len(), 27);
                 break;
@@ -109,7 +113,9 @@ fn flushed_files_on_fat_survive_a_power_cut() {
                 let fat = Fat::new(bytes, FsOptions::new())?;
                 for &number in &acknowledged {
                     let mut found = Vec::new();
-                    fat.root_dir().open_file(&format!("file {number} with a long name"))?.read_to_end(&mut found)?;
+                    fat.root_dir()
+                        .open_file(&format!("file {number} with a long name"))?
+                        .read_to_end(&mut found)?;
                     assert!(found == content(number), "{}: cut {n}: file {number}", shape.name);
                 }
                 Ok(())
@@ -121,7 +127,11 @@ fn flushed_files_on_fat_survive_a_power_cut() {
 }
 
 /// Mounts the disk, calls `act` with its bytes, and unmounts it.
-fn with_disk<T>(chip: &mut Chip, memory: &mut [u8], act: impl FnOnce(Bytes<'_, '_, '_>) -> io::Result<T>) -> io::Result<T> {
+fn with_disk<T>(
+    chip: &mut Chip,
+    memory: &mut [u8],
+    act: impl FnOnce(Bytes<'_, '_, '_>) -> io::Result<T>,
+) -> io::Result<T> {
     let mut disk = Disk::mount(chip, Access::ReadWrite, memory).map_err(io::Error::other)?;
     let result = act(Bytes { disk: &mut disk, at: 0 })?;
     disk.unmount().map_err(io::Error::other)?;

@@ -31,7 +31,9 @@ fn names_that_are_exchanged_name_what_the_other_did() {
                 // The model returns the same error.
                 let _ = session.exchange(one, other);
                 if rng.below(5) == 0 {
-                    session.step(&if rng.below(2) == 0 { Op::Commit } else { Op::Rollback }).expect("step");
+                    session
+                        .step(&if rng.below(2) == 0 { Op::Commit } else { Op::Rollback })
+                        .expect("step");
                 }
             }
             session.check().expect("contents");
@@ -67,16 +69,19 @@ fn told<F: Flash>(fs: &mut FileSystem<'_, F>) -> [String; 2] {
 
 #[test]
 fn an_update_takes_the_place_of_the_old_tree_as_a_whole_wherever_power_fails() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
-    let mut volume = FileSystem::format(Spy::new(chip, u32::MAX), &config, &mut memory).expect("format");
+    let mut volume =
+        FileSystem::format(Spy::new(chip, u32::MAX), &config, &mut memory).expect("format");
     {
         let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, &mut memory).expect("mount");
         for (directory, version) in [("system", b"old"), ("update", b"new")] {
             fs.create_dir(directory).expect("create_dir");
-            let mut file = fs.open(&format!("{directory}/version"), OpenOptions::CREATE).expect("create");
+            let mut file =
+                fs.open(&format!("{directory}/version"), OpenOptions::CREATE).expect("create");
             fs.write(&mut file, 0, version).expect("write");
             fs.close(file).expect("close");
         }
@@ -87,9 +92,15 @@ fn an_update_takes_the_place_of_the_old_tree_as_a_whole_wherever_power_fails() {
     for refused in 1..12 {
         let mut chip = volume.again(u32::MAX);
         chip.refused = refused;
-        let Ok(mut fs) = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory) else { continue };
+        let Ok(mut fs) = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory) else {
+            continue;
+        };
         let is_done = fs.exchange("system", "update").and_then(|()| fs.commit()).is_ok();
-        assert_eq!(told(&mut fs), if is_done { ["new", "old"] } else { ["old", "new"] }, "operation {refused} was refused");
+        assert_eq!(
+            told(&mut fs),
+            if is_done { ["new", "old"] } else { ["old", "new"] },
+            "operation {refused} was refused"
+        );
     }
     let mut seen = [false; 2];
     for left in 0.. {
@@ -98,14 +109,18 @@ fn an_update_takes_the_place_of_the_old_tree_as_a_whole_wherever_power_fails() {
             Ok(mut fs) => fs.exchange("system", "update").and_then(|()| fs.commit()).is_ok(),
             Err(_) => false,
         };
-        let mut fs = FileSystem::mount(cut.again(u32::MAX), Access::ReadWrite, &mut memory).expect("mount");
+        let mut fs =
+            FileSystem::mount(cut.again(u32::MAX), Access::ReadWrite, &mut memory).expect("mount");
         let is_new = match told(&mut fs) {
             told if told == ["old", "new"] => false,
             told if told == ["new", "old"] => true,
             told => panic!("power failed after {left} operations: {told:?}"),
         };
         let mut scratch = vec![0; config.check_bytes(&geometry)];
-        fs.check(&mut scratch, false, &mut |finding| panic!("after {left} operations: {finding:?}")).expect("check");
+        fs.check(&mut scratch, false, &mut |finding| {
+            panic!("after {left} operations: {finding:?}")
+        })
+        .expect("check");
         assert!(is_new || !is_done, "a commit that was answered is gone");
         seen[usize::from(is_new)] = true;
         if is_done {

@@ -19,12 +19,18 @@ fn chains_of_an_earlier_volume_do_not_count() {
         chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut newest = None;
         for mount in 0..mounts {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             assert_eq!(fs.damage(), None, "life {life}, mount {mount}");
             assert_eq!(fs.usage().files, u32::from(newest.is_some()), "life {life}, mount {mount}");
-            let mut file = fs.open("file", OpenOptions { append: false, ..OpenOptions::DURABLE }).expect("open");
+            let mut file = fs
+                .open("file", OpenOptions { append: false, ..OpenOptions::DURABLE })
+                .expect("open");
             let mut content = [0];
-            assert_eq!(fs.read(&mut file, 0, &mut content).expect("read"), usize::from(newest.is_some()));
+            assert_eq!(
+                fs.read(&mut file, 0, &mut content).expect("read"),
+                usize::from(newest.is_some())
+            );
             assert_eq!(content[0], newest.unwrap_or(0), "life {life}, mount {mount}");
             // The chains of the first and third life are in many blocks, the chains of the others
             // in few.
@@ -55,10 +61,15 @@ fn the_first_calls_of_a_new_volume_erase_nothing() {
     // The next block of the ring is erased in advance.
     assert_eq!(chip.chip().erase_counts()[OWN_BLOCKS..], before[OWN_BLOCKS..]);
     // The volume is dropped: a power cut.
-    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
+    let mut fs =
+        FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
     let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), [0; 12 * 256]);
     assert_eq!(fs.read(&mut file, 0, &mut read).expect("read"), read.len());
-    assert!(read.chunks(256).enumerate().all(|(piece, bytes)| bytes.iter().all(|&byte| usize::from(byte) == piece)));
+    assert!(
+        read.chunks(256)
+            .enumerate()
+            .all(|(piece, bytes)| bytes.iter().all(|&byte| usize::from(byte) == piece))
+    );
 }
 
 /// Blocks of the superblocks and of the ring of roots. They are the first blocks of a chip
@@ -75,7 +86,10 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
     for by_format in [true, false] {
         let mut told = Vec::new();
         if by_format {
-            FileSystem::format_erased(&mut chip, &config, &mut memory, &mut |done, all| told.push((done, all))).expect("format");
+            FileSystem::format_erased(&mut chip, &config, &mut memory, &mut |done, all| {
+                told.push((done, all))
+            })
+            .expect("format");
         } else {
             FileSystem::format(&mut chip, &config, &mut memory).expect("format");
         }
@@ -91,9 +105,18 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
         fs.flush(&file).expect("flush");
         // The volume is not unmounted: a power cut. Flushed data is there.
         let after = chip.chip().erase_counts();
-        erased.push(after.iter().zip(&before).skip(OWN_BLOCKS).filter(|(after, before)| after > before).count());
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
-        let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), vec![0; content.len()]);
+        erased.push(
+            after
+                .iter()
+                .zip(&before)
+                .skip(OWN_BLOCKS)
+                .filter(|(after, before)| after > before)
+                .count(),
+        );
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+            .expect("mount after a cut");
+        let (mut file, mut read) =
+            (fs.open("file", OpenOptions::READ).expect("open"), vec![0; content.len()]);
         assert_eq!(fs.read(&mut file, 0, &mut read).expect("read"), content.len());
         assert!(read == content, "content");
     }
@@ -117,7 +140,8 @@ fn work(mut flash: impl Flash, memory: &mut [u8], pieces: u8) {
     assert_eq!((fs.usage().files, fs.damage()), (0, None), "the volume is new");
     let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
     (0..pieces).for_each(|piece| fs.append(&mut file, &[piece; 100]).expect("append"));
-    let mut fs = FileSystem::mount(&mut flash, Access::ReadOnly, memory).expect("mount after a cut");
+    let mut fs =
+        FileSystem::mount(&mut flash, Access::ReadOnly, memory).expect("mount after a cut");
     let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), [0; 100]);
     for piece in 0..pieces {
         assert_eq!(fs.read(&mut file, u64::from(piece) * 100, &mut read), Ok(100));
@@ -129,7 +153,8 @@ fn work(mut flash: impl Flash, memory: &mut [u8], pieces: u8) {
 fn an_erase_that_is_refused_costs_a_format_its_block() {
     let (chip, config) = used_chip();
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
-    let erases = (1..=chip.geometry().block_count.into()).flat_map(|erase| [(erase, true), (erase, false)]);
+    let erases =
+        (1..=chip.geometry().block_count.into()).flat_map(|erase| [(erase, true), (erase, false)]);
     for (erase, erases_all) in erases {
         let mut failing = FailOps::new(chip.clone(), 1);
         failing.fail_erase(erase);
@@ -171,15 +196,21 @@ fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
                 chip.cut_at(cut);
                 if let Ok(mut fs) = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory) {
                     let file = fs.open("file", OpenOptions::DURABLE);
-                    acknowledged += usize::from(file.is_ok_and(|mut file| fs.append(&mut file, &record).is_ok()));
+                    acknowledged += usize::from(
+                        file.is_ok_and(|mut file| fs.append(&mut file, &record).is_ok()),
+                    );
                 }
                 chip.power_on();
             }
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             assert_eq!(fs.damage(), None, "seed {seed}, round {round}");
             let found = content(&mut fs);
             let appended = (found.len() - expected.len()) / record.len();
-            assert!((acknowledged..=cuts as usize).contains(&appended), "seed {seed}, round {round}: {acknowledged}, {appended}");
+            assert!(
+                (acknowledged..=cuts as usize).contains(&appended),
+                "seed {seed}, round {round}: {acknowledged}, {appended}"
+            );
             expected.extend(record.repeat(appended));
             assert!(found == expected, "seed {seed}, round {round}");
             let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
@@ -215,13 +246,15 @@ fn an_erasing_format_that_is_cut_is_begun_again() {
     for operation in 1.. {
         let mut cut = PowerCut::new(chip.clone(), operation);
         cut.cut_at(operation);
-        let ended = FileSystem::format_erased(&mut cut, &config, &mut memory, &mut |_, _| {}).is_ok();
+        let ended =
+            FileSystem::format_erased(&mut cut, &config, &mut memory, &mut |_, _| {}).is_ok();
         cut.power_on();
         if ended {
             assert!(operation > chip.geometry().block_count.into(), "every block is erased");
             break;
         }
-        FileSystem::format(&mut cut, &config, &mut memory).unwrap_or_else(|error| panic!("operation {operation}: {error}"));
+        FileSystem::format(&mut cut, &config, &mut memory)
+            .unwrap_or_else(|error| panic!("operation {operation}: {error}"));
         work(&mut cut, &mut memory, 40);
     }
 }

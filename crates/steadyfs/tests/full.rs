@@ -21,30 +21,40 @@ fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
 
 #[test]
 fn volume_fills_to_the_last_page_and_again_after_a_remove() {
-    for_seeds("full", "volume_fills_to_the_last_page_and_again_after_a_remove", SHAPES.len() as u64, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
-        let page = shape.logical_bytes() as usize;
-        let mut session = Session::mount(&mut device, &mut model).expect("mount");
-        let mut first = None;
-        for round in 0..4 {
-            let pages = fill_up(&mut session, "a", page);
-            let usage = session.fs.usage();
-            assert!(
-                usage.used_bytes <= usage.usable_bytes && usage.usable_bytes - usage.used_bytes <= 2 * page as u64,
-                "{usage:?}"
-            );
-            let first = *first.get_or_insert(pages);
-            // Pages that do not follow each other need an index page for each 64 to 512 of them.
-            assert!(pages + pages / 64 + 1 >= first, "{}: {pages} pages in round {round}, {first} in the first", shape.name);
-            // An overwrite takes no room.
-            for at in 0..pages {
-                session.write("a", at * page as u64, page, true).expect("overwrite");
+    for_seeds(
+        "full",
+        "volume_fills_to_the_last_page_and_again_after_a_remove",
+        SHAPES.len() as u64,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
+            let page = shape.logical_bytes() as usize;
+            let mut session = Session::mount(&mut device, &mut model).expect("mount");
+            let mut first = None;
+            for round in 0..4 {
+                let pages = fill_up(&mut session, "a", page);
+                let usage = session.fs.usage();
+                assert!(
+                    usage.used_bytes <= usage.usable_bytes
+                        && usage.usable_bytes - usage.used_bytes <= 2 * page as u64,
+                    "{usage:?}"
+                );
+                let first = *first.get_or_insert(pages);
+                // Pages that do not follow each other need an index page for each 64 to 512 of them.
+                assert!(
+                    pages + pages / 64 + 1 >= first,
+                    "{}: {pages} pages in round {round}, {first} in the first",
+                    shape.name
+                );
+                // An overwrite takes no room.
+                for at in 0..pages {
+                    session.write("a", at * page as u64, page, true).expect("overwrite");
+                }
+                session.check().expect("contents");
+                session.remove_all().expect("remove");
             }
-            session.check().expect("contents");
-            session.remove_all().expect("remove");
-        }
-    });
+        },
+    );
 }
 
 /// Fills a volume with one file and overwrites it at random. Each call must stay within its
@@ -64,7 +74,8 @@ fn overwrite_when_full(shape: &Shape, seed: u64) {
         let at = rng.below(pages) as usize * page;
         let data = vec![rng.next() as u8; page];
         expected[at..at + page].copy_from_slice(&data);
-        bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut file, at as u64, &data)).expect("overwrite");
+        bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut file, at as u64, &data))
+            .expect("overwrite");
     }
     let found = contents(&mut fs).expect("contents");
     assert!(found.get("a").expect("the file").data == expected, "content differs");
@@ -72,41 +83,56 @@ fn overwrite_when_full(shape: &Shape, seed: u64) {
 
 #[test]
 fn full_volume_takes_overwrites_for_ever_within_their_bound() {
-    for_seeds("full", "full_volume_takes_overwrites_for_ever_within_their_bound", SHAPES.len() as u64, |seed| {
-        overwrite_when_full(&SHAPES[seed as usize % SHAPES.len()], seed);
-    });
+    for_seeds(
+        "full",
+        "full_volume_takes_overwrites_for_ever_within_their_bound",
+        SHAPES.len() as u64,
+        |seed| {
+            overwrite_when_full(&SHAPES[seed as usize % SHAPES.len()], seed);
+        },
+    );
 }
 
 #[test]
 fn small_records_on_a_full_volume_stay_within_their_bound() {
-    for_seeds("full", "small_records_on_a_full_volume_stay_within_their_bound", SHAPES.len() as u64, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
-        let mut session = Session::mount(&mut device, &mut model).expect("mount");
-        session.write("log", 0, 10, true).expect("write");
-        let pages = fill_up(&mut session, "a", shape.logical_bytes() as usize);
-        let mut rng = Rng(seed);
-        for _ in 0..3 * pages {
-            let at = rng.below(pages * shape.logical_bytes() - 64);
-            session.write("a", at, 1 + rng.below(60) as usize, true).expect("patch");
-            session.write("log", rng.below(100), 40, true).expect("log");
-        }
-        session.check().expect("contents");
-    });
+    for_seeds(
+        "full",
+        "small_records_on_a_full_volume_stay_within_their_bound",
+        SHAPES.len() as u64,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
+            let mut session = Session::mount(&mut device, &mut model).expect("mount");
+            session.write("log", 0, 10, true).expect("write");
+            let pages = fill_up(&mut session, "a", shape.logical_bytes() as usize);
+            let mut rng = Rng(seed);
+            for _ in 0..3 * pages {
+                let at = rng.below(pages * shape.logical_bytes() - 64);
+                session.write("a", at, 1 + rng.below(60) as usize, true).expect("patch");
+                session.write("log", rng.below(100), 40, true).expect("log");
+            }
+            session.check().expect("contents");
+        },
+    );
 }
 
 #[test]
 fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
-    for_seeds("full", "random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle", 48, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
-        let (mut device, mut model) = (shape.device(seed), Model::new(events));
-        // A few free pages are left, or none.
-        fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
-        work(&mut device, &mut model, random_steps(seed, 300, shape.limits(12))).expect("work");
-        work(&mut device, &mut model, name_changes(seed, 200, shape.limits(12))).expect("work");
-        Session::mount(&mut device, &mut model).expect("mount").remove_all().expect("remove");
-    });
+    for_seeds(
+        "full",
+        "random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle",
+        48,
+        |seed| {
+            let shape = &SHAPES[seed as usize % SHAPES.len()];
+            let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
+            let (mut device, mut model) = (shape.device(seed), Model::new(events));
+            // A few free pages are left, or none.
+            fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
+            work(&mut device, &mut model, random_steps(seed, 300, shape.limits(12))).expect("work");
+            work(&mut device, &mut model, name_changes(seed, 200, shape.limits(12))).expect("work");
+            Session::mount(&mut device, &mut model).expect("mount").remove_all().expect("remove");
+        },
+    );
 }
 
 /// A commit puts all its changes of the map into the overlay at once. On a full volume, each page
@@ -114,7 +140,13 @@ fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
 /// more of these changes than the overlay of a small volume.
 #[test]
 fn a_long_transaction_on_a_full_volume_finds_room_for_its_commit() {
-    let shape = Shape { page_bytes: 2048, pages_per_block: 64, block_count: 32, name: "nand-64x2048", ..SHAPES[0] };
+    let shape = Shape {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 32,
+        name: "nand-64x2048",
+        ..SHAPES[0]
+    };
     let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
     let page = shape.logical_bytes() as usize;
     let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -162,7 +194,14 @@ fn files_come_and_go_without_end() {
             if session.model.current.get(&name).is_some() {
                 session.remove(&name).expect("remove");
             } else {
-                session.write(&name, 0, 1 + rng.below(2 * shape.logical_bytes()) as usize, round % 3 == 0).expect("write");
+                session
+                    .write(
+                        &name,
+                        0,
+                        1 + rng.below(2 * shape.logical_bytes()) as usize,
+                        round % 3 == 0,
+                    )
+                    .expect("write");
             }
             if round % 7 == 0 {
                 session.step(&Op::Commit).expect("commit");
@@ -181,9 +220,10 @@ fn one_file_too_many_is_refused() {
         let files_max = config.files_max - 1;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         for file in 0..files_max {
-            let result =
-                bounded(&mut fs, Call::Create { depth: 1 }, |fs| fs.open(&*format!("file {file}"), OpenOptions::DURABLE))
-                    .and_then(|file| fs.close(file));
+            let result = bounded(&mut fs, Call::Create { depth: 1 }, |fs| {
+                fs.open(&*format!("file {file}"), OpenOptions::DURABLE)
+            })
+            .and_then(|file| fs.close(file));
             assert!(result.is_ok(), "{}: file {file} of {files_max}: {result:?}", shape.name);
         }
         assert_eq!(fs.open("one more", OpenOptions::DURABLE).err(), Some(Error::TooManyFiles));
@@ -200,7 +240,13 @@ fn one_file_too_many_is_refused() {
 fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() {
     let wide = Shape { block_count: 512, name: "nand-16x512-wide", ..SHAPES[0] };
     let double = Shape { block_count: 320, name: "nand-32x512-wide", ..SHAPES[1] };
-    let large = Shape { page_bytes: 256, pages_per_block: 32, block_count: 256, name: "nand-32x256-wide", ..SHAPES[2] };
+    let large = Shape {
+        page_bytes: 256,
+        pages_per_block: 32,
+        block_count: 256,
+        name: "nand-32x256-wide",
+        ..SHAPES[2]
+    };
     for shape in [&wide, &double, &large] {
         let (mut device, mut model) = (shape.device(1), Model::new(CommitOn::ON_FLUSH));
         let page = shape.logical_bytes() as usize;
@@ -223,7 +269,9 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
         // The pages are far from each other, so that each is the first page of an index.
         for number in 0..120u64 {
             let name = format!("c{}", number % 6);
-            session.write(&name, (number / 6 * 11 + 3) * page as u64, 200.min(page), true).expect("write");
+            session
+                .write(&name, (number / 6 * 11 + 3) * page as u64, 200.min(page), true)
+                .expect("write");
         }
         session.check().expect("contents");
     }
@@ -235,7 +283,9 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
 fn a_write_gets_the_room_that_was_told_of() {
     for shape in SHAPES.iter().filter(|shape| !shape.nor) {
         let tails = [(0, true), (1, true), (4, false), (5, true), (11, false)];
-        for (leaves, (tail, removes)) in [false, true].into_iter().flat_map(|leaves| tails.map(|tail| (leaves, tail))) {
+        for (leaves, (tail, removes)) in
+            [false, true].into_iter().flat_map(|leaves| tails.map(|tail| (leaves, tail)))
+        {
             let mut device = shape.device(1);
             let page = shape.logical_bytes();
             let mut fs = device.mount(Access::ReadWrite).expect("mount");
@@ -248,7 +298,8 @@ fn a_write_gets_the_room_that_was_told_of() {
             }
             fs.write(&mut file, (82 + tail * 100) * page, &whole).expect("write");
             // Inline content takes a page when it leaves the inode.
-            fs.write(&mut other, 0, &whole[..if leaves { 15 } else { page as usize }]).expect("write");
+            fs.write(&mut other, 0, &whole[..if leaves { 15 } else { page as usize }])
+                .expect("write");
             fs.commit().expect("commit");
             let mut filler = fs.open("filler", OpenOptions::CREATE).expect("create");
             while fs.append(&mut filler, &whole).is_ok() {}
@@ -261,7 +312,9 @@ fn a_write_gets_the_room_that_was_told_of() {
             }
             assert!(fs.available().expect("room") > 4 * page, "{}", shape.name);
             bounded(&mut fs, Call::Write(100), |fs| fs.write(&mut other, 90 * page, &whole[..100]))
-                .unwrap_or_else(|error| panic!("{}, {leaves}, {tail}, {removes}: {error}", shape.name));
+                .unwrap_or_else(|error| {
+                    panic!("{}, {leaves}, {tail}, {removes}: {error}", shape.name)
+                });
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Tests handles: each works only with the mount that made it.
 
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, CleanReader, Config, Cursor, Error, File, FileSystem, OpenOptions, SeekTo, ROOT, Reader};
+use steadyfs::{
+    Access, CleanReader, Config, Cursor, Error, File, FileSystem, OpenOptions, ROOT, Reader, SeekTo,
+};
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 
 /// Memory for a volume with eight open files.
 fn memory() -> Vec<u8> {
@@ -56,11 +59,15 @@ fn is_not_read<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
 #[test]
 fn a_handle_of_another_volume_is_refused() {
     let (mut memory_a, mut memory_b) = (memory(), memory());
-    let (chip_a, chip_b) = (chip("log", b"0", &mut memory_a), chip("calibration", b"gain 3", &mut memory_b));
+    let (chip_a, chip_b) =
+        (chip("log", b"0", &mut memory_a), chip("calibration", b"gain 3", &mut memory_b));
     // Another volume, and a copy of the same volume, in which every inode and every sequence
     // number is the same.
-    for (chip_b, name, bytes) in [(chip_b, "calibration", &b"gain 3"[..]), (chip_a.clone(), "log", b"0")] {
-        let mut a = FileSystem::mount(chip_a.clone(), Access::ReadWrite, &mut memory_a).expect("mount");
+    for (chip_b, name, bytes) in
+        [(chip_b, "calibration", &b"gain 3"[..]), (chip_a.clone(), "log", b"0")]
+    {
+        let mut a =
+            FileSystem::mount(chip_a.clone(), Access::ReadWrite, &mut memory_a).expect("mount");
         let mut b = FileSystem::mount(chip_b, Access::ReadWrite, &mut memory_b).expect("mount");
         let mut own = open(&mut b, name);
         for _ in 0..10 {
@@ -155,7 +162,8 @@ fn a_reader_keeps_its_places_when_another_handle_is_closed() {
     let chip = a.unmount().expect("unmount");
     let mut a = FileSystem::mount(chip.clone(), Access::ReadWrite, &mut memory_a).expect("mount");
     let mut reader = Reader::mount(chip, &mut memory_b).expect("mount");
-    let own: Vec<_> = (0..8).map(|number| reader.open(format!("f{number}").as_str()).expect("open")).collect();
+    let own: Vec<_> =
+        (0..8).map(|number| reader.open(format!("f{number}").as_str()).expect("open")).collect();
     reader.close(open(&mut a, "log"));
     assert_eq!(reader.open("f8").err(), Some(Error::TooManyOpenFiles));
     own.into_iter().for_each(|file| reader.close(file));
@@ -166,7 +174,8 @@ fn a_reader_keeps_its_places_when_another_handle_is_closed() {
 #[test]
 fn a_cursor_of_another_volume_is_a_place_in_this_one() {
     let (mut memory_a, mut memory_b) = (memory(), memory());
-    let (chip_a, chip_b) = (chip("log", b"0", &mut memory_a), chip("calibration", b"gain 3", &mut memory_b));
+    let (chip_a, chip_b) =
+        (chip("log", b"0", &mut memory_a), chip("calibration", b"gain 3", &mut memory_b));
     let mut a = FileSystem::mount(chip_a, Access::ReadWrite, &mut memory_a).expect("mount");
     let mut b = FileSystem::mount(chip_b, Access::ReadWrite, &mut memory_b).expect("mount");
     for number in 0..20 {

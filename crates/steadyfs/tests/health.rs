@@ -9,12 +9,19 @@ use steadyfs_sim::{FailOps, Metered, Nand, NandTiming};
 
 type Chip = BitErrors<FailOps<Nand>>;
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGE: usize = 512;
 /// Bits flip with age alone. After a year, 4 of the 8 correctable bits have flipped. In the
 /// second year, three quarters of the 8 have.
-const AGEING: BitErrorModel =
-    BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
+const AGEING: BitErrorModel = BitErrorModel {
+    fresh: 0.0,
+    worn: 0.0,
+    retention: 2.0,
+    disturb: 0.0,
+    weak_permille: 0,
+    ..BitErrorModel::SLC
+};
 const WORN_ERASES: u32 = 100_000;
 const MONTH_HOURS: u32 = 730;
 
@@ -58,14 +65,17 @@ fn assert_content(fs: &mut FileSystem<'_, &mut Chip>, name: &str, pages: u64) {
     let mut file = fs.open(name, OpenOptions::READ).expect("open");
     for index in 0..pages {
         let mut data = vec![0; PAGE];
-        fs.read(&mut file, index * PAGE as u64, &mut data).unwrap_or_else(|error| panic!("page {index} of {name}: {error}"));
+        fs.read(&mut file, index * PAGE as u64, &mut data)
+            .unwrap_or_else(|error| panic!("page {index} of {name}: {error}"));
         assert_eq!(data, content(index), "page {index} of {name}");
     }
     fs.close(file).expect("close");
 }
 
 fn blocks_in(fs: &FileSystem<'_, &mut Chip>, state: BlockState) -> u32 {
-    (0..GEOMETRY.block_count).filter(|&block| fs.block(block).is_some_and(|info| info.state == state)).count() as u32
+    (0..GEOMETRY.block_count)
+        .filter(|&block| fs.block(block).is_some_and(|info| info.state == state))
+        .count() as u32
 }
 
 #[test]
@@ -129,8 +139,14 @@ fn weak_blocks_move_with_the_calls_that_write() {
 
 #[test]
 fn reads_of_one_page_show_what_they_disturb_beside_it() {
-    let disturbed =
-        BitErrorModel { fresh: 0.0, worn: 0.0, retention: 0.0, disturb: 40.0, weak_permille: 0, ..BitErrorModel::SLC };
+    let disturbed = BitErrorModel {
+        fresh: 0.0,
+        worn: 0.0,
+        retention: 0.0,
+        disturb: 40.0,
+        weak_permille: 0,
+        ..BitErrorModel::SLC
+    };
     let mut chip = forgetful(disturbed);
     let mut memory = memory();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
@@ -163,11 +179,16 @@ fn health_counts_what_the_chip_counts() {
     assert_eq!((health.bad_blocks, health.spare_blocks, health.read_only), (0, 4, false));
     let counts: Vec<u32> = {
         let counts = fs.flash().inner().inner().erase_counts();
-        let levelled = |&(block, _): &(usize, &u32)| fs.block(block as u32).unwrap().state != BlockState::Reserved;
+        let levelled = |&(block, _): &(usize, &u32)| {
+            fs.block(block as u32).unwrap().state != BlockState::Reserved
+        };
         counts.iter().enumerate().filter(levelled).map(|(_, &count)| count).collect()
     };
     assert_eq!(health.blocks as usize, counts.len());
-    assert_eq!((health.erases_min, health.erases_max), (*counts.iter().min().unwrap(), *counts.iter().max().unwrap()));
+    assert_eq!(
+        (health.erases_min, health.erases_max),
+        (*counts.iter().min().unwrap(), *counts.iter().max().unwrap())
+    );
     let total: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     assert_eq!(health.erases_total, total);
     assert_eq!(u64::from(health.life_used_permille(1000)), total / health.blocks as u64);
@@ -204,7 +225,8 @@ fn worn_out_volume_can_be_read_and_says_so_after_every_mount() {
     assert!(fs.usage().usable_bytes < usable);
     assert_content(&mut fs, "rest", 250);
     for access in [Access::ReadWrite, Access::ReadWrite, Access::ReadOnly] {
-        let mut fs = FileSystem::mount(&mut chip, access, &mut memory).expect("a worn volume mounts");
+        let mut fs =
+            FileSystem::mount(&mut chip, access, &mut memory).expect("a worn volume mounts");
         assert_content(&mut fs, "rest", 250);
         if fs.health().read_only {
             assert_eq!(fs.remove("rest"), Err(Error::ReadOnly));
@@ -224,7 +246,8 @@ fn chip_that_locks_itself_can_be_read() {
         assert_eq!(end, Some(Error::ReadOnly));
         assert!(fs.health().read_only);
         assert_content(&mut fs, "rest", 100);
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("a locked chip mounts");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+            .expect("a locked chip mounts");
         assert!(fs.health().read_only);
         assert_content(&mut fs, "rest", 100);
         assert_eq!(write(&mut fs, "more", 1), Err(Error::ReadOnly));
@@ -239,7 +262,10 @@ fn ring_blocks_that_fail_are_left_out_until_too_few_are_left() {
     for round in 0.. {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         // Superblocks and ring. The ring has seven blocks; two of them may fail.
-        assert_eq!((fs.health().bad_blocks, blocks_in(&fs, BlockState::Reserved)), (round, 2 + 7 - round));
+        assert_eq!(
+            (fs.health().bad_blocks, blocks_in(&fs, BlockState::Reserved)),
+            (round, 2 + 7 - round)
+        );
         if round == 0 {
             write(&mut fs, "rest", 100).expect("write");
         }
@@ -255,7 +281,8 @@ fn ring_blocks_that_fail_are_left_out_until_too_few_are_left() {
     }
     assert_eq!(end, Some(Error::ReadOnly));
     for _ in 0..2 {
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("a volume with a worn ring mounts");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+            .expect("a volume with a worn ring mounts");
         assert!(fs.health().read_only && fs.health().worn_out);
         assert_eq!(fs.damage(), None);
         assert_content(&mut fs, "rest", 100);
@@ -272,7 +299,8 @@ fn volume_survives_the_loss_of_either_superblock() {
         write(&mut fs, "rest", 100).expect("write");
         chip.erase(lost).expect("erase");
         for _ in 0..3 {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount with the other one");
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+                .expect("mount with the other one");
             assert_content(&mut fs, "rest", 100);
             write(&mut fs, "busy", 100).expect("write");
         }
@@ -307,6 +335,9 @@ fn device_that_tells_no_corrections_is_never_weak() {
     write(&mut fs, "rest", 200).expect("write");
     fs.scrub(Budget::Operations(u32::MAX)).expect("scrub");
     let health = fs.health();
-    assert_eq!((health.weak_blocks, health.corrected_reads, health.worst), (0, 0, Corrected::default()));
+    assert_eq!(
+        (health.weak_blocks, health.corrected_reads, health.worst),
+        (0, 0, Corrected::default())
+    );
     assert_eq!(fs.flash_mut().corrected(), Corrected::default());
 }

@@ -18,18 +18,32 @@ fn small(rng: &mut Rng, seed: u64) -> (Medium, Config) {
     let blocks = one_of(rng, &[48, 64, 96]);
     match rng.below(3) {
         0 => {
-            let medium = Medium::nor(one_of(rng, &[4096, 8192]), blocks, one_of(rng, &[256, 512]), 1, seed);
+            let medium =
+                Medium::nor(one_of(rng, &[4096, 8192]), blocks, one_of(rng, &[256, 512]), 1, seed);
             (medium.clone(), Config::for_geometry(&medium.geometry()))
         }
         1 => {
             let pages_per_block = one_of(rng, &[16, 32]);
-            let geometry = Geometry { page_bytes: 512, pages_per_block, block_count: blocks, programs_bytes: false };
+            let geometry = Geometry {
+                page_bytes: 512,
+                pages_per_block,
+                block_count: blocks,
+                programs_bytes: false,
+            };
             (Medium::nand(geometry, rng.one_in(2), seed), Config::for_geometry(&geometry))
         }
         _ => {
-            let (page_bytes, block_sectors) = (one_of(rng, &[512, 1024]), one_of(rng, &[17, 33, 65]));
+            let (page_bytes, block_sectors) =
+                (one_of(rng, &[512, 1024]), one_of(rng, &[17, 33, 65]));
             let tags = TagPlace::Beside;
-            let layout = SectorLayout { first: 0, sectors: blocks * block_sectors, block_sectors, page_bytes, tags, volume: 3 };
+            let layout = SectorLayout {
+                first: 0,
+                sectors: blocks * block_sectors,
+                block_sectors,
+                page_bytes,
+                tags,
+                volume: 3,
+            };
             (Medium::sectors(layout, seed), Config::for_sectors(&layout))
         }
     }
@@ -75,12 +89,17 @@ fn idle_work_ends_on_aged_volumes_of_small_blocks() {
                 fs.close(file).expect("close");
             }
             let _ = fs.commit();
-            let (burst, budget) = (one_of(&mut rng, &[0, 4096, 20_000, 1 << 20]), 1 + rng.below(60) as u32);
+            let (burst, budget) =
+                (one_of(&mut rng, &[0, 4096, 20_000, 1 << 20]), 1 + rng.below(60) as u32);
             let mut calls = 0;
             // A budget that is too small for the next step leaves it, and a call with more takes it.
             while !fs.maintain(Budget::Operations(budget + calls % 300), burst).expect("maintain") {
                 calls += 1;
-                assert!(calls < most, "seed {seed}, round {round}: no end after {calls} calls, {:?}", fs.config());
+                assert!(
+                    calls < most,
+                    "seed {seed}, round {round}: no end after {calls} calls, {:?}",
+                    fs.config()
+                );
             }
         }
     });

@@ -10,14 +10,19 @@ use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, Nor, NorTiming, PowerCut,
 /// the transaction was too large, and failed.
 #[test]
 fn append_succeeds_beside_many_tiny_patches() {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
     let mut nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
     let config = Config { files_max: 2049, ..Config::for_geometry(&nand.geometry()) };
     let mut memory = vec![0; config.memory_bytes(&geometry) + 16 * 2048];
     FileSystem::format(&mut nand, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(&mut nand, Access::ReadWrite, &mut memory).unwrap();
-    let mut files: Vec<_> =
-        (0..2048).map(|n| fs.open(&*format!("file {n}"), OpenOptions::DURABLE).unwrap_or_else(|e| panic!("{n}: {e}"))).collect();
+    let mut files: Vec<_> = (0..2048)
+        .map(|n| {
+            fs.open(&*format!("file {n}"), OpenOptions::DURABLE)
+                .unwrap_or_else(|e| panic!("{n}: {e}"))
+        })
+        .collect();
     fs.set_commit_on(CommitOn::MANUAL);
     // The size of one file in each page of the file table.
     for file in files.iter_mut().step_by(16) {
@@ -58,7 +63,8 @@ fn nor() -> NorPages<Nor> {
 }
 
 fn nand() -> Nand {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, 1)
 }
 
@@ -118,18 +124,29 @@ fn append_pieces<C: Flash>(fs: &mut FileSystem<'_, C>) -> (u64, u64) {
 
 /// Checks that all durable pieces are there, that all pieces there were written, and that nothing
 /// else has changed.
-fn look_at_pieces<C: Flash>(fs: &mut FileSystem<'_, C>, config: &Config, (durable, most): (u64, u64), what: &str) {
+fn look_at_pieces<C: Flash>(
+    fs: &mut FileSystem<'_, C>,
+    config: &Config,
+    (durable, most): (u64, u64),
+    what: &str,
+) {
     let mut scratch = vec![0; config.check_bytes(&fs.flash().geometry())];
     fs.check(&mut scratch, false, &mut |finding| panic!("{what}: {finding:?}")).unwrap();
     let size = fs.stat("pieces").map_or(0, |entry| entry.size);
-    assert!((durable * 256..=most * 256).contains(&size), "{what}: {size} B of {durable} to {most} pieces");
+    assert!(
+        (durable * 256..=most * 256).contains(&size),
+        "{what}: {size} B of {durable} to {most} pieces"
+    );
     let mut data = vec![0; size as usize];
     if size > 0 {
         let mut file = fs.open("pieces", OpenOptions::READ).unwrap();
         assert_eq!(fs.read(&mut file, 0, &mut data), Ok(data.len()));
         fs.close(file).unwrap();
     }
-    assert!((0..).zip(&data).all(|(at, &byte)| byte == (at / 256) as u8), "{what}: bytes that were not written");
+    assert!(
+        (0..).zip(&data).all(|(at, &byte)| byte == (at / 256) as u8),
+        "{what}: bytes that were not written"
+    );
     for number in [1, 203, 402] {
         let mut file = fs.open(&*format!("file {number}"), OpenOptions::READ).unwrap();
         let mut data = vec![0; 8_000];

@@ -41,7 +41,12 @@ impl<F: Flash> Flash for Flipped<F> {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.read(page, data, tag)?;
         self.flip(page, 0, data);
         Ok(())
@@ -49,13 +54,28 @@ impl<F: Flash> Flash for Flipped<F> {
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.program(page, data, tag)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.chip.read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.chip.program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
@@ -72,18 +92,26 @@ impl<F: Flash> Flash for Flipped<F> {
 type Volume = Flipped<NorPages<Nor>>;
 
 /// Returns a volume whose pages were rewritten many times, and the contents of its files.
-fn used_volume(seed: u64, writes: u64, ends_well: bool, memory: &mut Vec<u8>) -> (Volume, Vec<Vec<u8>>) {
+fn used_volume(
+    seed: u64,
+    writes: u64,
+    ends_well: bool,
+    memory: &mut Vec<u8>,
+) -> (Volume, Vec<Vec<u8>>) {
     let chip = NorPages::new(Nor::with_geometry(16_384, 64, NorTiming::ROUND, seed), 256);
     let geometry = chip.geometry();
-    let config = Config { overlay_entries: 60, transaction_pages: 12, ..Config::for_geometry(&geometry) };
+    let config =
+        Config { overlay_entries: 60, transaction_pages: 12, ..Config::for_geometry(&geometry) };
     memory.resize(config.memory_bytes(&geometry), 0);
-    let chip = FileSystem::format(Flipped { chip, page: 0, bits: Vec::new() }, &config, memory).expect("format");
+    let chip = FileSystem::format(Flipped { chip, page: 0, bits: Vec::new() }, &config, memory)
+        .expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory).expect("mount");
     fs.set_commit_on(CommitOn::MANUAL);
     let (mut rng, mut files) = (Rng(seed), vec![vec![0; PIECES as usize * PIECE]; FILES as usize]);
     for change in 0..writes {
         let (number, at) = (rng.below(FILES) as usize, rng.below(PIECES) as usize * PIECE);
-        let bytes: Vec<u8> = (0..PIECE as u64).map(|byte| (change * 7 + byte * 3 + rng.below(9)) as u8).collect();
+        let bytes: Vec<u8> =
+            (0..PIECE as u64).map(|byte| (change * 7 + byte * 3 + rng.below(9)) as u8).collect();
         files[number][at..at + PIECE].copy_from_slice(&bytes);
         let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
         fs.write(&mut file, at as u64, &bytes).expect("write");
@@ -104,7 +132,11 @@ fn changes(volume: &mut Volume) -> Vec<(PageIndex, usize)> {
         if volume.read(page, &mut data, &mut tag).is_ok() && LEAVES.contains(&(tag[8] & 15)) {
             let start = data.len() - LOG_BYTES;
             let places = (start..data.len()).step_by(CHANGE_BYTES);
-            found.extend(places.filter(|&at| data[at..at + CHANGE_BYTES] != [0xFF; CHANGE_BYTES]).map(|at| (page, at)));
+            found.extend(
+                places
+                    .filter(|&at| data[at..at + CHANGE_BYTES] != [0xFF; CHANGE_BYTES])
+                    .map(|at| (page, at)),
+            );
         }
     }
     found
@@ -129,7 +161,10 @@ fn look(volume: Volume, memory: &mut [u8], files: &[Vec<u8>]) -> (usize, bool) {
             let mut found = vec![0; PIECE];
             match fs.read(&mut file, at as u64, &mut found) {
                 Ok(length) => {
-                    assert!(found[..length] == wanted[at..at + length], "file {number} from {at} on is not what was committed");
+                    assert!(
+                        found[..length] == wanted[at..at + length],
+                        "file {number} from {at} on is not what was committed"
+                    );
                 }
                 Err(error) => {
                     assert_eq!(error, Error::Corrupt);
@@ -154,7 +189,8 @@ fn one_flipped_bit_in_the_log_of_a_leaf_costs_nothing() {
             assert!(changes.len() > 20, "logs are used: {}", changes.len());
             for (page, at) in changes {
                 let bits = vec![8 * at + rng.below(8 * CHANGE_BYTES as u64) as usize];
-                let (lost, is_told) = look(Flipped { page, bits, ..volume.clone() }, &mut memory, &files);
+                let (lost, is_told) =
+                    look(Flipped { page, bits, ..volume.clone() }, &mut memory, &files);
                 assert_eq!((lost, is_told), (0, false), "page {page}, change at {at}");
             }
         }
@@ -171,10 +207,15 @@ fn change_that_cannot_be_read_costs_its_page_of_the_leaf() {
             let (mut volume, files) = used_volume(seed, writes, true, &mut memory);
             for (page, at) in changes(&mut volume) {
                 let one = rng.below(8 * CHANGE_BYTES as u64) as usize;
-                let other = (one + 1 + rng.below(8 * CHANGE_BYTES as u64 - 1) as usize) % (8 * CHANGE_BYTES);
+                let other = (one + 1 + rng.below(8 * CHANGE_BYTES as u64 - 1) as usize)
+                    % (8 * CHANGE_BYTES);
                 let bits = vec![8 * at + one, 8 * at + other];
-                let (lost, is_told) = look(Flipped { page, bits, ..volume.clone() }, &mut memory, &files);
-                assert!(is_told || lost == 0, "page {page}, change at {at}: {lost} pieces cannot be read, and nothing is said");
+                let (lost, is_told) =
+                    look(Flipped { page, bits, ..volume.clone() }, &mut memory, &files);
+                assert!(
+                    is_told || lost == 0,
+                    "page {page}, change at {at}: {lost} pieces cannot be read, and nothing is said"
+                );
                 told += u32::from(is_told);
             }
         }

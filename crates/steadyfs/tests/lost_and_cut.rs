@@ -35,10 +35,13 @@ impl<F: Flash> Touchy<F> {
     /// Begins a program of bytes of a block.
     fn begin(&mut self, block: BlockIndex, first: u32, bytes: u32) -> Result<(), Failure> {
         let last = first + bytes.max(1) - 1;
-        let is_touched = |&(other, from, to): &(u32, u32, u32)| other == block && first <= to && from <= last;
+        let is_touched =
+            |&(other, from, to): &(u32, u32, u32)| other == block && first <= to && from <= last;
         match self.left {
             0 => return Err(Failure::Device),
-            _ if self.touched.iter().any(is_touched) => panic!("bytes {first}..={last} of block {block} were touched by a cut"),
+            _ if self.touched.iter().any(is_touched) => {
+                panic!("bytes {first}..={last} of block {block} were touched by a cut")
+            }
             1 => self.touched.push((block, first, last)),
             _ => {}
         }
@@ -54,7 +57,12 @@ impl<F: Flash> Flash for Touchy<F> {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.see(page)?;
         self.chip.read(page, data, tag)
     }
@@ -62,19 +70,34 @@ impl<F: Flash> Flash for Touchy<F> {
         self.see(page)?;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
         self.begin(page / pages_per_block, page % pages_per_block * page_bytes, page_bytes)?;
         self.programmed.push(page);
         self.chip.program(page, data, tag)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
         let pages = offset / page_bytes..=(offset + data.len().max(1) as u32 - 1) / page_bytes;
         pages.into_iter().try_for_each(|page| self.see(block * pages_per_block + page))?;
         self.chip.read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
         self.begin(block, offset, data.len() as u32)?;
         self.programmed.push(block * pages_per_block + offset / page_bytes);
@@ -104,7 +127,8 @@ fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng, number: u64) -> R
     let logical = geometry.page_bytes as usize * usize::from(fs.config().pages_per_logical_page);
     let length = *[logical, logical, 40, 300].get(rng.below(4) as usize).expect("one of four");
     let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE)?;
-    let result = fs.write(&mut file, rng.below(3) * logical as u64, &vec![rng.below(255) as u8; length]);
+    let result =
+        fs.write(&mut file, rng.below(3) * logical as u64, &vec![rng.below(255) as u8; length]);
     fs.close(file)?;
     result?;
     fs.commit()
@@ -128,7 +152,12 @@ struct Tally {
 
 /// Mounts a volume with a lost record, repairs it if it reports damage, changes it, and mounts it
 /// again.
-fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mut [u8], tally: &mut Tally) {
+fn live_on<F: Flash + Clone>(
+    mut volume: Touchy<F>,
+    lost: PageIndex,
+    memory: &mut [u8],
+    tally: &mut Tally,
+) {
     (volume.left, volume.lost) = (u32::MAX, vec![lost]);
     let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, memory).expect("mount");
     fs.set_commit_on(CommitOn::MANUAL);
@@ -146,7 +175,8 @@ fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mu
     let mut rng = Rng(u64::from(lost));
     for number in (0..FILES).chain(0..FILES) {
         // If the file has a lost page, it may not open. Then another file is changed.
-        let _ = change(&mut fs, &mut rng, number).or_else(|_| change(&mut fs, &mut rng, FILES + number));
+        let _ = change(&mut fs, &mut rng, number)
+            .or_else(|_| change(&mut fs, &mut rng, FILES + number));
     }
     let found: Vec<_> = (0..2 * FILES).map(|number| content(&mut fs, number)).collect();
     let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, memory).expect("mount");
@@ -159,7 +189,10 @@ fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mu
 /// continues the use.
 fn lose_before_each_cut<F: Flash + Clone>(chip: F, pages_per_logical_page: u8, seed: u64) -> Tally {
     let geometry = chip.geometry();
-    let config = Config { pages_per_logical_page: pages_per_logical_page.into(), ..Config::for_geometry(&geometry) };
+    let config = Config {
+        pages_per_logical_page: pages_per_logical_page.into(),
+        ..Config::for_geometry(&geometry)
+    };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let mut volume = FileSystem::format(Touchy::new(chip), &config, &mut memory).expect("format");
     let (mut rng, mut tally) = (Rng(seed), Tally::default());
@@ -172,13 +205,15 @@ fn lose_before_each_cut<F: Flash + Clone>(chip: F, pages_per_logical_page: u8, s
         }
         for cut in 1..30 {
             let (mut cut_off, mut rng) = (volume.clone(), Rng(seed ^ cycle));
-            let mut fs = FileSystem::mount(&mut cut_off, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut cut_off, Access::ReadWrite, &mut memory).expect("mount");
             fs.set_commit_on(CommitOn::MANUAL);
             fs.flash_mut().left = cut;
             fs.flash_mut().programmed.clear();
             while change(&mut fs, &mut rng, cycle).is_ok() {}
             for back in 1..=usize::from(pages_per_logical_page) + 1 {
-                let lost = cut_off.programmed.len().checked_sub(back).map(|at| cut_off.programmed[at]);
+                let lost =
+                    cut_off.programmed.len().checked_sub(back).map(|at| cut_off.programmed[at]);
                 if let Some(lost) = lost {
                     live_on(cut_off.clone(), lost, &mut memory, &mut tally);
                 }
@@ -196,11 +231,22 @@ fn lose_before_each_cut<F: Flash + Clone>(chip: F, pages_per_logical_page: u8, s
 fn place_behind_a_lost_record_is_not_programmed_again() {
     for_seeds("lost_and_cut", "place_behind_a_lost_record_is_not_programmed_again", 1, |seed| {
         for pages_per_logical_page in [1, 2, 4] {
-            let nand = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
-            let nand = lose_before_each_cut(Nand::with_geometry(nand, NandTiming::ROUND, seed), pages_per_logical_page, seed);
+            let nand = Geometry {
+                page_bytes: 512,
+                pages_per_block: 32,
+                block_count: 64,
+                programs_bytes: false,
+            };
+            let nand = lose_before_each_cut(
+                Nand::with_geometry(nand, NandTiming::ROUND, seed),
+                pages_per_logical_page,
+                seed,
+            );
             let nor = NorPages::new(Nor::with_geometry(16_384, 64, NorTiming::ROUND, seed), 256);
             let nor = lose_before_each_cut(nor, pages_per_logical_page, seed);
-            println!("seed {seed}, {pages_per_logical_page} pages in a frame: NAND {nand:?}, NOR {nor:?}");
+            println!(
+                "seed {seed}, {pages_per_logical_page} pages in a frame: NAND {nand:?}, NOR {nor:?}"
+            );
             for Tally { taken_for_a_cut, told } in [nand, nor] {
                 assert!(taken_for_a_cut > 30 && told > 30, "both are met");
             }

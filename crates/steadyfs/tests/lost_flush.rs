@@ -70,7 +70,14 @@ impl SectorDevice for Caching {
 }
 
 fn layout(tags: TagPlace) -> SectorLayout {
-    SectorLayout { first: 0, sectors: 65 * 40, block_sectors: 65, page_bytes: 1024, tags, volume: 7 }
+    SectorLayout {
+        first: 0,
+        sectors: 65 * 40,
+        block_sectors: 65,
+        page_bytes: 1024,
+        tags,
+        volume: 7,
+    }
 }
 
 fn content(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> Vec<u8> {
@@ -84,7 +91,8 @@ fn content(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> Vec<u8> {
 /// last, and true if the flush failed in a call that returned no error.
 fn use_until_failure(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> (Vec<Vec<u8>>, bool) {
     let mut data = content(fs);
-    let (mut file, mut shown, mut was_silent) = (fs.open("file", OpenOptions::WRITE).expect("open"), vec![data.clone()], false);
+    let (mut file, mut shown, mut was_silent) =
+        (fs.open("file", OpenOptions::WRITE).expect("open"), vec![data.clone()], false);
     for round in 0..WRITES {
         let at = round * 5 % 12 * PIECE;
         data[at..at + PIECE].fill(round as u8);
@@ -100,7 +108,10 @@ fn use_until_failure(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> (Vec<Vec<
         match result {
             Ok(()) => was_silent |= has_failed,
             Err(error) => {
-                assert!(has_failed && matches!(error, Error::Unknown | Error::ReadOnly), "write {round}: {error:?}");
+                assert!(
+                    has_failed && matches!(error, Error::Unknown | Error::ReadOnly),
+                    "write {round}: {error:?}"
+                );
                 assert!(fs.health().read_only && !fs.is_settled(), "write {round}");
                 if error == Error::ReadOnly {
                     shown.truncate(1);
@@ -116,7 +127,12 @@ fn use_until_failure(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> (Vec<Vec<
 /// flush had lost was gone, or a root referred to it.
 #[test]
 fn what_a_failed_flush_has_lost_is_never_built_upon() {
-    let places = [(TagPlace::Beside, true), (TagPlace::Beside, false), (TagPlace::Table, true), (TagPlace::Within, true)];
+    let places = [
+        (TagPlace::Beside, true),
+        (TagPlace::Beside, false),
+        (TagPlace::Table, true),
+        (TagPlace::Within, true),
+    ];
     for (tags, reorders) in places {
         let device = Caching::new(reorders);
         let pages = SectorPages::new(device, layout(tags)).expect("a layout that is possible");
@@ -131,7 +147,8 @@ fn what_a_failed_flush_has_lost_is_never_built_upon() {
 
         let (mut unknown, mut silent) = (0, 0);
         for fails_in in 2.. {
-            let pages = SectorPages::new(Caching { fails_in, ..device.clone() }, layout(tags)).expect("possible");
+            let pages = SectorPages::new(Caching { fails_in, ..device.clone() }, layout(tags))
+                .expect("possible");
             let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).expect("mount");
             fs.set_commit_on(CommitOn::MANUAL);
             let (shown, was_silent) = use_until_failure(&mut fs);
@@ -146,8 +163,14 @@ fn what_a_failed_flush_has_lost_is_never_built_upon() {
             let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).expect("mount");
             let found = content(&mut fs);
             assert_eq!(fs.damage(), None, "{tags:?}, flush {fails_in}");
-            assert!(shown.contains(&found), "{tags:?}, flush {fails_in}: what was committed is gone");
+            assert!(
+                shown.contains(&found),
+                "{tags:?}, flush {fails_in}: what was committed is gone"
+            );
         }
-        assert!(unknown > 5 && silent > 0, "{tags:?}: {unknown} commits, {silent} flushes of roots behind them");
+        assert!(
+            unknown > 5 && silent > 0,
+            "{tags:?}: {unknown} commits, {silent} flushes of roots behind them"
+        );
     }
 }

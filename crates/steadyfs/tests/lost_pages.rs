@@ -4,14 +4,16 @@
 use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{
-    Access, BlockState, CheckReport, CleanReader, CommitOn, Config, Damage, Error, FileSystem, Finding, MountError, OpenOptions,
-    Reader,
+    Access, BlockState, CheckReport, CleanReader, CommitOn, Config, Damage, Error, FileSystem,
+    Finding, MountError, OpenOptions, Reader,
 };
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// The blocks are so large and the pages so small that a root takes two pages.
-const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
+const SMALL_PAGES: Geometry =
+    Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
 const FILES: usize = 12;
 /// Number of seeds of each test.
 const SEEDS: u64 = 3;
@@ -59,7 +61,12 @@ impl Flash for Lossy {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.check(page)?;
         self.chip.read(page, data, tag)
     }
@@ -67,7 +74,12 @@ impl Flash for Lossy {
         self.check(page)?;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.spend()?;
         self.lost.retain(|&lost| lost != page);
         self.chip.program(page, data, tag)
@@ -100,9 +112,15 @@ fn memory(geometry: &Geometry) -> Vec<u8> {
     vec![0; Config::for_geometry(geometry).memory_bytes(geometry)]
 }
 
-fn mount<'m>(volume: &Lossy, lost: &[PageIndex], access: Access, memory: &'m mut [u8]) -> FileSystem<'m, Lossy> {
+fn mount<'m>(
+    volume: &Lossy,
+    lost: &[PageIndex],
+    access: Access,
+    memory: &'m mut [u8],
+) -> FileSystem<'m, Lossy> {
     let volume = Lossy { lost: lost.to_vec(), ..volume.clone() };
-    FileSystem::mount(volume, access, memory).unwrap_or_else(|error| panic!("pages {lost:?} lost: {error}"))
+    FileSystem::mount(volume, access, memory)
+        .unwrap_or_else(|error| panic!("pages {lost:?} lost: {error}"))
 }
 
 /// Returns a new chip without a lost page.
@@ -120,7 +138,9 @@ fn lossless(geometry: Geometry) -> Lossy {
 /// before the last commit.
 fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy, [Files; 2]) {
     let mut memory = memory(&geometry);
-    let mut chip = FileSystem::format(lossless(geometry), &Config::for_geometry(&geometry), &mut memory).expect("format");
+    let mut chip =
+        FileSystem::format(lossless(geometry), &Config::for_geometry(&geometry), &mut memory)
+            .expect("format");
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     fs.set_commit_on(CommitOn::MANUAL);
     let mut files = [vec![Vec::new(); FILES], vec![Vec::new(); FILES]];
@@ -141,13 +161,20 @@ fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy,
     (chip, files)
 }
 
-fn change_a_file(fs: &mut FileSystem<'_, &mut Lossy>, rng: &mut Rng, change: u64, files: &mut Files) {
+fn change_a_file(
+    fs: &mut FileSystem<'_, &mut Lossy>,
+    rng: &mut Rng,
+    change: u64,
+    files: &mut Files,
+) {
     let number = rng.below(FILES as u64) as usize;
     let content = &mut files[number];
     let mut file = fs.open(format!("file {number}").as_str(), OpenOptions::CREATE).expect("open");
-    let at = if rng.one_in(2) { content.len() } else { rng.below(content.len() as u64 + 1) as usize };
+    let at =
+        if rng.one_in(2) { content.len() } else { rng.below(content.len() as u64 + 1) as usize };
     let at = at.min(15_000);
-    let bytes: Vec<u8> = (0..1 + rng.below(900)).map(|index| (change * 13 + index * 7) as u8).collect();
+    let bytes: Vec<u8> =
+        (0..1 + rng.below(900)).map(|index| (change * 13 + index * 7) as u8).collect();
     if content.len() < at + bytes.len() {
         content.resize(at + bytes.len(), 0);
     }
@@ -188,7 +215,12 @@ impl Tally {
     /// looks like a record in which power failed.
     fn add_sound(&mut self, fs: &mut FileSystem<'_, Lossy>, states: &[Files; 2], page: PageIndex) {
         let found: Vec<_> = (0..FILES).map(|number| read(fs, number)).collect();
-        let is_of = |state: &Files| found.iter().zip(state).all(|(found, file)| found.as_ref().is_ok_and(|data| data == file));
+        let is_of = |state: &Files| {
+            found
+                .iter()
+                .zip(state)
+                .all(|(found, file)| found.as_ref().is_ok_and(|data| data == file))
+        };
         if is_of(&states[1]) && !is_of(&states[0]) {
             self.taken_back.push(page);
             return;
@@ -196,7 +228,10 @@ impl Tally {
         for (number, (found, file)) in found.iter().zip(&states[0]).enumerate() {
             match found {
                 Ok(data) => {
-                    assert!(data == file, "page {page} lost: file {number} is not what was committed, and nothing is said")
+                    assert!(
+                        data == file,
+                        "page {page} lost: file {number} is not what was committed, and nothing is said"
+                    )
                 }
                 Err(error) => assert_eq!(*error, Error::Corrupt, "page {page} lost: file {number}"),
             }
@@ -210,7 +245,9 @@ impl Tally {
         self.damaged += 1;
         self.leaves += usize::from(fs.damage() == Some(Damage::Leaf));
         self.files += FILES;
-        self.whole += (0..FILES).filter(|&number| read(fs, number).is_ok_and(|data| data == files[number])).count();
+        self.whole += (0..FILES)
+            .filter(|&number| read(fs, number).is_ok_and(|data| data == files[number]))
+            .count();
     }
 }
 
@@ -222,33 +259,48 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
         Err(Error::Corrupt) if is_leaf => {
             // The lost leaf is the first one, and has no copy: nothing has changed.
             assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true));
-            assert!(before.iter().any(Result::is_err), "pages {lost:?} lost, and not repaired though all can be read");
+            assert!(
+                before.iter().any(Result::is_err),
+                "pages {lost:?} lost, and not repaired though all can be read"
+            );
             return;
         }
-        result => drop(result.unwrap_or_else(|error| panic!("pages {lost:?} lost, repair: {error}"))),
+        result => {
+            drop(result.unwrap_or_else(|error| panic!("pages {lost:?} lost, repair: {error}")))
+        }
     }
     assert_eq!((fs.damage(), fs.health().read_only), (None, false), "pages {lost:?} lost");
     add_a_file(&mut fs).unwrap_or_else(|error| panic!("pages {lost:?} lost, repaired: {error}"));
     let volume = fs.unmount().expect("unmount");
     let mut memory = memory(&volume.geometry());
     let mut fs = mount(&volume, &volume.lost, Access::ReadWrite, &mut memory);
-    assert_eq!((fs.damage(), fs.health().read_only), (None, false), "pages {lost:?} lost, mounted again");
+    assert_eq!(
+        (fs.damage(), fs.health().read_only),
+        (None, false),
+        "pages {lost:?} lost, mounted again"
+    );
     assert_eq!(fs.stat("more").map(|stat| stat.size), Ok(700));
     // Missing data stays missing, although its blocks are used again, and can be removed.
     for _ in 0..40 {
-        add_a_file(&mut fs).unwrap_or_else(|error| panic!("pages {lost:?} lost, repaired and mounted: {error}"));
+        add_a_file(&mut fs)
+            .unwrap_or_else(|error| panic!("pages {lost:?} lost, repaired and mounted: {error}"));
     }
     for (number, before) in before.into_iter().enumerate() {
         let found = read(&mut fs, number);
         // A repair restores a lost name from the inode.
-        let is_back = before.is_err() && found.as_ref().is_ok_and(|data| states.iter().any(|state| state[number] == *data));
+        let is_back = before.is_err()
+            && found.as_ref().is_ok_and(|data| states.iter().any(|state| state[number] == *data));
         // A repair removes an entry whose inode cannot be read.
         let is_gone = before.is_err() && found == Err(Error::NotFound);
         assert!(
             found == before || is_back || is_gone,
             "pages {lost:?} lost and repaired: file {number} was {before:?}, and is {found:?}"
         );
-        if before.is_err() && !is_back && !is_gone && fs.remove(format!("file {number}").as_str()).is_ok() {
+        if before.is_err()
+            && !is_back
+            && !is_gone
+            && fs.remove(format!("file {number}").as_str()).is_ok()
+        {
             assert_eq!(read(&mut fs, number), Err(Error::NotFound));
         }
     }
@@ -294,10 +346,16 @@ fn lose_each_after(end: End) -> Tally {
     let mut total = Tally::default();
     for seed in 0..SEEDS {
         let (volume, states) = used_volume(GEOMETRY, seed, 300 + seed * 97, end);
-        let Tally { partly, taken_back, damaged, leaves, files, whole } = lose_each(&volume, &states);
-        println!("{end:?}, seed {seed}: {partly} partly, {taken_back:?} taken back, {damaged} damaged, {whole}/{files} whole");
+        let Tally { partly, taken_back, damaged, leaves, files, whole } =
+            lose_each(&volume, &states);
+        println!(
+            "{end:?}, seed {seed}: {partly} partly, {taken_back:?} taken back, {damaged} damaged, {whole}/{files} whole"
+        );
         // A record has two pages at most.
-        assert!(taken_back.len() <= if end == End::Cut { 2 } else { 0 }, "pages {taken_back:?} are worth a commit (seed {seed})");
+        assert!(
+            taken_back.len() <= if end == End::Cut { 2 } else { 0 },
+            "pages {taken_back:?} are worth a commit (seed {seed})"
+        );
         total.damaged += damaged;
         total.leaves += leaves;
         total.files += files;
@@ -311,21 +369,30 @@ fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
     let Tally { damaged, leaves, .. } = lose_each_after(End::Unmounted);
     // Damage comes from the root page, and from the page with the inode of the root directory,
     // each mounted in two ways. The newest journal page and the first leaf are there twice.
-    assert!((1..=4 * SEEDS as usize).contains(&damaged) && leaves == 0, "{damaged} damaged, {leaves} leaves lost");
+    assert!(
+        (1..=4 * SEEDS as usize).contains(&damaged) && leaves == 0,
+        "{damaged} damaged, {leaves} leaves lost"
+    );
 }
 
 #[test]
 fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Cut);
     // A lost page of the directory costs all of its files.
-    assert!(damaged > 0 && whole * 2 >= files, "{damaged} damaged, {whole} of {files} files are whole");
+    assert!(
+        damaged > 0 && whole * 2 >= files,
+        "{damaged} damaged, {whole} of {files} files are whole"
+    );
 }
 
 #[test]
 fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Settled);
     // A lost page with the inode of the root directory costs all files.
-    assert!(damaged > 0 && whole * 5 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    assert!(
+        damaged > 0 && whole * 5 > files,
+        "{damaged} damaged, {whole} of {files} files are whole"
+    );
 }
 
 /// Reads all files through a reader: their bytes, or errors.
@@ -358,7 +425,8 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
             let expected: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
             drop(fs);
             let lost = || Lossy { lost: vec![page], ..volume.clone() };
-            let mut reader = Reader::mount(lost(), &mut memory).unwrap_or_else(|error| panic!("page {page} lost: {error}"));
+            let mut reader = Reader::mount(lost(), &mut memory)
+                .unwrap_or_else(|error| panic!("page {page} lost: {error}"));
             assert_eq!(reader.damage(), damage, "page {page} lost");
             assert!(damage.is_none() || !reader.is_settled(), "page {page} lost");
             assert_eq!(shown!(reader), expected, "page {page} lost");
@@ -366,11 +434,19 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
             match CleanReader::mount(lost(), &mut memory) {
                 Ok(mut reader) => {
                     // A clean reader has read no leaf and no table.
-                    assert!(matches!(damage, None | Some(Damage::Leaf | Damage::Tables)), "page {page} lost: {damage:?}");
+                    assert!(
+                        matches!(damage, None | Some(Damage::Leaf | Damage::Tables)),
+                        "page {page} lost: {damage:?}"
+                    );
                     for (number, found) in shown!(reader).into_iter().enumerate() {
-                        let is_right =
-                            found.as_ref().map_or_else(|error| *error == Error::Corrupt, |data| *data == states[0][number]);
-                        assert!(is_right, "page {page} lost: file {number} is not what was committed, and nothing is said");
+                        let is_right = found.as_ref().map_or_else(
+                            |error| *error == Error::Corrupt,
+                            |data| *data == states[0][number],
+                        );
+                        assert!(
+                            is_right,
+                            "page {page} lost: file {number} is not what was committed, and nothing is said"
+                        );
                     }
                 }
                 Err(error) => {
@@ -388,31 +464,40 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
 /// lost. Each attempt uses up a block.
 #[test]
 fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config { pages_per_logical_page: 2, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = FileSystem::format(lossless(geometry), &config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     let pages = fs.usage().usable_bytes / 1024 * 8 / 10;
     let mut rng = Rng(1);
-    let mut file = fs.open("a", OpenOptions { append: false, ..OpenOptions::DURABLE }).expect("open");
+    let mut file =
+        fs.open("a", OpenOptions { append: false, ..OpenOptions::DURABLE }).expect("open");
     for step in 0..4 * pages {
         let page = if step < pages { step } else { rng.below(pages) };
         fs.write(&mut file, page * 1024, &[page as u8; 1024]).expect("write");
     }
     // The second page of the frame of page 7.
     let mut data = [0; 1024];
-    let lost = (0..geometry.block_count * geometry.pages_per_block).filter(|page| page % 2 == 1).find(|&page| {
-        fs.flash_mut().lost = vec![page];
-        fs.read(&mut file, 7 * 1024, &mut data) == Err(Error::Corrupt)
-    });
+    let lost = (0..geometry.block_count * geometry.pages_per_block)
+        .filter(|page| page % 2 == 1)
+        .find(|&page| {
+            fs.flash_mut().lost = vec![page];
+            fs.read(&mut file, 7 * 1024, &mut data) == Err(Error::Corrupt)
+        });
     assert!(lost.is_some(), "no page that is lost is that of the file");
     for round in 0..600 {
-        assert_eq!(fs.write(&mut file, 7 * 1024 + 100, &[1; 300]), Err(Error::Corrupt), "round {round}");
+        assert_eq!(
+            fs.write(&mut file, 7 * 1024 + 100, &[1; 300]),
+            Err(Error::Corrupt),
+            "round {round}"
+        );
     }
     for step in 0..pages {
         let page = rng.below(pages);
-        fs.write(&mut file, page * 1024, &[page as u8; 1024]).unwrap_or_else(|error| panic!("write {step} after that: {error}"));
+        fs.write(&mut file, page * 1024, &[page as u8; 1024])
+            .unwrap_or_else(|error| panic!("write {step} after that: {error}"));
     }
     for page in (0..pages).filter(|page| *page != 7) {
         fs.read(&mut file, page * 1024, &mut data).expect("read");
@@ -425,18 +510,23 @@ fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
 fn page_that_cannot_be_read_once_survives_its_move() {
     const PAGES: u64 = 300;
     let mut memory = memory(&GEOMETRY);
-    let mut chip = FileSystem::format(lossless(GEOMETRY), &Config::for_geometry(&GEOMETRY), &mut memory).expect("format");
+    let mut chip =
+        FileSystem::format(lossless(GEOMETRY), &Config::for_geometry(&GEOMETRY), &mut memory)
+            .expect("format");
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let page_bytes = u64::from(fs.usage().logical_bytes);
     let pages = PAGES.min(fs.usage().usable_bytes / page_bytes * 8 / 10);
     let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
     let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
     let mut stamps: Vec<u64> = (0..pages).collect();
-    (0..pages).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
+    (0..pages)
+        .for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
     let mut rng = Rng(1);
     for stamp in pages..pages + 1500 {
         // The first read of any of these pages fails.
-        let lost = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|_| rng.below(8) == 0).collect();
+        let lost = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block)
+            .filter(|_| rng.below(8) == 0)
+            .collect();
         (fs.flash_mut().lost, fs.flash_mut().failing) = (lost, 1);
         let page = rng.below(pages);
         match fs.write(&mut file, page * page_bytes, &bytes(stamp)) {
@@ -447,7 +537,11 @@ fn page_that_cannot_be_read_once_survives_its_move() {
     fs.flash_mut().lost.clear();
     for (page, stamp) in (0..).zip(stamps) {
         let mut found = bytes(0);
-        assert_eq!(fs.read(&mut file, page * page_bytes, &mut found), Ok(page_bytes as usize), "page {page}");
+        assert_eq!(
+            fs.read(&mut file, page * page_bytes, &mut found),
+            Ok(page_bytes as usize),
+            "page {page}"
+        );
         assert!(found == bytes(stamp), "page {page}");
     }
 }
@@ -473,14 +567,23 @@ fn repair_that_is_cut_is_begun_again() {
             if !matches!(result, Err(Error::Device | Error::Unknown | Error::ReadOnly)) {
                 break;
             }
-            assert!(fs.health().read_only, "page {page} lost, {left} programs: {result:?} and writable");
+            assert!(
+                fs.health().read_only,
+                "page {page} lost, {left} programs: {result:?} and writable"
+            );
             let cut = Lossy { left: u32::MAX, ..fs.flash().clone() };
             let mut fs = mount(&cut, &[page], Access::ReadWrite, &mut memory);
             // Without damage, the last root of the repair was complete after all.
-            assert_eq!(fs.damage().is_some(), fs.health().read_only, "page {page} lost, {left} programs: {:?}", fs.damage());
+            assert_eq!(
+                fs.damage().is_some(),
+                fs.health().read_only,
+                "page {page} lost, {left} programs: {:?}",
+                fs.damage()
+            );
             begun += u32::from(fs.damage() == Some(Damage::Repair));
             cuts += 1;
-            accept(&mut fs).unwrap_or_else(|error| panic!("page {page} lost, {left} programs: {error}"));
+            accept(&mut fs)
+                .unwrap_or_else(|error| panic!("page {page} lost, {left} programs: {error}"));
             for _ in 0..20 {
                 add_a_file(&mut fs).expect("a file more");
             }
@@ -498,9 +601,10 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
     let mut memory = memory(&GEOMETRY);
     let (volume, [now, _]) = used_volume(GEOMETRY, 1, 397, End::Cut);
     // If a directory has lost a page, a repair finds its names again.
-    let is_found_again = |number: usize, before: &Result<Vec<u8>, Error>, found: &Result<Vec<u8>, Error>| {
-        before.is_err() && found.as_ref() == Ok(&now[number])
-    };
+    let is_found_again =
+        |number: usize, before: &Result<Vec<u8>, Error>, found: &Result<Vec<u8>, Error>| {
+            before.is_err() && found.as_ref() == Ok(&now[number])
+        };
     let mut failed = 0;
     for page in (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| page % 3 == 0) {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
@@ -520,23 +624,34 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
             }
             if result.is_err() {
                 failed += 1;
-                assert!(fs.damage().is_some() && fs.health().read_only, "{when}, and {:?}", fs.damage());
+                assert!(
+                    fs.damage().is_some() && fs.health().read_only,
+                    "{when}, and {:?}",
+                    fs.damage()
+                );
                 for (number, before) in before.iter().enumerate() {
                     let found = read(&mut fs, number);
                     assert!(
-                        found.is_err() || found == *before || is_found_again(number, before, &found),
+                        found.is_err()
+                            || found == *before
+                            || is_found_again(number, before, &found),
                         "{when}: file {number}"
                     );
                 }
                 match accept(&mut fs) {
                     Err(Error::Corrupt) if damage == Damage::Leaf => continue,
-                    result => drop(result.unwrap_or_else(|error| panic!("{when}, and again: {error}"))),
+                    result => {
+                        drop(result.unwrap_or_else(|error| panic!("{when}, and again: {error}")))
+                    }
                 }
             }
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "{when}");
             let after: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
             for (number, (after, before)) in after.iter().zip(&before).enumerate() {
-                assert!(after == before || is_found_again(number, before, after), "{when}: file {number}");
+                assert!(
+                    after == before || is_found_again(number, before, after),
+                    "{when}: file {number}"
+                );
             }
         }
     }
@@ -551,11 +666,13 @@ fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
     let (volume, [now, before]) = used_volume(GEOMETRY, 1, 60, End::Cut);
     let mut fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
     assert!(!fs.is_settled() && fs.damage().is_none());
-    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), now[number]));
+    (0..FILES)
+        .for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), now[number]));
     let newest = fs.describe().journal.expect("a journal page");
     let mut fs = mount(&volume, &[newest], Access::ReadWrite, &mut memory);
     assert!(fs.is_settled() && fs.damage().is_none());
-    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), before[number]));
+    (0..FILES)
+        .for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), before[number]));
     assert_ne!(now, before);
 
     // This commit may be there, or not.
@@ -585,9 +702,13 @@ fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
     let page_bytes = u64::from(fs.usage().logical_bytes);
     let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
     let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
-    (0..PAGES).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
-    let is_leaf = |page: &PageIndex| mount(&volume, &[*page], Access::ReadOnly, &mut memory).damage() == Some(Damage::Leaf);
-    let leaves: Vec<_> = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(is_leaf).collect();
+    (0..PAGES)
+        .for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
+    let is_leaf = |page: &PageIndex| {
+        mount(&volume, &[*page], Access::ReadOnly, &mut memory).damage() == Some(Damage::Leaf)
+    };
+    let leaves: Vec<_> =
+        (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(is_leaf).collect();
     for page in leaves.iter().copied() {
         // A leaf that fails a read now and then costs nothing.
         for failing in [u32::MAX, 2] {
@@ -595,30 +716,57 @@ fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
             let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
             let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
             (fs.flash_mut().lost, fs.flash_mut().failing) = (vec![page], failing);
-            let mut write = |stamp: u64| fs.write(&mut file, stamp * 7 % PAGES * page_bytes, &bytes(stamp));
-            let failed = (PAGES..PAGES + 1000).find_map(|stamp| write(stamp).err().map(|error| (stamp, error)));
+            let mut write =
+                |stamp: u64| fs.write(&mut file, stamp * 7 % PAGES * page_bytes, &bytes(stamp));
+            let failed = (PAGES..PAGES + 1000)
+                .find_map(|stamp| write(stamp).err().map(|error| (stamp, error)));
             let Some((stamp, error)) = failed else {
-                assert_eq!((failing, fs.damage(), fs.health().read_only), (2, None, false), "page {page} lost");
+                assert_eq!(
+                    (failing, fs.damage(), fs.health().read_only),
+                    (2, None, false),
+                    "page {page} lost"
+                );
                 continue;
             };
-            assert!(failing > 2 && matches!(error, Error::Corrupt | Error::ReadOnly), "page {page} lost: {error}");
-            assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true), "page {page} lost: {error}");
+            assert!(
+                failing > 2 && matches!(error, Error::Corrupt | Error::ReadOnly),
+                "page {page} lost: {error}"
+            );
+            assert_eq!(
+                (fs.damage(), fs.health().read_only),
+                (Some(Damage::Leaf), true),
+                "page {page} lost: {error}"
+            );
             assert_eq!(accept(&mut fs), Err(Error::ReadOnly));
             // Earlier writes are there and readable, because the overlay has their places.
             let mut found = bytes(0);
             let newest = stamp - 1;
-            assert_eq!(fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found), Ok(page_bytes as usize));
+            assert_eq!(
+                fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found),
+                Ok(page_bytes as usize)
+            );
             assert_eq!(found, bytes(newest));
             // The next mount reports the same damage. If the page can be read again, nothing is
             // lost.
             let Lossy { chip, .. } = fs.unmount().expect("unmount");
             let volume = Lossy { chip, ..volume.clone() };
             let fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);
-            assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true), "page {page} lost, mounted again");
+            assert_eq!(
+                (fs.damage(), fs.health().read_only),
+                (Some(Damage::Leaf), true),
+                "page {page} lost, mounted again"
+            );
             let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
-            assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {page} there again");
+            assert_eq!(
+                (fs.damage(), fs.health().read_only),
+                (None, false),
+                "page {page} there again"
+            );
             let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
-            assert_eq!(fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found), Ok(page_bytes as usize));
+            assert_eq!(
+                fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found),
+                Ok(page_bytes as usize)
+            );
             assert_eq!(found, bytes(newest));
         }
     }
@@ -631,18 +779,24 @@ fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
     for seed in 0..SEEDS {
         let (volume, [files, _]) = used_volume(GEOMETRY, seed, 200 + seed * 97, End::Unmounted);
         let fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
-        let is_own = |&block: &BlockIndex| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
+        let is_own = |&block: &BlockIndex| {
+            fs.block(block).is_some_and(|info| info.state == BlockState::Reserved)
+        };
         let own: Vec<_> = (0..GEOMETRY.block_count).filter(is_own).collect();
         drop(fs);
         assert_eq!(own.len(), 9, "two superblocks and a ring of seven");
-        for page in own.iter().flat_map(|block| block * GEOMETRY.pages_per_block..(block + 1) * GEOMETRY.pages_per_block) {
+        for page in own.iter().flat_map(|block| {
+            block * GEOMETRY.pages_per_block..(block + 1) * GEOMETRY.pages_per_block
+        }) {
             let mut fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {page} lost");
             add_a_file(&mut fs).unwrap_or_else(|error| panic!("page {page} lost: {error}"));
             let volume = fs.unmount().expect("unmount");
             let mut fs = mount(&volume, &volume.lost, Access::ReadWrite, &mut memory);
             assert_eq!(fs.stat("more").map(|stat| stat.size), Ok(700));
-            (0..FILES).for_each(|number| assert!(read(&mut fs, number).as_ref() == Ok(&files[number]), "page {page} lost"));
+            (0..FILES).for_each(|number| {
+                assert!(read(&mut fs, number).as_ref() == Ok(&files[number]), "page {page} lost")
+            });
         }
     }
 }
@@ -673,7 +827,11 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             assert_eq!([lost.len(), others.len()], [2; 2], "a root and its copy");
             for one in lost.iter().chain(&others).copied() {
                 let fs = mount(&volume, &[one], Access::ReadWrite, &mut memory);
-                assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {one} is there twice");
+                assert_eq!(
+                    (fs.damage(), fs.health().read_only),
+                    (None, false),
+                    "page {one} is there twice"
+                );
             }
             // The root's second page is there, and proves that the root was complete.
             let fs = mount(&volume, &lost, Access::ReadWrite, &mut memory);
@@ -694,8 +852,12 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
                 continue;
             }
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "{end:?}, seed {seed}");
-            (0..FILES)
-                .for_each(|number| assert!(read(&mut fs, number).as_ref() == Ok(&states[0][number]), "{end:?}, seed {seed}"));
+            (0..FILES).for_each(|number| {
+                assert!(
+                    read(&mut fs, number).as_ref() == Ok(&states[0][number]),
+                    "{end:?}, seed {seed}"
+                )
+            });
         }
     }
 }
@@ -708,7 +870,8 @@ fn lost_page_of_a_directory_is_made_anew_by_a_repair() {
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = FileSystem::format(lossless(GEOMETRY), &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
-        let mut names: Vec<String> = (0..90).map(|number| format!("{number}{}", "n".repeat(number % 80))).collect();
+        let mut names: Vec<String> =
+            (0..90).map(|number| format!("{number}{}", "n".repeat(number % 80))).collect();
         fs.create_dir("directory").expect("a directory");
         names.extend((0..30).map(|number| format!("directory/{number}")));
         for name in &names {
@@ -725,20 +888,31 @@ fn lost_page_of_a_directory_is_made_anew_by_a_repair() {
             let directory = fs.stat("directory").map(|stat| stat.inode);
             let note = |finding: Finding| {
                 let is_one = |inode| inode == steadyfs::ROOT || Ok(inode) == directory;
-                of_a_directory |= matches!(finding, Finding::UnreadablePage { inode, .. } if is_one(inode));
+                of_a_directory |=
+                    matches!(finding, Finding::UnreadablePage { inode, .. } if is_one(inode));
             };
-            if fs.damage().is_some() || fs.check(&mut scratch, true, &mut { note }).is_err() || !of_a_directory {
+            if fs.damage().is_some()
+                || fs.check(&mut scratch, true, &mut { note }).is_err()
+                || !of_a_directory
+            {
                 continue;
             }
             for name in &names {
-                let mut file =
-                    fs.open(name.as_str(), OpenOptions::READ).unwrap_or_else(|error| panic!("{page}: {name}: {error}"));
+                let mut file = fs
+                    .open(name.as_str(), OpenOptions::READ)
+                    .unwrap_or_else(|error| panic!("{page}: {name}: {error}"));
                 let mut content = vec![0; name.len()];
-                assert_eq!(fs.read(&mut file, 0, &mut content), Ok(name.len()), "page {page} lost: {name}");
+                assert_eq!(
+                    fs.read(&mut file, 0, &mut content),
+                    Ok(name.len()),
+                    "page {page} lost: {name}"
+                );
                 assert_eq!(content, name.as_bytes());
                 fs.close(file).expect("close");
             }
-            let findings = fs.check(&mut scratch, false, &mut |finding| panic!("page {page} lost, repaired: {finding}"));
+            let findings = fs.check(&mut scratch, false, &mut |finding| {
+                panic!("page {page} lost, repaired: {finding}")
+            });
             assert_eq!(findings.expect("check").findings, 0);
             made_anew += 1;
         }

@@ -26,14 +26,23 @@ impl<F: Flash> Lossy<F> {
     }
 
     /// Returns the pages that contain a range of bytes of a block.
-    fn pages(&self, block: BlockIndex, offset: u32, bytes: usize) -> core::ops::RangeInclusive<PageIndex> {
+    fn pages(
+        &self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: usize,
+    ) -> core::ops::RangeInclusive<PageIndex> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
         let page = |at: u32| block * pages_per_block + at / page_bytes;
         page(offset)..=page(offset + bytes.max(1) as u32 - 1)
     }
 
     fn check(&self, pages: core::ops::RangeInclusive<PageIndex>) -> Result<(), Failure> {
-        if self.lost.is_some_and(|lost| pages.contains(&lost)) { Err(Failure::Uncorrectable) } else { Ok(()) }
+        if self.lost.is_some_and(|lost| pages.contains(&lost)) {
+            Err(Failure::Uncorrectable)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -44,7 +53,12 @@ impl<F: Flash> Flash for Lossy<F> {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.check(page..=page)?;
         self.chip.read(page, data, tag)
     }
@@ -52,19 +66,39 @@ impl<F: Flash> Flash for Lossy<F> {
         self.check(page..=page)?;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.programmed.insert(page);
         self.chip.program(page, data, tag)
     }
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         self.programmed.extend(first..first + tags.len() as u32);
         self.chip.program_many(first, data, tags)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.check(self.pages(block, offset, data.len()))?;
         self.chip.read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.programmed.extend(self.pages(block, offset, data.len()));
         self.chip.program_bytes(block, offset, data)
     }
@@ -97,7 +131,11 @@ fn name(file: usize) -> String {
 
 fn config(geometry: &Geometry) -> Config {
     let layout = SectorLayout::for_size(1 << 16);
-    if layout.geometry() == *geometry { Config::for_sectors(&layout) } else { Config::for_geometry(geometry) }
+    if layout.geometry() == *geometry {
+        Config::for_sectors(&layout)
+    } else {
+        Config::for_geometry(geometry)
+    }
 }
 
 /// Formats the chip and writes files in some uses. Each use ends cleanly.
@@ -113,10 +151,16 @@ fn used_volume<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -
         let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).expect("mount");
         let most = 1 + rng.below(60);
         for change in 0..files.len() as u64 + rng.below(most) {
-            let file =
-                if files.last().is_some_and(Vec::is_empty) { change % files.len() as u64 } else { rng.below(files.len() as u64) };
-            let bytes = (0..1 + rng.below(largest)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
-            let mut open = fs.open(&name(file as usize), OpenOptions { truncate: true, ..OpenOptions::DURABLE }).expect("open");
+            let file = if files.last().is_some_and(Vec::is_empty) {
+                change % files.len() as u64
+            } else {
+                rng.below(files.len() as u64)
+            };
+            let bytes =
+                (0..1 + rng.below(largest)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
+            let mut open = fs
+                .open(&name(file as usize), OpenOptions { truncate: true, ..OpenOptions::DURABLE })
+                .expect("open");
             fs.write(&mut open, 0, &bytes).expect("write");
             fs.close(open).expect("close");
             files[file as usize] = bytes;
@@ -185,7 +229,8 @@ fn lose_each_page_of<F: Flash + Clone>(chip: &mut Lossy<F>, files: &Files, memor
 
 /// Returns a chip like one of 128 MiB, with fewer blocks and as much room for changes of the map.
 fn nand(seed: u64) -> Nand {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, seed)
 }
 
@@ -217,12 +262,18 @@ fn no_page_of_a_small_nand_volume_holds_all_files() {
 fn two_files_have_their_inodes_in_two_pages() {
     for_seeds("newest", "two_files_have_their_inodes_in_two_pages", 2, |seed| {
         for page_bytes in [512, 1024, 2048, 4096] {
-            let geometry = Geometry { page_bytes, pages_per_block: 64, block_count: 64, programs_bytes: false };
+            let geometry = Geometry {
+                page_bytes,
+                pages_per_block: 64,
+                block_count: 64,
+                programs_bytes: false,
+            };
             let mut chip = Lossy::new(Nand::with_geometry(geometry, NandTiming::ROUND, seed));
             let config = config(&geometry);
             let mut memory = vec![0; config.memory_bytes(&geometry)];
             FileSystem::format(&mut chip, &config, &mut memory).expect("format");
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             let files: Files = (0..30).map(|file| vec![file; 140]).collect();
             for (file, bytes) in files.iter().enumerate() {
                 let mut open = fs.open(&name(file), OpenOptions::DURABLE).expect("open");
@@ -331,7 +382,8 @@ fn lose_leaves<F: Flash + Clone>(chip: F, seed: u64) {
         let (mut chip, mut files) = (chip.clone(), files.clone());
         chip.lost = Some(page);
         for round in 0..3 {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             if fs.damage().is_some() {
                 assert_eq!((fs.damage(), round), (Some(Damage::Leaf), 0), "page {page}");
                 let repaired = fs.repair(&mut scratch, &mut |_| {});
@@ -343,7 +395,11 @@ fn lose_leaves<F: Flash + Clone>(chip: F, seed: u64) {
             assert_eq!(look(&mut fs, &files).equal, files.len(), "page {page}, round {round}");
             // The first leaf is rewritten.
             write_pages(&mut fs, &mut files, seed + round, 400);
-            assert_eq!(look(&mut fs, &files).equal, files.len(), "page {page}, round {round}, used");
+            assert_eq!(
+                look(&mut fs, &files).equal,
+                files.len(),
+                "page {page}, round {round}, used"
+            );
             if round == 1 {
                 fs.unmount().expect("unmount");
             }
@@ -373,11 +429,21 @@ fn a_copy_in_use_lives_through_a_cut_at_any_time() {
         chip.lost = Some(first);
         for writes in (0..150).step_by(3) {
             let (mut chip, mut files) = (chip.clone(), files.clone());
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-            assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()), "{writes} writes");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(
+                (fs.damage(), look(&mut fs, &files).equal),
+                (None, files.len()),
+                "{writes} writes"
+            );
             write_pages(&mut fs, &mut files, seed, writes);
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-            assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()), "{writes} writes and a cut");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(
+                (fs.damage(), look(&mut fs, &files).equal),
+                (None, files.len()),
+                "{writes} writes and a cut"
+            );
         }
     });
 }
@@ -389,7 +455,8 @@ fn a_copy_of_before_is_never_shown() {
         let (mut chip, mut memory) = (Lossy::new(nand(seed)), Vec::new());
         let mut files = volume_with_leaves(&mut chip, seed, &mut memory);
         assert!(!pages_of_kinds(&mut chip, &COPY).is_empty(), "a copy");
-        let written = |chip: &mut Lossy<Nand>| pages_of_leaf(chip, &WRITTEN, 0).pop().expect("a leaf").0;
+        let written =
+            |chip: &mut Lossy<Nand>| pages_of_leaf(chip, &WRITTEN, 0).pop().expect("a leaf").0;
         let before = written(&mut chip);
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         write_pages(&mut fs, &mut files, seed, 3_000);
@@ -423,20 +490,25 @@ fn idle_work_leaves_the_first_leaf_twice() {
 /// A reader that recovers nothing uses the copy as well.
 #[test]
 fn a_clean_reader_shows_all_files_without_the_newest_journal_page() {
-    for_seeds("newest", "a_clean_reader_shows_all_files_without_the_newest_journal_page", 12, |seed| {
-        let (mut chip, mut memory) = (Lossy::new(nand(seed)), Vec::new());
-        let files = used_volume(&mut chip, seed, &mut memory);
-        let fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
-        let newest = fs.describe().journal;
-        chip.lost = newest;
-        let mut reader = CleanReader::mount(&mut chip, &mut memory).expect("mount");
-        for (file, expected) in files.iter().enumerate() {
-            let mut bytes = vec![0; expected.len() + 1];
-            let mut open = reader.open(&name(file)).expect("open");
-            let read = reader.read(&mut open, 0, &mut bytes).expect("read");
-            assert_eq!(&bytes[..read], expected);
-        }
-    });
+    for_seeds(
+        "newest",
+        "a_clean_reader_shows_all_files_without_the_newest_journal_page",
+        12,
+        |seed| {
+            let (mut chip, mut memory) = (Lossy::new(nand(seed)), Vec::new());
+            let files = used_volume(&mut chip, seed, &mut memory);
+            let fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+            let newest = fs.describe().journal;
+            chip.lost = newest;
+            let mut reader = CleanReader::mount(&mut chip, &mut memory).expect("mount");
+            for (file, expected) in files.iter().enumerate() {
+                let mut bytes = vec![0; expected.len() + 1];
+                let mut open = reader.open(&name(file)).expect("open");
+                let read = reader.read(&mut open, 0, &mut bytes).expect("read");
+                assert_eq!(&bytes[..read], expected);
+            }
+        },
+    );
 }
 
 /// The first change after a mount with the copy builds on the copy, and loses nothing.
@@ -457,7 +529,11 @@ fn live_on<F: Flash>(chip: F, seed: u64) {
     chip.lost = newest;
     for round in 0..3 {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()), "round {round}");
+        assert_eq!(
+            (fs.damage(), look(&mut fs, &files).equal),
+            (None, files.len()),
+            "round {round}"
+        );
         let mut file = fs.open(&name(files.len()), OpenOptions::DURABLE).expect("open");
         fs.write(&mut file, 0, b"new").expect("write");
         fs.close(file).expect("close");
@@ -478,7 +554,9 @@ fn idle_work_leaves_the_newest_journal_page_twice() {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         for _ in 0..1 + rng.below(80) {
             let bytes = vec![rng.below(256) as u8; 1 + rng.below(300) as usize];
-            let mut open = fs.open(&name(0), OpenOptions { truncate: true, ..OpenOptions::DURABLE }).expect("open");
+            let mut open = fs
+                .open(&name(0), OpenOptions { truncate: true, ..OpenOptions::DURABLE })
+                .expect("open");
             fs.write(&mut open, 0, &bytes).expect("write");
             fs.close(open).expect("close");
             files[0] = bytes;
@@ -513,9 +591,15 @@ fn a_lost_page_of_records_takes_none_of_the_page_before() {
             let mut chip = Lossy { lost: Some(page), ..chip.clone() };
             let mount = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).ok();
             let Some(mut fs) = mount.filter(|fs| fs.damage().is_none()) else { continue };
-            let kept = states.iter().filter(|(_, programmed)| !programmed.contains(&page)).map(|(count, _)| *count).max();
+            let kept = states
+                .iter()
+                .filter(|(_, programmed)| !programmed.contains(&page))
+                .map(|(count, _)| *count)
+                .max();
             let mut value = [0; 4];
-            let found = fs.open("count", OpenOptions::READ).and_then(|mut file| fs.read(&mut file, 0, &mut value));
+            let found = fs
+                .open("count", OpenOptions::READ)
+                .and_then(|mut file| fs.read(&mut file, 0, &mut value));
             let found = match found {
                 Ok(_) => u32::from_le_bytes(value),
                 Err(Error::NotFound) => 0,

@@ -28,8 +28,10 @@ fn every_size_holds_five_hundred_files_in_sectors_of_4_kib() {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         for index in 0..500 {
             let timing = fs.flash().timing();
-            let (before, bound) = (fs.flash().time_ns(), fs.bound(Call::Create { depth: 1 }).time_ns(&timing));
-            let mut file = fs.open(format!("{index:03}").as_str(), OpenOptions::CREATE).expect("open");
+            let (before, bound) =
+                (fs.flash().time_ns(), fs.bound(Call::Create { depth: 1 }).time_ns(&timing));
+            let mut file =
+                fs.open(format!("{index:03}").as_str(), OpenOptions::CREATE).expect("open");
             assert!(fs.flash().time_ns() - before <= bound, "{mib} MiB, file {index}");
             fs.write(&mut file, 0, &content(index)).expect("write");
             fs.close(file).expect("close");
@@ -37,16 +39,21 @@ fn every_size_holds_five_hundred_files_in_sectors_of_4_kib() {
         fs.commit().expect("commit");
         let usage = fs.usage();
         // Power is cut: the volume is not unmounted.
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+            .expect("mount after a cut");
         for index in 0..500 {
-            let mut file = fs.open(format!("{index:03}").as_str(), OpenOptions::READ).expect("open");
+            let mut file =
+                fs.open(format!("{index:03}").as_str(), OpenOptions::READ).expect("open");
             let mut found = [0; 700];
             let length = fs.read(&mut file, 0, &mut found).expect("read");
             assert!(found[..length] == content(index), "{mib} MiB, file {index}");
             fs.close(file).expect("close");
         }
         let share = usage.usable_bytes * 100 / (u64::from(mib) << 20);
-        println!("{mib} MiB: {sectors} sectors, {share} % usable, {} bytes of RAM", config.memory_bytes(&geometry));
+        println!(
+            "{mib} MiB: {sectors} sectors, {share} % usable, {} bytes of RAM",
+            config.memory_bytes(&geometry)
+        );
         assert!(share >= if mib < 2 { 69 } else { 75 }, "{mib} MiB: {share} %");
     }
 }
@@ -96,7 +103,10 @@ impl NorFlash for Notes {
 #[test]
 fn a_block_is_erased_from_its_first_sector_on_and_is_bad_with_any_of_them() {
     let mut chip = Groups::new(Notes { erased: Vec::new(), bad: Some(14) }, 4);
-    assert_eq!((chip.block_bytes(), chip.block_count(), chip.times_ns(8)), (16_384, 16, (1, 8, 180_000_000)));
+    assert_eq!(
+        (chip.block_bytes(), chip.block_count(), chip.times_ns(8)),
+        (16_384, 16, (1, 8, 180_000_000))
+    );
     assert_eq!(chip.erase(2), Ok(()));
     assert_eq!(chip.erase(3), Err(Failure::BadBlock));
     assert_eq!(chip.chip().erased, [8, 9, 10, 11, 12, 13]);

@@ -11,16 +11,34 @@ use steadyfs::media::Geometry;
 /// A chip with double pages and on-chip copies, a chip with single pages, and a chip whose
 /// `pages_per_block` is not a power of two.
 const CHIPS: [(Geometry, bool, u16); 3] = [
-    (Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false }, true, 2),
-    (Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 48, programs_bytes: false }, false, 1),
-    (Geometry { page_bytes: 256, pages_per_block: 24, block_count: 64, programs_bytes: false }, false, 1),
+    (
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false },
+        true,
+        2,
+    ),
+    (
+        Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 48, programs_bytes: false },
+        false,
+        1,
+    ),
+    (
+        Geometry { page_bytes: 256, pages_per_block: 24, block_count: 64, programs_bytes: false },
+        false,
+        1,
+    ),
 ];
 
 /// Returns every kind of call, with and without commits. Writes are small or whole pages, and
 /// some pages are written twice in a transaction. The directory has enough names to grow.
 fn script(seed: u64) -> Vec<Step> {
-    const FILES: [&str; 6] =
-        ["a", "b", "d/c", "d/a file whose name is so long that it does not fit into its inode and needs an extension", "e", "f"];
+    const FILES: [&str; 6] = [
+        "a",
+        "b",
+        "d/c",
+        "d/a file whose name is so long that it does not fit into its inode and needs an extension",
+        "e",
+        "f",
+    ];
     let mut rng = Rng(seed);
     let mut steps = vec![Step::CreateDir("d")];
     for _ in 0..70 {
@@ -29,7 +47,12 @@ fn script(seed: u64) -> Vec<Step> {
         let durable = rng.one_in(4);
         steps.push(match rng.below(20) {
             0..=4 => Step::Write { path, offset, bytes: 256, durable },
-            5..=8 => Step::Write { path, offset: rng.below(1400) as usize / 64 * 64, bytes: 1 + rng.below(40) as usize, durable },
+            5..=8 => Step::Write {
+                path,
+                offset: rng.below(1400) as usize / 64 * 64,
+                bytes: 1 + rng.below(40) as usize,
+                durable,
+            },
             9 => Step::Truncate { path, size: rng.below(1500) as usize, durable },
             10 => Step::Remove(path),
             11 => Step::Rename(path, FILES[rng.below(FILES.len() as u64) as usize]),
@@ -83,7 +106,8 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     // A reported failure is not a loss.
     assert_eq!(volume.fs.damage(), None, "after the mount");
     let found = volume.current.clone();
-    let nearest = || durable.iter().map(|tree| crate::once::difference(&found, tree)).min_by_key(String::len);
+    let nearest =
+        || durable.iter().map(|tree| crate::once::difference(&found, tree)).min_by_key(String::len);
     assert!(durable.contains(&found), "after the mount: {:?}", nearest());
     volume.verify();
     drop(volume);
@@ -100,18 +124,24 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
 /// - A failed call undid the transaction with a read that could fail.
 #[test]
 fn an_operation_that_fails_once_costs_at_most_its_call() {
-    let chips = CHIPS.iter().enumerate().filter(|(index, _)| setting("STEADYFS_CHIP").is_none_or(|chip| chip == *index as u64));
+    let chips = CHIPS
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| setting("STEADYFS_CHIP").is_none_or(|chip| chip == *index as u64));
     for (index, &(geometry, copy, pages_per_logical_page)) in chips {
         let (staged, config) = stage(geometry, copy, pages_per_logical_page);
         for seed in 0..setting("STEADYFS_TIMES").unwrap_or(1) * 2 {
             let seed = setting("STEADYFS_SEED").unwrap_or(seed);
             let steps = script(seed * 3 + index as u64);
-            let ways = setting("STEADYFS_WAY").map_or(&Way::ALL[..], |way| &Way::ALL[way as usize..way as usize + 1]);
+            let ways = setting("STEADYFS_WAY")
+                .map_or(&Way::ALL[..], |way| &Way::ALL[way as usize..way as usize + 1]);
             for &way in ways {
                 // One operation in three, a different third for each way. `STEADYFS_STRIDE=1`
                 // selects all of them.
                 let stride = setting("STEADYFS_STRIDE").unwrap_or(3);
-                for n in (setting("STEADYFS_OPERATION").unwrap_or(way as u64 % stride)..).step_by(stride as usize) {
+                for n in (setting("STEADYFS_OPERATION").unwrap_or(way as u64 % stride)..)
+                    .step_by(stride as usize)
+                {
                     let mut chip = staged.clone();
                     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                         run(&mut chip, &config, &steps, Some((n, way)))

@@ -30,7 +30,8 @@ fn a_removed_open_file_is_freed_after_a_power_cut() {
             let first = make(&mut fs, "first", 10);
             fs.close(first).expect("close");
             let (used, files) = (fs.usage().used_bytes, fs.usage().files);
-            let open: Vec<File> = (0..5).map(|n| make(&mut fs, &format!("file {n}"), n * 3000)).collect();
+            let open: Vec<File> =
+                (0..5).map(|n| make(&mut fs, &format!("file {n}"), n * 3000)).collect();
             for number in [3, 0, 4, 1, 2] {
                 fs.remove(&format!("file {number}")).expect("remove");
             }
@@ -178,8 +179,14 @@ fn options_allow_what_they_say() {
     let mut fs = device.mount(Access::ReadWrite).expect("mount");
     let nothing = OpenOptions::default();
     assert_eq!(fs.open("file", OpenOptions::READ).err(), Some(Error::NotFound));
-    assert_eq!(fs.open("file", OpenOptions { read: true, create: true, ..nothing }).err(), Some(Error::NotWritable));
-    assert_eq!(fs.open("file", OpenOptions { append: true, truncate: true, ..nothing }).err(), Some(Error::NotWritable));
+    assert_eq!(
+        fs.open("file", OpenOptions { read: true, create: true, ..nothing }).err(),
+        Some(Error::NotWritable)
+    );
+    assert_eq!(
+        fs.open("file", OpenOptions { append: true, truncate: true, ..nothing }).err(),
+        Some(Error::NotWritable)
+    );
     let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
     let mut file = fs.open("file", new).expect("create");
     assert_eq!(fs.open("file", new).err(), Some(Error::Exists));
@@ -197,7 +204,8 @@ fn options_allow_what_they_say() {
     let mut data = [0; 20];
     assert_eq!((fs.read(&mut reader, 0, &mut data), &data[..13]), (Ok(13), &b"0123456789abc"[..]));
 
-    let mut cut = fs.open("file", OpenOptions { truncate: true, ..OpenOptions::WRITE }).expect("open");
+    let mut cut =
+        fs.open("file", OpenOptions { truncate: true, ..OpenOptions::WRITE }).expect("open");
     assert_eq!(fs.size(&mut cut), Ok(0));
     assert_eq!((fs.size(&mut reader), fs.read(&mut reader, 0, &mut data)), (Ok(0), Ok(0)));
     for handle in [file, reader, log, cut] {
@@ -250,7 +258,12 @@ fn writes_into_reserved_room_succeed_on_a_full_volume() {
         }
         for number in 0..40 {
             session.write("log", (number * page) as u64, page, true).expect("write");
-            assert_eq!(session.model.current.size("log"), (number + 1) * page, "{}: no room for page {number}", shape.name);
+            assert_eq!(
+                session.model.current.size("log"),
+                (number + 1) * page,
+                "{}: no room for page {number}",
+                shape.name
+            );
         }
         session.check().expect("contents");
         session.remove_all().expect("remove");
@@ -311,11 +324,21 @@ fn attributes_belong_to_the_file_whatever_its_name() {
     session.check().expect("contents");
     let inode = session.model.current.get("e").and_then(|node| node.inode).expect("an inode");
     let mut value = [0; 10];
-    assert_eq!(session.fs.attribute(inode, "k", &mut value), Ok(60), "the length, of which a part fits");
+    assert_eq!(
+        session.fs.attribute(inode, "k", &mut value),
+        Ok(60),
+        "the length, of which a part fits"
+    );
     assert_eq!(session.fs.attribute(inode, "none", &mut value), Err(Error::NotFound));
     assert_eq!(session.fs.set_attribute(inode, "", Some(&[])), Err(Error::InvalidName));
-    assert_eq!(session.fs.set_attribute(inode, "k", Some(&[0; 246])), Err(Error::AttributesTooLarge));
-    session.fs.set_attribute(inode, "k", Some(&[7; 245])).expect("just as much as there is room for");
+    assert_eq!(
+        session.fs.set_attribute(inode, "k", Some(&[0; 246])),
+        Err(Error::AttributesTooLarge)
+    );
+    session
+        .fs
+        .set_attribute(inode, "k", Some(&[7; 245]))
+        .expect("just as much as there is room for");
     assert_eq!(session.fs.attribute(inode, "k", &mut value), Ok(245));
     session.fs.rollback().expect("rollback");
     session.remove_all().expect("remove");

@@ -11,7 +11,8 @@ use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Sectors};
 const PIECE: usize = 16;
 
 fn nand() -> Nand {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, 1)
 }
 
@@ -49,7 +50,9 @@ fn reads_of_a_page<F: Flash + Metered>(chip: F, bytes: u64) -> f64 {
 #[test]
 fn the_map_is_looked_at_once_for_pages_that_lie_in_order() {
     // On NOR, a page and its tag are two reads.
-    for (found, most) in [(reads_of_a_page(nor(), 160 << 10), 2.4), (reads_of_a_page(nand(), 256 << 10), 1.2)] {
+    for (found, most) in
+        [(reads_of_a_page(nor(), 160 << 10), 2.4), (reads_of_a_page(nand(), 256 << 10), 1.2)]
+    {
         assert!(found < most, "{found} reads of a page, expected less than {most}");
     }
 }
@@ -107,19 +110,24 @@ fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
     let mut cache = vec![0; if cached { config.cache_bytes(&chip.geometry(), 2) } else { 0 }];
-    let mut read_cache = vec![0; config.read_cache_bytes(&chip.geometry(), [0, 2, 8, 100][seed as usize % 4])];
+    let mut read_cache =
+        vec![0; config.read_cache_bytes(&chip.geometry(), [0, 2, 8, 100][seed as usize % 4])];
     let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
     fs.lend_cache(&mut cache).unwrap();
     fs.lend_read_cache(&mut read_cache);
-    let mut files = [OpenOptions::CREATE, OpenOptions::WRITE].map(|options| fs.open("file", options).unwrap());
+    let mut files =
+        [OpenOptions::CREATE, OpenOptions::WRITE].map(|options| fs.open("file", options).unwrap());
     let mut now: Vec<u8> = Vec::new();
     for step in 0..400u32 {
         let file = &mut files[rng.below(2) as usize];
         let at = rng.below(12_000) as usize;
         match rng.below(9) {
             0..5 => {
-                let data = vec![(step % 251) as u8 + 1; 1 + rng.below(if step % 8 == 0 { 3000 } else { 40 }) as usize];
+                let data = vec![
+                    (step % 251) as u8 + 1;
+                    1 + rng.below(if step % 8 == 0 { 3000 } else { 40 }) as usize
+                ];
                 now.resize(now.len().max(at + data.len()), 0);
                 now[at..at + data.len()].copy_from_slice(&data);
                 fs.write(file, at as u64, &data).unwrap();
@@ -154,7 +162,8 @@ fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
             let from = page + rng.below(256) as usize;
             let mut data = vec![0xEE; 1 + rng.below(24) as usize];
             let length = fs.read(file, from as u64, &mut data).unwrap();
-            let expected = now.get(from..).map_or(&[][..], |rest| &rest[..rest.len().min(data.len())]);
+            let expected =
+                now.get(from..).map_or(&[][..], |rest| &rest[..rest.len().min(data.len())]);
             assert_eq!(&data[..length], expected, "step {step}, at {from}");
         }
     }
@@ -301,14 +310,24 @@ impl<F: Flash> Flash for Together<F> {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.spent.reads += 1;
         self.chip.read(page, data, tag)
     }
     fn reads_many(&self) -> bool {
         true
     }
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.commands += 1;
         let count = self.chip.read_many(first, data, tags)?;
         self.spent.reads += count as u32;
@@ -323,14 +342,29 @@ impl<F: Flash> Flash for Together<F> {
         self.spent.tag_reads += 1;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.program(page, data, tag)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.spent.reads += 1;
         self.chip.read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.chip.program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
@@ -356,11 +390,17 @@ fn reads_together(chip: impl Flash + Clone, pages_per_logical_page: u16, seed: u
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
         let mut rng = Rng(seed);
-        let mut files: Vec<_> =
-            ["a", "b"].map(|name| (fs.open(name, OpenOptions::CREATE).expect("create"), Vec::<u8>::new())).into_iter().collect();
+        let mut files: Vec<_> = ["a", "b"]
+            .map(|name| (fs.open(name, OpenOptions::CREATE).expect("create"), Vec::<u8>::new()))
+            .into_iter()
+            .collect();
         for step in 0..300 {
             let (file, content) = &mut files[usize::from(rng.one_in(4))];
-            let at = if rng.one_in(3) { rng.below(content.len() as u64 + 1) as usize } else { content.len() };
+            let at = if rng.one_in(3) {
+                rng.below(content.len() as u64 + 1) as usize
+            } else {
+                content.len()
+            };
             let most = if rng.one_in(2) { 60 } else { 3000 };
             let length = 1 + rng.below(most);
             let bytes: Vec<u8> = (0..length).map(|_| rng.next() as u8).collect();
@@ -382,9 +422,15 @@ fn reads_together(chip: impl Flash + Clone, pages_per_logical_page: u16, seed: u
             fs.flash_mut().spent = Cost::default();
             let read = fs.read(file, from as u64, &mut data).expect("read");
             let spent = fs.flash().spent;
-            assert!(way != Way::Works || bound.holds(&spent), "step {step}, {read} bytes: {spent:?}, bound {bound:?}");
+            assert!(
+                way != Way::Works || bound.holds(&spent),
+                "step {step}, {read} bytes: {spent:?}, bound {bound:?}"
+            );
             assert_eq!(read, data.len().min(content.len() - from));
-            assert!(data[..read] == content[from..from + read], "{way:?}, step {step}: {read} bytes from {from}");
+            assert!(
+                data[..read] == content[from..from + read],
+                "{way:?}, step {step}: {read} bytes from {from}"
+            );
         }
         let content: Vec<u8> = (0..40_000).map(|_| rng.next() as u8).collect();
         let mut file = fs.open("in order", OpenOptions::CREATE).expect("create");
@@ -410,7 +456,11 @@ fn what_is_read_in_one_command_is_what_there_is() {
         }
         let layout = |tags| SectorLayout { tags, ..SectorLayout::for_device(1 << 15, 1 << 18) };
         for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
-            let pages = SectorPages::new(Sectors::new(layout(tags).sectors, Sectors::ROUND, seed), layout(tags)).expect("a card");
+            let pages = SectorPages::new(
+                Sectors::new(layout(tags).sectors, Sectors::ROUND, seed),
+                layout(tags),
+            )
+            .expect("a card");
             reads_together(pages, 1, seed);
         }
     });

@@ -49,7 +49,14 @@ impl SectorDevice for Card {
 }
 
 fn layout(tags: TagPlace) -> SectorLayout {
-    SectorLayout { first: 0, sectors: BLOCKS * BLOCK, block_sectors: BLOCK, page_bytes: 1024, tags, volume: 7 }
+    SectorLayout {
+        first: 0,
+        sectors: BLOCKS * BLOCK,
+        block_sectors: BLOCK,
+        page_bytes: 1024,
+        tags,
+        volume: 7,
+    }
 }
 
 /// The sectors that take no writes, from the format on or later. `is_told` is true if the driver
@@ -67,7 +74,11 @@ struct Case {
 fn live(case: &Case, tags: TagPlace) -> Result<(Card, u32), MountError> {
     let layout = layout(tags);
     let config = Config::for_sectors(&layout);
-    assert_eq!((config.bad_blocks_max, config.failures), (0, 1), "the usual settings count on no bad block");
+    assert_eq!(
+        (config.bad_blocks_max, config.failures),
+        (0, 1),
+        "the usual settings count on no bad block"
+    );
     let sectors = Sectors::new(BLOCKS * BLOCK, Sectors::ROUND, 1);
     let mut card = Card { sectors, fails_in: None };
     let failure = if case.is_told { Failure::BadBlock } else { Failure::Device };
@@ -103,7 +114,8 @@ fn live(case: &Case, tags: TagPlace) -> Result<(Card, u32), MountError> {
         card = pages.into_device();
     }
     let mut pages = SectorPages::new(card, layout).expect("a layout that is possible");
-    let bad_blocks = FileSystem::mount(&mut pages, Access::ReadWrite, &mut memory)?.health().bad_blocks;
+    let bad_blocks =
+        FileSystem::mount(&mut pages, Access::ReadWrite, &mut memory)?.health().bad_blocks;
     Ok((pages.into_device(), bad_blocks))
 }
 
@@ -116,13 +128,21 @@ fn sectors_that_take_no_writes_cost_their_block_and_no_call() {
         for (place, length) in [(0, 1), (1, 1), (2, 3), (31, 9), (0, BLOCK)] {
             let first = block * BLOCK + place;
             let is_own = block < 9;
-            for (is_told, from_the_format) in [(true, true), (true, false), (false, true), (false, false)] {
+            for (is_told, from_the_format) in
+                [(true, true), (true, false), (false, true), (false, false)]
+            {
                 if !is_own && from_the_format != (block + place).is_multiple_of(2) {
                     continue;
                 }
-                let case = Case { refused: first..first + length, from_the_format, is_told, fails_in: None };
+                let case = Case {
+                    refused: first..first + length,
+                    from_the_format,
+                    is_told,
+                    fails_in: None,
+                };
                 let tags = if block % 3 == 0 { TagPlace::Within } else { TagPlace::Beside };
-                let (card, bad_blocks) = live(&case, tags).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+                let (card, bad_blocks) =
+                    live(&case, tags).unwrap_or_else(|error| panic!("{case:?}: {error}"));
                 assert!(bad_blocks <= 1, "{case:?}: {bad_blocks} blocks");
                 let refusals = card.sectors.refusals();
                 // One refusal in the format and in each mount: a bad block that no root records
@@ -140,8 +160,14 @@ fn sectors_that_take_no_writes_cost_their_block_and_no_call() {
 #[test]
 fn a_write_that_fails_once_costs_no_block_and_no_call() {
     for fails_in in (0..700).step_by(3) {
-        let case = Case { refused: 0..0, from_the_format: false, is_told: false, fails_in: Some(fails_in) };
-        let (card, bad_blocks) = live(&case, TagPlace::Beside).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+        let case = Case {
+            refused: 0..0,
+            from_the_format: false,
+            is_told: false,
+            fails_in: Some(fails_in),
+        };
+        let (card, bad_blocks) =
+            live(&case, TagPlace::Beside).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         assert_eq!((card.fails_in, bad_blocks), (None, 0), "{case:?}");
     }
 }
@@ -151,7 +177,10 @@ fn a_write_that_fails_once_costs_no_block_and_no_call() {
 fn a_first_block_that_takes_no_writes_is_told() {
     let case = Case { refused: 0..2, from_the_format: true, is_told: true, fails_in: None };
     let error = live(&case, TagPlace::Beside).err();
-    assert!(matches!(error, Some(MountError::OwnBlocksBad { first_is_good: false, .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(MountError::OwnBlocksBad { first_is_good: false, .. })),
+        "{error:?}"
+    );
     let error = live(&Case { is_told: false, ..case }, TagPlace::Beside).err();
     assert!(matches!(error, Some(MountError::Volume(Error::Device))), "{error:?}");
 }
@@ -162,7 +191,8 @@ fn a_first_block_that_takes_no_writes_is_told() {
 fn sectors_that_fail_twice_are_a_bad_block() {
     let layout = layout(TagPlace::Beside);
     let pages_per_block = layout.geometry().pages_per_block;
-    let mut card = Card { sectors: Sectors::new(BLOCKS * BLOCK, Sectors::ROUND, 1), fails_in: None };
+    let mut card =
+        Card { sectors: Sectors::new(BLOCKS * BLOCK, Sectors::ROUND, 1), fails_in: None };
     card.sectors.refuse(3 * BLOCK + 2..3 * BLOCK + 5, Failure::Device);
     let mut pages = SectorPages::new(card, layout).expect("a layout that is possible");
     let mut program = |block: u32| {

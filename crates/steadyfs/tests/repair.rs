@@ -5,13 +5,16 @@
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, CheckReport, CommitOn, Config, Cursor, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{
+    Access, CheckReport, CommitOn, Config, Cursor, Damage, Error, FileSystem, Finding, OpenOptions,
+};
 use steadyfs_lab::chosen_names::{LISTED_MIN, of_one_bucket, seed_of};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// The pages are small. A directory of few names has several pages, an index has few entries in
 /// each of its pages, and each page of the file table has two inodes.
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 
 /// A chip with some lost pages. A lost page can be read again after a program or an erase.
 #[derive(Clone)]
@@ -33,7 +36,12 @@ impl Flash for Lossy {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.check(page)?;
         self.chip.read(page, data, tag)
     }
@@ -41,7 +49,12 @@ impl Flash for Lossy {
         self.check(page)?;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.lost.retain(|&lost| lost != page);
         self.chip.program(page, data, tag)
     }
@@ -71,7 +84,8 @@ fn memory() -> Vec<u8> {
 /// Calls `run` with a new volume, and ends the use cleanly or with a cut.
 fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
     let mut memory = memory();
-    let chip = Lossy { chip: Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), lost: Vec::new() };
+    let chip =
+        Lossy { chip: Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), lost: Vec::new() };
     let chip = FileSystem::format(chip, &config(), &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     run(&mut fs);
@@ -83,7 +97,8 @@ fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
 fn programmed(volume: &Lossy) -> Vec<PageIndex> {
     let mut chip = volume.chip.clone();
     let mut tag = [0; TAG_BYTES];
-    let mut holds = |page: &PageIndex| chip.read_tag(*page, &mut tag).is_ok() && tag != [0xFF; TAG_BYTES];
+    let mut holds =
+        |page: &PageIndex| chip.read_tag(*page, &mut tag).is_ok() && tag != [0xFF; TAG_BYTES];
     (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| holds(page)).collect()
 }
 
@@ -92,7 +107,11 @@ fn repair(fs: &mut Fs<'_>) -> (Result<CheckReport, Error>, Vec<Finding>) {
     let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
     let mut findings = Vec::new();
     let mut note = |finding| findings.push(finding);
-    let result = if fs.damage().is_some() { fs.repair(&mut scratch, &mut note) } else { fs.check(&mut scratch, true, &mut note) };
+    let result = if fs.damage().is_some() {
+        fs.repair(&mut scratch, &mut note)
+    } else {
+        fs.check(&mut scratch, true, &mut note)
+    };
     (result, findings)
 }
 
@@ -118,18 +137,28 @@ fn lose_each(volume: &Lossy, live: impl Fn(&mut Fs<'_>, PageIndex)) -> (u32, Vec
         let checked = match result {
             // The first leaf has no copy.
             Err(Error::Corrupt) if damage == Some(Damage::Leaf) => continue,
-            result => result.unwrap_or_else(|error| panic!("page {page} lost, {damage:?}: {error}")),
+            result => {
+                result.unwrap_or_else(|error| panic!("page {page} lost, {damage:?}: {error}"))
+            }
         };
         assert_eq!(faults(&mut fs), [], "page {page} lost, {damage:?}, {checked:?}");
         let (again, _) = repair(&mut fs);
-        assert_eq!(again.map(|again| again.mended.total()), Ok(0), "page {page} lost, {damage:?}, repaired twice");
+        assert_eq!(
+            again.map(|again| again.mended.total()),
+            Ok(0),
+            "page {page} lost, {damage:?}, repaired twice"
+        );
         mended += u32::from(checked.mended.total() > 0);
         all.extend(findings);
         live(&mut fs, page);
         assert_eq!(faults(&mut fs), [], "page {page} lost, {damage:?}, {checked:?}, and used");
         let volume = fs.unmount().expect("unmount");
         let mut fs = FileSystem::mount(volume, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!((fs.damage(), faults(&mut fs)), (None, vec![]), "page {page} lost, mounted again");
+        assert_eq!(
+            (fs.damage(), faults(&mut fs)),
+            (None, vec![]),
+            "page {page} lost, mounted again"
+        );
     }
     (mended, all)
 }
@@ -162,17 +191,25 @@ fn names_that_a_repair_has_given_stay() {
         (0..30).for_each(|number| fs.remove(name(number).as_str()).expect("remove"));
     });
     let (mended, findings) = lose_each(&volume, |fs, page| {
-        let seen: Vec<u32> = (30..70).filter(|&number| fs.stat(name(number).as_str()).is_ok()).collect();
+        let seen: Vec<u32> =
+            (30..70).filter(|&number| fs.stat(name(number).as_str()).is_ok()).collect();
         for number in 0..12 {
             create(fs, &format!("new {number}"), &[7; 700]).expect("create");
         }
         fs.commit().expect("commit");
         for number in seen {
-            assert_eq!(read(fs, &name(number)), Ok(vec![number as u8; 20]), "page {page} lost, file {number}");
+            assert_eq!(
+                read(fs, &name(number)),
+                Ok(vec![number as u8; 20]),
+                "page {page} lost, file {number}"
+            );
         }
     });
     let given = findings.iter().filter(|finding| matches!(finding, Finding::Lost { .. })).count();
-    assert!(mended > 10 && given > 20, "{mended} repairs mended something, {given} names were given");
+    assert!(
+        mended > 10 && given > 20,
+        "{mended} repairs mended something, {given} names were given"
+    );
 }
 
 /// After a repair, a check had no findings. Then a new file took the inode with the long name of
@@ -189,21 +226,37 @@ fn new_file_does_not_take_the_inode_of_a_long_name() {
         }
     });
     let (_, findings) = lose_each(&volume, |fs, page| {
-        let seen: Vec<u32> = (0..20).filter(|&number| fs.stat(long(number).as_str()).is_ok()).collect();
+        let seen: Vec<u32> =
+            (0..20).filter(|&number| fs.stat(long(number).as_str()).is_ok()).collect();
         for number in 20..28 {
             create(fs, &long(number), &[7; 30]).expect("create");
         }
         fs.commit().expect("commit");
         for number in seen {
-            let stat = fs.stat(long(number).as_str()).unwrap_or_else(|error| panic!("page {page} lost, file {number}: {error}"));
+            let stat = fs
+                .stat(long(number).as_str())
+                .unwrap_or_else(|error| panic!("page {page} lost, file {number}: {error}"));
             let attribute = fs.attribute(stat.inode, "key", &mut [0; 40]);
-            assert!(matches!(attribute, Ok(40) | Err(Error::NotFound)), "page {page} lost, file {number}: {attribute:?}");
-            assert_eq!(read(fs, &long(number)), Ok(vec![number as u8; 30]), "page {page} lost, file {number}");
+            assert!(
+                matches!(attribute, Ok(40) | Err(Error::NotFound)),
+                "page {page} lost, file {number}: {attribute:?}"
+            );
+            assert_eq!(
+                read(fs, &long(number)),
+                Ok(vec![number as u8; 30]),
+                "page {page} lost, file {number}"
+            );
         }
     });
     let has = |wanted: fn(&Finding) -> bool| findings.iter().any(wanted);
-    assert!(has(|finding| matches!(finding, Finding::LostExtension { .. })), "no extension was lost");
-    assert!(has(|finding| matches!(finding, Finding::UnmarkedInode { .. })), "no inode in use was marked as free");
+    assert!(
+        has(|finding| matches!(finding, Finding::LostExtension { .. })),
+        "no extension was lost"
+    );
+    assert!(
+        has(|finding| matches!(finding, Finding::UnmarkedInode { .. })),
+        "no inode in use was marked as free"
+    );
 }
 
 /// A free page contained old data of an earlier transaction whose allocation was lost. A file
@@ -237,7 +290,10 @@ fn what_is_taken_after_a_repair_is_empty() {
             fs.close(file).expect("close");
             // A page that cannot be read returns an error.
             let Ok(data) = read(fs, &name) else { continue };
-            assert!(data[stat.size as usize..].iter().all(|&byte| byte == 0), "page {page} lost: {name} grows by what was there");
+            assert!(
+                data[stat.size as usize..].iter().all(|&byte| byte == 0),
+                "page {page} lost: {name} grows by what was there"
+            );
         }
         let mut file = fs.open("sparse", OpenOptions::CREATE).expect("open");
         (0..12).for_each(|at| fs.write(&mut file, at * 512 + 100, &[1]).expect("write"));
@@ -249,7 +305,10 @@ fn what_is_taken_after_a_repair_is_empty() {
             "page {page} lost: a new page is not empty"
         );
     });
-    assert!(findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })), "no page held what it had before");
+    assert!(
+        findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })),
+        "no page held what it had before"
+    );
 }
 
 /// A file's index lost a page, and the file was removed. From then on, every call that changes
@@ -274,17 +333,22 @@ fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
     for page in programmed(&volume) {
         let damaged = Lossy { lost: vec![page], ..volume.clone() };
         let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
-        if fs.damage().is_some() || read(&mut fs, "scattered").is_ok() || fs.remove("scattered").is_err() {
+        if fs.damage().is_some()
+            || read(&mut fs, "scattered").is_ok()
+            || fs.remove("scattered").is_err()
+        {
             continue;
         }
         hit += 1;
         for number in 0..20 {
-            create(&mut fs, &format!("new {number}"), &[7; 700]).unwrap_or_else(|error| panic!("page {page} lost: {error}"));
+            create(&mut fs, &format!("new {number}"), &[7; 700])
+                .unwrap_or_else(|error| panic!("page {page} lost: {error}"));
             fs.commit().unwrap_or_else(|error| panic!("page {page} lost: {error}"));
         }
         let (repaired, findings) = repair(&mut fs);
         repaired.expect("repair");
-        given_up += u32::from(findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })));
+        given_up +=
+            u32::from(findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })));
         assert_eq!(faults(&mut fs), [], "page {page} lost");
     }
     assert!(hit > 10 && given_up > 0, "{hit} pages hit the file, {given_up} its index");
@@ -306,7 +370,9 @@ fn small_volume(files: u32) -> (Lossy, Vec<String>) {
 }
 
 fn small_content(name: &str) -> Vec<u8> {
-    (0..200).map(|index| 1 + (index + name.bytes().map(usize::from).sum::<usize>()) as u8 % 250).collect()
+    (0..200)
+        .map(|index| 1 + (index + name.bytes().map(usize::from).sum::<usize>()) as u8 % 250)
+        .collect()
 }
 
 /// The journal page with all content of a file's page was lost, and the inode was not: after a
@@ -326,14 +392,22 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
             if damage == Some(Damage::Leaf) && result == Err(Error::Corrupt) {
                 continue;
             }
-            result.unwrap_or_else(|error| panic!("{files} files, page {page} lost, {damage:?}: {error}"));
+            result.unwrap_or_else(|error| {
+                panic!("{files} files, page {page} lost, {damage:?}: {error}")
+            });
             let fs = fs.unmount().expect("unmount");
             let mut fs = FileSystem::mount(fs, Access::ReadWrite, &mut memory).expect("mount");
-            assert_eq!((fs.damage(), faults(&mut fs)), (None, vec![]), "{files} files, page {page} lost, {damage:?}, repaired");
+            assert_eq!(
+                (fs.damage(), faults(&mut fs)),
+                (None, vec![]),
+                "{files} files, page {page} lost, {damage:?}, repaired"
+            );
             for name in &names {
                 let is_told = |finding: &Finding| match finding {
                     Finding::UnreadablePage { .. } => fs.stat(name.as_str()).is_ok(),
-                    Finding::LostChanges { .. } | Finding::LeakedInode { .. } | Finding::BadEntry { .. } => true,
+                    Finding::LostChanges { .. }
+                    | Finding::LeakedInode { .. }
+                    | Finding::BadEntry { .. } => true,
                     _ => false,
                 };
                 let is_told = findings.iter().any(is_told);
@@ -342,11 +416,19 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
                     Ok(bytes) if small_content(name).starts_with(&bytes) => {
                         let inode = fs.stat(name.as_str()).expect("stat").inode;
                         let is_named = findings.contains(&Finding::InDoubt { inode });
-                        assert!(is_named, "{files} files, page {page} lost, {damage:?}: {name} is as before, {findings:?}");
+                        assert!(
+                            is_named,
+                            "{files} files, page {page} lost, {damage:?}: {name} is as before, {findings:?}"
+                        );
                     }
-                    Ok(bytes) => panic!("{files} files, page {page} lost, {damage:?}: {name} is {bytes:?}"),
+                    Ok(bytes) => {
+                        panic!("{files} files, page {page} lost, {damage:?}: {name} is {bytes:?}")
+                    }
                     Err(error) => {
-                        assert!(is_told, "{files} files, page {page} lost, {damage:?}: {name}: {error}, {findings:?}");
+                        assert!(
+                            is_told,
+                            "{files} files, page {page} lost, {damage:?}: {name}: {error}, {findings:?}"
+                        );
                         unreadable += u32::from(error == Error::Corrupt);
                         missing += u32::from(error == Error::NotFound);
                     }
@@ -354,7 +436,10 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
             }
         }
     }
-    assert!(unreadable > 0 && missing > 0, "{unreadable} files cannot be read, {missing} are missing");
+    assert!(
+        unreadable > 0 && missing > 0,
+        "{unreadable} files cannot be read, {missing} are missing"
+    );
 }
 
 /// The newest journal page contained all files of a volume, and was lost with its copy. The list
@@ -363,7 +448,9 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
 #[test]
 fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
     let names = ["file 0", "file 1"];
-    let volume = volume(true, |fs| names.iter().for_each(|name| create(fs, name, &[7; 30]).expect("create")));
+    let volume = volume(true, |fs| {
+        names.iter().for_each(|name| create(fs, name, &[7; 30]).expect("create"))
+    });
     let mut memory = memory();
     let fs = FileSystem::mount(volume.clone(), Access::ReadOnly, &mut memory).expect("mount");
     let copy = fs.describe().journal_copy.expect("a copy of the newest journal page");
@@ -375,8 +462,14 @@ fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
             continue;
         }
         hit += 1;
-        assert_eq!(fs.list(steadyfs::ROOT, &mut steadyfs::Cursor::default()).map(drop), Err(Error::Corrupt));
-        assert_eq!(names.iter().map(|name| read(&mut fs, name)).collect::<Vec<_>>(), [Err(Error::Corrupt), Err(Error::Corrupt)]);
+        assert_eq!(
+            fs.list(steadyfs::ROOT, &mut steadyfs::Cursor::default()).map(drop),
+            Err(Error::Corrupt)
+        );
+        assert_eq!(
+            names.iter().map(|name| read(&mut fs, name)).collect::<Vec<_>>(),
+            [Err(Error::Corrupt), Err(Error::Corrupt)]
+        );
         let (result, findings) = repair(&mut fs);
         let checked = result.expect("repair");
         let inodes = config().files_max + 16 - 1;
@@ -386,13 +479,18 @@ fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
         assert_eq!(read(&mut fs, names[0]), Err(Error::NotFound));
         let volume = fs.unmount().expect("unmount");
         let mut fs = FileSystem::mount(volume, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!((fs.damage(), repair(&mut fs).1), (None, vec![]), "page {page} lost, and repaired");
+        assert_eq!(
+            (fs.damage(), repair(&mut fs).1),
+            (None, vec![]),
+            "page {page} lost, and repaired"
+        );
     }
     assert_eq!(hit, 1, "pages that take the journal");
 }
 
 /// The logical page of the allocation map, and the first page of the file table.
-const TABLES: [Finding; 2] = [Finding::UnreadableTable { logical: 1 }, Finding::UnreadableTable { logical: 2 }];
+const TABLES: [Finding; 2] =
+    [Finding::UnreadableTable { logical: 1 }, Finding::UnreadableTable { logical: 2 }];
 
 /// The page of the file table with the root directory's inode was lost. No path led to a file any
 /// more, and the mount reported no damage.
@@ -440,13 +538,25 @@ fn lost_allocation_map_is_found_again() {
         hit += 1;
         assert_eq!((damage, is_read_only), (Some(Damage::Tables), true), "page {page} lost");
         let used = repaired.expect("repair").mended;
-        assert_eq!((fs.damage(), fs.health().read_only, faults(&mut fs)), (None, false, vec![]), "page {page} lost, {used:?}");
+        assert_eq!(
+            (fs.damage(), fs.health().read_only, faults(&mut fs)),
+            (None, false, vec![]),
+            "page {page} lost, {used:?}"
+        );
         for number in 0..20u8 {
-            assert_eq!(read(&mut fs, &format!("file {number}")), Ok(vec![number; 1_500]), "page {page} lost");
+            assert_eq!(
+                read(&mut fs, &format!("file {number}")),
+                Ok(vec![number; 1_500]),
+                "page {page} lost"
+            );
         }
         assert_eq!(read(&mut fs, "directory/file"), Ok(vec![99; 900]), "page {page} lost");
         create(&mut fs, "more", &[5; 5_000]).expect("create");
-        assert_eq!(read(&mut fs, "file 7"), Ok(vec![7; 1_500]), "page {page} lost: its pages are taken");
+        assert_eq!(
+            read(&mut fs, "file 7"),
+            Ok(vec![7; 1_500]),
+            "page {page} lost: its pages are taken"
+        );
     }
     assert!(hit > 0, "no page holds the map");
 }
@@ -467,7 +577,8 @@ fn content(fs: &mut FileSystem<'_, Nand>, name: &str) -> Vec<u8> {
 /// it was taken into use. A page that waits in a cache has content.
 #[test]
 fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 16, block_count: 43, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 256, pages_per_block: 16, block_count: 43, programs_bytes: false };
     let config = Config {
         pages_per_logical_page: 2,
         overlay_entries: 72,
@@ -476,52 +587,60 @@ fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
         files_max: 60,
         ..Config::for_geometry(&geometry)
     };
-    for_seeds("repair", "pages_of_a_refused_call_hold_nothing_and_others_what_they_did", 40, |seed| {
-        let mut memory = vec![0; config.memory_bytes(&geometry)];
-        let mut cache = vec![0; config.cache_bytes(&geometry, [0, 1, 4][seed as usize % 3])];
-        let chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed);
-        let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
-        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
-        fs.lend_cache(&mut cache).expect("a cache");
-        fs.set_commit_on(CommitOn::MANUAL);
-        let (mut rng, mut scratch) = (Rng(seed), vec![0; config.check_bytes(&geometry)]);
-        let mut known = [const { Vec::new() }; 3];
-        for step in 0..200 {
-            let (index, place) = (rng.below(3) as usize, rng.below(6000));
-            let name = ["a", "b", "c"][index];
-            let Ok(mut file) = fs.open(name, OpenOptions::CREATE) else {
-                fs.commit().expect("commit");
-                continue;
-            };
-            let bytes = vec![step as u8 | 1; rng.below(1500) as usize + 1];
-            let now: &mut Vec<u8> = &mut known[index];
-            let done = match rng.below(5) {
-                0 | 1 => fs.write(&mut file, place, &bytes).map(|()| {
-                    now.resize(now.len().max(place as usize + bytes.len()), 0);
-                    now[place as usize..place as usize + bytes.len()].copy_from_slice(&bytes);
-                }),
-                2 => fs.truncate(&mut file, place).map(|()| now.resize(place as usize, 0)),
-                3 => fs.reserve(&mut file, place, place + rng.below(3000)).map(drop),
-                _ => fs.remove(name).map(|()| now.clear()),
-            };
-            fs.close(file).ok();
-            match done {
-                Ok(()) => {}
-                // The pieces before the refused piece are there.
-                Err(Error::NoSpace | Error::Stale | Error::TransactionTooLarge) => *now = content(&mut fs, name),
-                Err(error) => panic!("{error}"),
+    for_seeds(
+        "repair",
+        "pages_of_a_refused_call_hold_nothing_and_others_what_they_did",
+        40,
+        |seed| {
+            let mut memory = vec![0; config.memory_bytes(&geometry)];
+            let mut cache = vec![0; config.cache_bytes(&geometry, [0, 1, 4][seed as usize % 3])];
+            let chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed);
+            let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+            let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+            fs.lend_cache(&mut cache).expect("a cache");
+            fs.set_commit_on(CommitOn::MANUAL);
+            let (mut rng, mut scratch) = (Rng(seed), vec![0; config.check_bytes(&geometry)]);
+            let mut known = [const { Vec::new() }; 3];
+            for step in 0..200 {
+                let (index, place) = (rng.below(3) as usize, rng.below(6000));
+                let name = ["a", "b", "c"][index];
+                let Ok(mut file) = fs.open(name, OpenOptions::CREATE) else {
+                    fs.commit().expect("commit");
+                    continue;
+                };
+                let bytes = vec![step as u8 | 1; rng.below(1500) as usize + 1];
+                let now: &mut Vec<u8> = &mut known[index];
+                let done = match rng.below(5) {
+                    0 | 1 => fs.write(&mut file, place, &bytes).map(|()| {
+                        now.resize(now.len().max(place as usize + bytes.len()), 0);
+                        now[place as usize..place as usize + bytes.len()].copy_from_slice(&bytes);
+                    }),
+                    2 => fs.truncate(&mut file, place).map(|()| now.resize(place as usize, 0)),
+                    3 => fs.reserve(&mut file, place, place + rng.below(3000)).map(drop),
+                    _ => fs.remove(name).map(|()| now.clear()),
+                };
+                fs.close(file).ok();
+                match done {
+                    Ok(()) => {}
+                    // The pieces before the refused piece are there.
+                    Err(Error::NoSpace | Error::Stale | Error::TransactionTooLarge) => {
+                        *now = content(&mut fs, name)
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+                if done == Err(Error::TransactionTooLarge) && rng.below(2) == 0 {
+                    fs.commit().expect("commit");
+                }
+                let mut findings = Vec::new();
+                fs.check(&mut scratch, false, &mut |finding| findings.push(finding))
+                    .expect("check");
+                assert!(findings.is_empty(), "seed {seed}, step {step}: {findings:?}");
+                for (name, now) in ["a", "b", "c"].iter().zip(&known) {
+                    assert!(content(&mut fs, name) == *now, "seed {seed}, step {step}: {name}");
+                }
             }
-            if done == Err(Error::TransactionTooLarge) && rng.below(2) == 0 {
-                fs.commit().expect("commit");
-            }
-            let mut findings = Vec::new();
-            fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).expect("check");
-            assert!(findings.is_empty(), "seed {seed}, step {step}: {findings:?}");
-            for (name, now) in ["a", "b", "c"].iter().zip(&known) {
-                assert!(content(&mut fs, name) == *now, "seed {seed}, step {step}: {name}");
-            }
-        }
-    });
+        },
+    );
 }
 
 /// Returns the names of a directory, in its listing order.
@@ -554,7 +673,10 @@ fn names_that_fill_a_bucket_are_mended_like_others() {
         let Ok(directory) = fs.stat("d") else { return };
         let names = listed(fs, directory.inode);
         for name in &names {
-            assert!(fs.stat(&format!("d/{name}")).is_ok(), "page {page} lost: {name} is listed and not found");
+            assert!(
+                fs.stat(&format!("d/{name}")).is_ok(),
+                "page {page} lost: {name} is listed and not found"
+            );
         }
         let mut more = 0;
         for name in &chosen[140..] {
@@ -563,7 +685,11 @@ fn names_that_fill_a_bucket_are_mended_like_others() {
         let mut after = listed(fs, directory.inode);
         after.sort();
         after.dedup();
-        assert_eq!((more, after.len()), (20, names.len() + 20), "page {page} lost, names after it was mended");
+        assert_eq!(
+            (more, after.len()),
+            (20, names.len() + 20),
+            "page {page} lost, names after it was mended"
+        );
     });
     assert!(mended >= 20, "{mended}");
 }

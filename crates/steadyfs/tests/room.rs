@@ -31,18 +31,33 @@ fn medium(rng: &mut Rng, seed: u64) -> (Medium, Config) {
     match rng.below(3) {
         0 => {
             let page_bytes = one_of(rng, &[256, 512]);
-            let medium = Medium::nor(one_of(rng, &[4096, 8192, 16_384]), blocks, page_bytes, 1, seed);
+            let medium =
+                Medium::nor(one_of(rng, &[4096, 8192, 16_384]), blocks, page_bytes, 1, seed);
             (medium.clone(), Config::for_geometry(&medium.geometry()))
         }
         1 => {
-            let (page_bytes, pages_per_block) = (one_of(rng, &[256, 512, 2048]), one_of(rng, &[16, 32, 64]));
-            let geometry = Geometry { page_bytes, pages_per_block, block_count: blocks, programs_bytes: false };
+            let (page_bytes, pages_per_block) =
+                (one_of(rng, &[256, 512, 2048]), one_of(rng, &[16, 32, 64]));
+            let geometry = Geometry {
+                page_bytes,
+                pages_per_block,
+                block_count: blocks,
+                programs_bytes: false,
+            };
             (Medium::nand(geometry, rng.one_in(2), seed), Config::for_geometry(&geometry))
         }
         _ => {
             let tags = one_of(rng, &[TagPlace::Beside, TagPlace::Table, TagPlace::Within]);
-            let (page_bytes, block_sectors) = (one_of(rng, &[512, 1024, 4096]), one_of(rng, &[65, 130]));
-            let layout = SectorLayout { first: 0, sectors: blocks * block_sectors, block_sectors, page_bytes, tags, volume: 3 };
+            let (page_bytes, block_sectors) =
+                (one_of(rng, &[512, 1024, 4096]), one_of(rng, &[65, 130]));
+            let layout = SectorLayout {
+                first: 0,
+                sectors: blocks * block_sectors,
+                block_sectors,
+                page_bytes,
+                tags,
+                volume: 3,
+            };
             (Medium::sectors(layout, seed), Config::for_sectors(&layout))
         }
     }
@@ -58,7 +73,10 @@ fn device(rng: &mut Rng, is_disk: bool, seed: u64) -> Device {
         let config = Config {
             pages_per_logical_page: one_of(rng, &[1, 2, 4, usual.pages_per_logical_page]),
             transaction_pages,
-            overlay_entries: one_of(rng, &[transaction_pages + 40, transaction_pages + 50, overlay, 2 * overlay]),
+            overlay_entries: one_of(
+                rng,
+                &[transaction_pages + 40, transaction_pages + 50, overlay, 2 * overlay],
+            ),
             files_max: if is_disk { 0 } else { one_of(rng, &[60, 200, 1000, usual.files_max]) },
             journal_pages: one_of(rng, &[1, 2, 4, usual.journal_pages]),
             permissions: rng.one_in(2),
@@ -100,7 +118,8 @@ fn order(rng: &mut Rng, count: u16) -> Vec<u16> {
     match rng.below(4) {
         0 => {}
         1 => numbers.reverse(),
-        _ => (1..numbers.len()).for_each(|index| numbers.swap(index, rng.below(index as u64 + 1) as usize)),
+        _ => (1..numbers.len())
+            .for_each(|index| numbers.swap(index, rng.below(index as u64 + 1) as usize)),
     }
     numbers
 }
@@ -110,10 +129,24 @@ fn order(rng: &mut Rng, count: u16) -> Vec<u16> {
 fn storm(rng: &mut Rng, names: u16, logical_bytes: u64) -> Vec<Act> {
     let kind = rng.below(16);
     let directory = one_of(rng, &[0, 0, 1, 2]);
-    let size = one_of(rng, &[0, 0, 0, 30, 140, logical_bytes / 3, logical_bytes, 5 * logical_bytes, 12 * logical_bytes]);
+    let size = one_of(
+        rng,
+        &[
+            0,
+            0,
+            0,
+            30,
+            140,
+            logical_bytes / 3,
+            logical_bytes,
+            5 * logical_bytes,
+            12 * logical_bytes,
+        ],
+    );
     let (key, others) = (rng.below(4) as u8, order(rng, names));
     let call = |rng: &mut Rng, name: u16| {
-        let (at, other) = (At { directory, name }, At { directory, name: others[usize::from(name)] });
+        let (at, other) =
+            (At { directory, name }, At { directory, name: others[usize::from(name)] });
         let offset = rng.below(2 * size + 1);
         let op = match kind {
             0..=2 if size == 0 => Op::Open { at, durable: false },
@@ -152,7 +185,11 @@ fn acts(rng: &mut Rng, count: usize, logical_bytes: u64) -> Vec<Act> {
         match rng.below(10) {
             0 => acts.extend(random_steps(rng.next(), 60, limits).map(Act::Op)),
             1 => acts.push(Act::Op(if rng.one_in(3) { Op::Rollback } else { Op::Commit })),
-            2..=4 => acts.extend((0..names).map(|name| Act::Op(Op::Open { at: At { directory: 0, name }, durable: false }))),
+            2..=4 => {
+                acts.extend((0..names).map(|name| {
+                    Act::Op(Op::Open { at: At { directory: 0, name }, durable: false })
+                }))
+            }
             _ => acts.extend(storm(rng, names, logical_bytes)),
         }
     }
@@ -166,7 +203,12 @@ fn acts(rng: &mut Rng, count: usize, logical_bytes: u64) -> Vec<Act> {
 ///
 /// `commit_before` is the index of a call. A commit is made before this call, and the workload
 /// ends after it. Returns the call's error, if it is refused.
-fn play(device: &Device, events: CommitOn, acts: &[Act], commit_before: Option<usize>) -> Vec<(usize, Error)> {
+fn play(
+    device: &Device,
+    events: CommitOn,
+    acts: &[Act],
+    commit_before: Option<usize>,
+) -> Vec<(usize, Error)> {
     let (mut device, mut model) = (device.clone(), Model::new(events));
     let mut session = Session::mount(&mut device, &mut model).expect("mount");
     let mut refused = Vec::new();
@@ -196,19 +238,34 @@ fn play(device: &Device, events: CommitOn, acts: &[Act], commit_before: Option<u
 #[test]
 fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
     let calls = Cell::new(0);
-    for_seeds("room", "no_call_is_refused_for_what_earlier_calls_left_of_the_transaction", 8, |seed| {
-        let mut rng = Rng(seed << 8 ^ 0x0700_0700);
-        let device = device(&mut rng, false, seed);
-        let events = one_of(&mut rng, &EVENTS);
-        let acts = acts(&mut rng, 800, u64::from(device.config.pages_per_logical_page) * u64::from(device.chip.geometry().page_bytes));
-        calls.set(calls.get() + acts.len());
-        for (index, error) in play(&device, events, &acts, None) {
-            // The repeated call may have found room that the first one freed. So the first call
-            // must also be refused with a commit before it.
-            let still = play(&device, events, &acts, Some(index));
-            assert_eq!(still, [(index, error)], "call {index} finds room after a commit; {events:?}, {:?}", device.config);
-        }
-    });
+    for_seeds(
+        "room",
+        "no_call_is_refused_for_what_earlier_calls_left_of_the_transaction",
+        8,
+        |seed| {
+            let mut rng = Rng(seed << 8 ^ 0x0700_0700);
+            let device = device(&mut rng, false, seed);
+            let events = one_of(&mut rng, &EVENTS);
+            let acts = acts(
+                &mut rng,
+                800,
+                u64::from(device.config.pages_per_logical_page)
+                    * u64::from(device.chip.geometry().page_bytes),
+            );
+            calls.set(calls.get() + acts.len());
+            for (index, error) in play(&device, events, &acts, None) {
+                // The repeated call may have found room that the first one freed. So the first call
+                // must also be refused with a commit before it.
+                let still = play(&device, events, &acts, Some(index));
+                assert_eq!(
+                    still,
+                    [(index, error)],
+                    "call {index} finds room after a commit; {events:?}, {:?}",
+                    device.config
+                );
+            }
+        },
+    );
     eprintln!("{} calls, none refused for the open transaction", calls.get());
 }
 
@@ -231,7 +288,11 @@ fn remove_many(events: CommitOn, count: u64) -> u64 {
     for (removed, name) in (0..).zip(&names) {
         let Err(error) = fs.remove(name.as_str()) else { continue };
         assert_eq!(error, Error::TransactionTooLarge);
-        assert_eq!(u64::from(fs.usage().files) + removed, count + 1, "a refused removal changes nothing");
+        assert_eq!(
+            u64::from(fs.usage().files) + removed,
+            count + 1,
+            "a refused removal changes nothing"
+        );
         fs.commit().expect("what was accepted is committed");
         fs.remove(name.as_str()).expect("a transaction of its own has room for it");
         return removed;
@@ -258,7 +319,8 @@ fn a_disk_refuses_no_write_and_no_trim() {
         let mut device = device(&mut rng, true, seed);
         let sectors = device.mount_disk(Access::ReadOnly).expect("mount").sectors();
         let mut model = disk::Model::new(sectors);
-        let mut session = disk::Session::mount(Access::ReadWrite, &mut device, &mut model).expect("mount");
+        let mut session =
+            disk::Session::mount(Access::ReadWrite, &mut device, &mut model).expect("mount");
         for _ in 0..600 {
             let sector = rng.below(sectors.into()) as u32;
             let most = u64::from(sectors - sector).min(one_of(&mut rng, &[1, 8, 40, 400]));
@@ -266,7 +328,12 @@ fn a_disk_refuses_no_write_and_no_trim() {
             let step = match rng.below(16) {
                 0 => disk::Step::Flush,
                 1..=5 => disk::Step::Trim { sector, count },
-                _ => disk::Step::Write { sector, count, durable: rng.one_in(12), stream: rng.next() as u8 % 4 },
+                _ => disk::Step::Write {
+                    sector,
+                    count,
+                    durable: rng.one_in(12),
+                    stream: rng.next() as u8 % 4,
+                },
             };
             session.step(&step).unwrap_or_else(|error| panic!("{step:?}: {error}"));
         }
@@ -282,7 +349,8 @@ fn a_write_that_the_room_promises_is_not_refused() {
     for_seeds("room", "a_write_that_the_room_promises_is_not_refused", 12, |seed| {
         let mut rng = Rng(seed << 8 ^ 0x0300_0300);
         let mut device = device(&mut rng, false, seed);
-        let logical_bytes = u64::from(device.config.pages_per_logical_page) * u64::from(device.chip.geometry().page_bytes);
+        let logical_bytes = u64::from(device.config.pages_per_logical_page)
+            * u64::from(device.chip.geometry().page_bytes);
         let acts = acts(&mut rng, 400, logical_bytes);
         let mut model = Model::new(CommitOn::MANUAL);
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -300,8 +368,14 @@ fn a_write_that_the_room_promises_is_not_refused() {
                 continue;
             }
             let offset = rng.below(3 * logical_bytes);
-            Act::Op(Op::Write { at, offset, bytes: room as usize, durable: false }).play(&mut session);
-            assert_ne!(session.refusal, Some(Error::TransactionTooLarge), "{room} bytes, {:?}", session.fs.config());
+            Act::Op(Op::Write { at, offset, bytes: room as usize, durable: false })
+                .play(&mut session);
+            assert_ne!(
+                session.refusal,
+                Some(Error::TransactionTooLarge),
+                "{room} bytes, {:?}",
+                session.fs.config()
+            );
             writes.set(writes.get() + 1);
             bytes.set(bytes.get() + u64::from(room));
             if rng.one_in(2) {
@@ -328,7 +402,10 @@ fn row(name: &str, medium: Medium) -> String {
         fs.close(file).expect("close");
     }
     fs.rollback().expect("rollback");
-    assert!(room.bytes as usize <= bytes && 10 * room.bytes as usize >= 7 * bytes, "{name}: {room:?}, {bytes} fit");
+    assert!(
+        room.bytes as usize <= bytes && 10 * room.bytes as usize >= 7 * bytes,
+        "{name}: {room:?}, {bytes} fit"
+    );
     fs.create_dir("new").expect("create_dir");
     while let Ok(mut file) = fs.open(&format!("new/{files}"), OpenOptions::CREATE)
         && fs.write(&mut file, 0, &[7; 50]).is_ok()
@@ -336,14 +413,32 @@ fn row(name: &str, medium: Medium) -> String {
         fs.close(file).expect("close");
         files += 1;
     }
-    let count =
-        |count: usize| count.to_string().as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",");
-    format!("| {name} | {} | {} | {} | {files} |", room.pages, count(room.bytes as usize), count(bytes))
+    let count = |count: usize| {
+        count
+            .to_string()
+            .as_bytes()
+            .rchunks(3)
+            .rev()
+            .map(String::from_utf8_lossy)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    format!(
+        "| {name} | {} | {} | {} | {files} |",
+        room.pages,
+        count(room.bytes as usize),
+        count(bytes)
+    )
 }
 
 #[test]
 fn the_guide_has_the_room_of_a_transaction() {
-    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    let nand = Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 1024,
+        programs_bytes: false,
+    };
     let guide = include_str!("../src/guide.md");
     let rows = [
         ("1 MiB of NOR in sectors of 4 KiB", Medium::nor(4096, 256, 256, 1, 1)),

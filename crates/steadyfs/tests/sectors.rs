@@ -33,7 +33,14 @@ struct Card {
 impl Card {
     fn new(reorders: bool) -> Self {
         let sectors = Sectors::new(40 * BLOCK, Sectors::ROUND, 1);
-        Self { sectors, torn: BTreeSet::new(), hidden: (0, 0), fails_in: None, reorders, written: 0 }
+        Self {
+            sectors,
+            torn: BTreeSet::new(),
+            hidden: (0, 0),
+            fails_in: None,
+            reorders,
+            written: 0,
+        }
     }
 }
 
@@ -77,7 +84,14 @@ impl SectorDevice for Card {
 }
 
 fn layout() -> SectorLayout {
-    SectorLayout { first: 0, sectors: 40 * BLOCK, block_sectors: BLOCK, page_bytes: 1024, tags: TagPlace::Beside, volume: 7 }
+    SectorLayout {
+        first: 0,
+        sectors: 40 * BLOCK,
+        block_sectors: BLOCK,
+        page_bytes: 1024,
+        tags: TagPlace::Beside,
+        volume: 7,
+    }
 }
 
 fn pages(card: Card) -> SectorPages<Card> {
@@ -106,17 +120,24 @@ fn used(erases: u32, programmed: u32) -> Card {
 /// call succeeded when the store had left the block.
 #[test]
 fn a_block_that_lost_a_header_takes_programs() {
-    for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p)))) {
+    for (erases, header, programmed) in
+        (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p))))
+    {
         let mut card = used(erases, programmed);
         card.torn.insert(BLOCK + header);
         let mut torn = pages(card);
-        (programmed..programmed + 3).for_each(|index| torn.program(PAGES + index, &[2; 1024], &NEW).unwrap());
+        (programmed..programmed + 3)
+            .for_each(|index| torn.program(PAGES + index, &[2; 1024], &NEW).unwrap());
         let card = torn.into_device();
         assert!(card.torn.is_empty(), "the header was written anew");
         let mut after = pages(card);
         for index in 0..PAGES {
             let wanted = if index < programmed + 3 { NEW } else { [0xFF; TAG_BYTES] };
-            assert_eq!(tag_of(&mut after, PAGES + index), Ok(wanted), "{erases} erases, header {header}, page {index}");
+            assert_eq!(
+                tag_of(&mut after, PAGES + index),
+                Ok(wanted),
+                "{erases} erases, header {header}, page {index}"
+            );
         }
     }
 }
@@ -125,7 +146,9 @@ fn a_block_that_lost_a_header_takes_programs() {
 /// previous generation were gone.
 #[test]
 fn what_is_programmed_beside_a_hidden_header_is_there_when_it_shows_again() {
-    for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p)))) {
+    for (erases, header, programmed) in
+        (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p))))
+    {
         for looks in 0..60 {
             let mut card = used(erases, programmed);
             card.hidden = (BLOCK + header, looks);
@@ -152,7 +175,9 @@ fn what_is_programmed_beside_a_hidden_header_is_there_when_it_shows_again() {
 /// of them.
 #[test]
 fn a_header_that_a_cut_takes_back_costs_what_was_not_flushed() {
-    for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [1, 5].map(move |p| (n, h, p)))) {
+    for (erases, header, programmed) in
+        (1..5).flat_map(|n| (0..2).flat_map(move |h| [1, 5].map(move |p| (n, h, p))))
+    {
         let mut card = used(erases, programmed);
         card.torn.insert(BLOCK + header);
         let mut torn = pages(card);
@@ -160,8 +185,9 @@ fn a_header_that_a_cut_takes_back_costs_what_was_not_flushed() {
         let mut card = torn.into_device();
         card.torn.insert(BLOCK + header);
         let mut after = pages(card);
-        (0..=programmed)
-            .for_each(|index| assert_eq!(tag_of(&mut after, PAGES + index), Ok(NEW), "header {header}, page {index}"));
+        (0..=programmed).for_each(|index| {
+            assert_eq!(tag_of(&mut after, PAGES + index), Ok(NEW), "header {header}, page {index}")
+        });
         after.program(PAGES + programmed + 1, &[3; 1024], &NEW).unwrap();
     }
 }
@@ -180,7 +206,8 @@ fn an_erase_that_is_cut_leaves_the_header_that_can_be_read() {
         card.torn.insert(BLOCK + header);
         let mut after = pages(card);
         after.erase(1).unwrap();
-        (0..PAGES).for_each(|index| assert_eq!(tag_of(&mut after, PAGES + index), Ok([0xFF; TAG_BYTES])));
+        (0..PAGES)
+            .for_each(|index| assert_eq!(tag_of(&mut after, PAGES + index), Ok([0xFF; TAG_BYTES])));
     }
 }
 
@@ -194,7 +221,8 @@ fn config() -> Config {
 fn no_call_fails_for_a_header_that_is_lost() {
     let config = config();
     let mut memory = memory_of(&config);
-    let card = FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
+    let card =
+        FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
     let mut fs = FileSystem::mount(pages(card), Access::ReadWrite, &mut memory).unwrap();
     let mut file = fs.open("log", OpenOptions::DURABLE).unwrap();
     (0..20).for_each(|_| fs.append(&mut file, &[5; 300]).unwrap());
@@ -206,8 +234,11 @@ fn no_call_fails_for_a_header_that_is_lost() {
         card.torn.insert(header);
         let mut fs = FileSystem::mount(pages(card), Access::ReadWrite, &mut memory).unwrap();
         let mut file = fs.open("log", OpenOptions::DURABLE).unwrap();
-        (0..10).for_each(|_| assert_eq!(fs.append(&mut file, &[5; 300]), Ok(()), "header {header}"));
-        let mut fs = FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory).unwrap();
+        (0..10)
+            .for_each(|_| assert_eq!(fs.append(&mut file, &[5; 300]), Ok(()), "header {header}"));
+        let mut fs =
+            FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory)
+                .unwrap();
         assert_eq!(fs.stat("log").unwrap().size, 9_000, "header {header}");
     }
 }
@@ -219,18 +250,25 @@ fn no_call_fails_for_a_header_that_is_lost() {
 fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
     let config = config();
     let mut memory = memory_of(&config);
-    let card = FileSystem::format(pages(Card::new(true)), &config, &mut memory).unwrap().into_device();
+    let card =
+        FileSystem::format(pages(Card::new(true)), &config, &mut memory).unwrap().into_device();
     for failing in 0..8 {
-        let mut fs = FileSystem::mount(pages(card.clone()), Access::ReadWrite, &mut memory).unwrap();
+        let mut fs =
+            FileSystem::mount(pages(card.clone()), Access::ReadWrite, &mut memory).unwrap();
         let mut file = fs.open("log", OpenOptions::DURABLE).unwrap();
         fs.append(&mut file, &[5; 300]).unwrap();
         fs.flash_mut().device_mut().fails_in = Some(failing);
         // If the failed program is not a commit, nothing has changed: the client tries again.
-        assert!((0..2).any(|_| fs.append(&mut file, &[6; 3_000]).is_ok()), "write {failing} failed");
+        assert!(
+            (0..2).any(|_| fs.append(&mut file, &[6; 3_000]).is_ok()),
+            "write {failing} failed"
+        );
         // Of a long append, the pieces before the failed piece stay.
         let size = fs.size(&mut file).unwrap();
         assert!((3_300..6_300).contains(&size), "write {failing} failed: {size}");
-        let mut fs = FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory).unwrap();
+        let mut fs =
+            FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory)
+                .unwrap();
         assert_eq!(fs.stat("log").unwrap().size, size, "write {failing} failed");
     }
 }
@@ -243,7 +281,8 @@ fn a_commit_that_is_lost_is_told_where_the_device_keeps_its_order() {
     let config = config();
     assert!(config.move_group > 1);
     let mut memory = memory_of(&config);
-    let card = FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
+    let card =
+        FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
     let mut fs = FileSystem::mount(pages(card), Access::ReadWrite, &mut memory).unwrap();
     let mut file = fs.open("log", OpenOptions::CREATE).unwrap();
     fs.commit().unwrap();
@@ -257,7 +296,11 @@ fn a_commit_that_is_lost_is_told_where_the_device_keeps_its_order() {
         card.torn.extend(commit..commit + 3);
         let mut memory = memory_of(&config);
         let found = FileSystem::mount(pages(card), Access::ReadOnly, &mut memory).unwrap().damage();
-        assert_eq!(found, (behind > 0).then_some(Damage::Record), "{behind} pages behind the commit");
+        assert_eq!(
+            found,
+            (behind > 0).then_some(Damage::Record),
+            "{behind} pages behind the commit"
+        );
     }
 }
 
@@ -269,7 +312,9 @@ fn memory_of(config: &Config) -> Vec<u8> {
 /// usable. The unit was 4 MiB for every size.
 #[test]
 fn a_small_card_has_small_units_and_most_of_it_is_usable() {
-    for (mib, unit_kib, usable_mib) in [(64, 256, 36), (128, 512, 95), (256, 512, 205), (512, 1024, 395), (4096, 4096, 3200)] {
+    for (mib, unit_kib, usable_mib) in
+        [(64, 256, 36), (128, 512, 95), (256, 512, 205), (512, 1024, 395), (4096, 4096, 3200)]
+    {
         let layout = SectorLayout::for_size(mib * 2048);
         let config = Config::for_sectors(&layout);
         assert_eq!(layout.block_sectors / 2, unit_kib, "{mib} MiB");
@@ -292,16 +337,21 @@ fn a_large_card_has_blocks_for_which_a_root_has_room() {
         assert!(config.usable_bytes(&layout.geometry()) >> 20 > u64::from(gib) * 800, "{gib} GiB");
     }
     let layout = SectorLayout::for_device(512 << 21, 4 << 20);
-    assert_eq!(Config::for_sectors(&layout).check(&layout.geometry()), Err(ConfigError::BlockTooSmall));
+    assert_eq!(
+        Config::for_sectors(&layout).check(&layout.geometry()),
+        Err(ConfigError::BlockTooSmall)
+    );
 }
 
 #[test]
 fn what_is_usable_is_known_before_a_volume_is_made() {
-    for (config, layout) in
-        [(config(), layout()), (Config::for_sectors(&SectorLayout::for_size(1 << 16)), SectorLayout::for_size(1 << 16))]
-    {
+    for (config, layout) in [
+        (config(), layout()),
+        (Config::for_sectors(&SectorLayout::for_size(1 << 16)), SectorLayout::for_size(1 << 16)),
+    ] {
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
-        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages =
+            SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
         let fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         assert_eq!(fs.usage().usable_bytes, config.usable_bytes(&layout.geometry()));
@@ -312,13 +362,26 @@ fn what_is_usable_is_known_before_a_volume_is_made() {
 /// tables and in the maps were computed with shifts.
 #[test]
 fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
-    for (seed, (page_bytes, pages_per_logical_page)) in
-        (1..).zip([(512, 1), (512, 2), (512, 8), (1024, 1), (1024, 4), (2048, 2), (4096, 1), (4096, 4)])
-    {
-        let layout = SectorLayout { page_bytes, tags: TagPlace::Within, ..SectorLayout::for_device(1 << 16, 256 << 10) };
-        let config = Config { pages_per_logical_page, files_max: 700, ..Config::for_sectors(&layout) };
+    for (seed, (page_bytes, pages_per_logical_page)) in (1..).zip([
+        (512, 1),
+        (512, 2),
+        (512, 8),
+        (1024, 1),
+        (1024, 4),
+        (2048, 2),
+        (4096, 1),
+        (4096, 4),
+    ]) {
+        let layout = SectorLayout {
+            page_bytes,
+            tags: TagPlace::Within,
+            ..SectorLayout::for_device(1 << 16, 256 << 10)
+        };
+        let config =
+            Config { pages_per_logical_page, files_max: 700, ..Config::for_sectors(&layout) };
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
-        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, seed), layout).unwrap();
+        let pages =
+            SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, seed), layout).unwrap();
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
         let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         let (mut rng, mut model) = (Rng(seed), Vec::new());
@@ -344,7 +407,11 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
         let pages = fs.unmount().unwrap();
         let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         let mut scratch = vec![0; config.check_bytes(&layout.geometry())];
-        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{page_bytes} x {pages_per_logical_page}: {finding:?}")).unwrap();
+        let checked = fs
+            .check(&mut scratch, true, &mut |finding| {
+                panic!("{page_bytes} x {pages_per_logical_page}: {finding:?}")
+            })
+            .unwrap();
         assert_eq!(checked.files, 401);
         let mut file = fs.open("long", OpenOptions::READ).unwrap();
         let mut content = vec![0; model.len() + 1];
@@ -366,13 +433,17 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
 #[test]
 fn files_are_removed_from_large_logical_pages() {
     let shapes = [(2048, 32), (4096, 16), (4096, 32), (8192, 8), (16_384, 2)];
-    for ((page_bytes, pages_per_logical_page), tags) in
-        shapes.into_iter().flat_map(|shape| [TagPlace::Beside, TagPlace::Within].map(move |tags| (shape, tags)))
+    for ((page_bytes, pages_per_logical_page), tags) in shapes
+        .into_iter()
+        .flat_map(|shape| [TagPlace::Beside, TagPlace::Within].map(move |tags| (shape, tags)))
     {
-        let layout = SectorLayout { page_bytes, tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
-        let config = Config { pages_per_logical_page, move_group: 1, ..Config::for_sectors(&layout) };
+        let layout =
+            SectorLayout { page_bytes, tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
+        let config =
+            Config { pages_per_logical_page, move_group: 1, ..Config::for_sectors(&layout) };
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
-        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages =
+            SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
         let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         for round in 0..40 {
@@ -386,7 +457,8 @@ fn files_are_removed_from_large_logical_pages() {
         }
         fs.commit().unwrap();
         let mut scratch = vec![0; config.check_bytes(&layout.geometry())];
-        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{layout:?}: {finding:?}")).unwrap();
+        let checked =
+            fs.check(&mut scratch, true, &mut |finding| panic!("{layout:?}: {finding:?}")).unwrap();
         assert_eq!(checked.files, 20);
     }
 }
@@ -396,9 +468,9 @@ fn files_are_removed_from_large_logical_pages() {
 /// root, or an old one.
 #[test]
 fn a_sector_that_cannot_be_read_hides_no_root() {
-    for (sector, tags) in
-        (0..8 * BLOCK).flat_map(|sector| [TagPlace::Beside, TagPlace::Table, TagPlace::Within].map(|tags| (sector, tags)))
-    {
+    for (sector, tags) in (0..8 * BLOCK).flat_map(|sector| {
+        [TagPlace::Beside, TagPlace::Table, TagPlace::Within].map(|tags| (sector, tags))
+    }) {
         let mut card = Card::new(false);
         card.torn.insert(sector);
         let layout = SectorLayout { tags, ..layout() };
@@ -411,7 +483,11 @@ fn a_sector_that_cannot_be_read_hides_no_root() {
             let mut file = fs.open("f", OpenOptions::DURABLE).unwrap();
             let mut before = [0];
             let found = fs.read(&mut file, 0, &mut before).unwrap();
-            assert_eq!((found, before[0]), (usize::from(round > 0), round.saturating_sub(1)), "sector {sector}, {tags:?}");
+            assert_eq!(
+                (found, before[0]),
+                (usize::from(round > 0), round.saturating_sub(1)),
+                "sector {sector}, {tags:?}"
+            );
             (0..5).for_each(|_| fs.write(&mut file, 0, &[round; 1500]).unwrap());
             pages = if round % 2 == 0 {
                 fs.unmount().unwrap()
@@ -427,8 +503,14 @@ fn a_sector_that_cannot_be_read_hides_no_root() {
 /// skipped it, although it had been flushed and acknowledged.
 #[test]
 fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
-    let layout =
-        SectorLayout { first: 0, sectors: 40 * 66, block_sectors: 66, page_bytes: 512, tags: TagPlace::Within, volume: 7 };
+    let layout = SectorLayout {
+        first: 0,
+        sectors: 40 * 66,
+        block_sectors: 66,
+        page_bytes: 512,
+        tags: TagPlace::Within,
+        volume: 7,
+    };
     assert_eq!(layout.geometry().pages_per_block, 64);
     let config = Config {
         pages_per_logical_page: 1,
@@ -439,9 +521,12 @@ fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
         ..Config::for_sectors(&layout)
     };
     for seed in 0..60 {
-        let device = Sectors::new(layout.sectors, Sectors::ROUND, seed).with_cache(Survivors::Any, 1 << 20);
+        let device =
+            Sectors::new(layout.sectors, Sectors::ROUND, seed).with_cache(Survivors::Any, 1 << 20);
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
-        let pages = FileSystem::format(SectorPages::new(device, layout).unwrap(), &config, &mut memory).unwrap();
+        let pages =
+            FileSystem::format(SectorPages::new(device, layout).unwrap(), &config, &mut memory)
+                .unwrap();
         let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         fs.set_commit_on(CommitOn::MANUAL);
         fs.create_dir("kept").unwrap();
@@ -460,7 +545,8 @@ fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
 #[test]
 fn a_place_of_tags_that_is_unknown_is_no_layout() {
     let device = Sectors::new(1 << 12, Sectors::ROUND, 1);
-    let layout = SectorLayout { tags: TagPlace::Within, ..SectorLayout::for_device(1 << 12, 64 << 10) };
+    let layout =
+        SectorLayout { tags: TagPlace::Within, ..SectorLayout::for_device(1 << 12, 64 << 10) };
     let mut pages = SectorPages::new(device, layout).unwrap();
     pages.erase(0).unwrap();
     assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(Some(layout)));
@@ -481,7 +567,8 @@ fn a_place_of_tags_that_is_unknown_is_no_layout() {
 fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
         for lost_sectors in [2, 64] {
-            let layout = SectorLayout { tags, volume: 3, ..SectorLayout::for_device(1 << 13, 64 << 10) };
+            let layout =
+                SectorLayout { tags, volume: 3, ..SectorLayout::for_device(1 << 13, 64 << 10) };
             let config = Config::for_sectors(&layout);
             let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
             let pages = SectorPages::new(Sectors::new(1 << 13, Sectors::ROUND, 1), layout).unwrap();
@@ -495,7 +582,11 @@ fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
             assert_eq!(SectorLayout::find(&mut card, 0), Ok(None));
             let asked = SectorLayout { volume: 1, ..layout };
             assert_eq!(asked.found(&mut card), Ok(Some(layout)), "{tags:?}");
-            assert_eq!(SectorLayout { block_sectors: 64, ..layout }.found(&mut card), Ok(None), "of another division");
+            assert_eq!(
+                SectorLayout { block_sectors: 64, ..layout }.found(&mut card),
+                Ok(None),
+                "of another division"
+            );
             assert_eq!(asked.renewed(&mut card).unwrap().volume, 4);
             let mut pages = SectorPages::new(card, layout).unwrap();
             let copies = steadyfs::Superblocks::look(&mut pages, &mut memory).unwrap();
@@ -510,14 +601,28 @@ fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
 /// Its bound was the bound for a cache in order.
 #[test]
 fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
-    let layout =
-        SectorLayout { first: 0, sectors: 60 * 257, block_sectors: 257, page_bytes: 512, tags: TagPlace::Beside, volume: 7 };
+    let layout = SectorLayout {
+        first: 0,
+        sectors: 60 * 257,
+        block_sectors: 257,
+        page_bytes: 512,
+        tags: TagPlace::Beside,
+        volume: 7,
+    };
     for move_group in [1, 4] {
         let usual = Config::for_sectors(&layout);
-        let config = Config { checkpoint_programs: 1000, move_group, overlay_entries: 2000, pages_per_logical_page: 1, failures: 0, ..usual };
+        let config = Config {
+            checkpoint_programs: 1000,
+            move_group,
+            overlay_entries: 2000,
+            pages_per_logical_page: 1,
+            failures: 0,
+            ..usual
+        };
         // The number of records since the root is as large as possible, or nearly.
         for rounds in (40_u32..1600).step_by(40) {
-            let device = Sectors::new(60 * 257, Sectors::ROUND, 1).with_cache(Survivors::Any, 1 << 20);
+            let device =
+                Sectors::new(60 * 257, Sectors::ROUND, 1).with_cache(Survivors::Any, 1 << 20);
             let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
             let mut chip = Trace::new(SectorPages::new(device, layout).unwrap());
             FileSystem::format(&mut chip, &config, &mut memory).unwrap();
@@ -527,9 +632,11 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
                 fs.write(&mut file, u64::from(round * 7 % 400) * 512, &[round as u8; 512]).unwrap();
             }
             let before = chip.counts();
-            let bound = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap().mount_bound();
+            let bound =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap().mount_bound();
             let seen = chip.counts().since(&before);
-            let within = seen.reads <= u64::from(bound.reads) && seen.tag_reads <= u64::from(bound.tag_reads);
+            let within = seen.reads <= u64::from(bound.reads)
+                && seen.tag_reads <= u64::from(bound.tag_reads);
             assert!(within, "groups of {move_group}, {rounds} writes: {seen:?}, bound {bound:?}");
         }
     }
@@ -542,10 +649,12 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
 fn a_group_of_several_commands_is_what_single_programs_are() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
         let layout = SectorLayout { tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
-        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages =
+            SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
         let (mut one, mut many) = (pages.clone(), pages);
         let page_bytes = one.geometry().page_bytes as usize;
-        let data: Vec<u8> = (0..40 * page_bytes).map(|at| (at / page_bytes * 5 + at % 251) as u8).collect();
+        let data: Vec<u8> =
+            (0..40 * page_bytes).map(|at| (at / page_bytes * 5 + at % 251) as u8).collect();
         let marks: Vec<[u8; TAG_BYTES]> = (0..40).map(|page| [page + 1; TAG_BYTES]).collect();
         for chip in [&mut one, &mut many] {
             chip.erase(3).expect("erase");
@@ -571,20 +680,33 @@ fn a_group_of_several_commands_is_what_single_programs_are() {
 fn pages_that_are_read_together_are_those_that_are_read_one_by_one() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
         let layout = SectorLayout { tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
-        let mut pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
-        let (page_bytes, first) = (pages.geometry().page_bytes as usize, 2 * pages.geometry().pages_per_block);
+        let mut pages =
+            SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let (page_bytes, first) =
+            (pages.geometry().page_bytes as usize, 2 * pages.geometry().pages_per_block);
         pages.erase(2).expect("erase");
         for page in (0..30).filter(|page| page % 7 != 3) {
-            pages.program(first + page, &vec![page as u8; page_bytes], &[page as u8; TAG_BYTES]).expect("program");
+            pages
+                .program(first + page, &vec![page as u8; page_bytes], &[page as u8; TAG_BYTES])
+                .expect("program");
         }
         for (from, count) in [(0, 1), (0, 2), (1, 9), (3, 16), (20, 16), (2, 30)] {
-            let (mut data, mut found) = (vec![0xEE; count * page_bytes], vec![[0xEE; TAG_BYTES]; count]);
+            let (mut data, mut found) =
+                (vec![0xEE; count * page_bytes], vec![[0xEE; TAG_BYTES]; count]);
             let read = pages.read_many(first + from, &mut data, &mut found).expect("read");
-            assert!((1..=count).contains(&read) && read >= (count * 8 / 9).clamp(1, 14), "{tags:?}: {read} of {count}");
-            for (page, (data, found)) in (first + from..).zip(data.chunks(page_bytes).zip(found)).take(read) {
+            assert!(
+                (1..=count).contains(&read) && read >= (count * 8 / 9).clamp(1, 14),
+                "{tags:?}: {read} of {count}"
+            );
+            for (page, (data, found)) in
+                (first + from..).zip(data.chunks(page_bytes).zip(found)).take(read)
+            {
                 let (mut single, mut tag) = (vec![0; page_bytes], [0; TAG_BYTES]);
                 pages.read(page, &mut single, &mut tag).expect("read");
-                assert!(data == single && found == tag, "{tags:?}, page {page} of {from} and {count} more");
+                assert!(
+                    data == single && found == tag,
+                    "{tags:?}, page {page} of {from} and {count} more"
+                );
             }
         }
     }
@@ -593,10 +715,13 @@ fn pages_that_are_read_together_are_those_that_are_read_one_by_one() {
 /// On a chip that copies, a bound counted copies, but a group of moves reads and programs.
 #[test]
 fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 7, block_count: 67, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 7, block_count: 67, programs_bytes: false };
     let config = Config { wear_spread: 0, move_group: 4, ..Config::for_geometry(&geometry) };
     for copies in [false, true] {
-        let chip = Trace::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1).with_on_chip_copy(copies));
+        let chip = Trace::new(
+            Nand::with_geometry(geometry, NandTiming::ROUND, 1).with_on_chip_copy(copies),
+        );
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
@@ -608,7 +733,10 @@ fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
             let (bound, before) = (fs.bound(fs.write_call(&file, 0, 2048)), fs.flash().counts());
             fs.write(&mut file, page * 2048, &[page as u8; 2048]).expect("write");
             let seen = cost(&fs.flash().counts().since(&before));
-            assert!(bound.holds(&seen), "copies {copies}, write {write}: {seen:?}, bound {bound:?}");
+            assert!(
+                bound.holds(&seen),
+                "copies {copies}, write {write}: {seen:?}, bound {bound:?}"
+            );
         }
     }
 }

@@ -9,9 +9,13 @@ use steadyfs_sim::{Nand, NandTiming};
 /// them. It counted as full when it was empty, and as present when it was not.
 #[test]
 fn the_last_page_of_the_file_table_is_counted_as_it_is() {
-    let geometry = Geometry { page_bytes: 1024, pages_per_block: 48, block_count: 64, programs_bytes: false };
-    for (pages_per_logical_page, files_max) in [(8, 33), (8, 40), (8, 100), (8, 48), (4, 40), (1, 20)] {
-        let config = Config { pages_per_logical_page, files_max, ..Config::for_geometry(&geometry) };
+    let geometry =
+        Geometry { page_bytes: 1024, pages_per_block: 48, block_count: 64, programs_bytes: false };
+    for (pages_per_logical_page, files_max) in
+        [(8, 33), (8, 40), (8, 100), (8, 48), (4, 40), (1, 20)]
+    {
+        let config =
+            Config { pages_per_logical_page, files_max, ..Config::for_geometry(&geometry) };
         let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         FileSystem::format(&mut chip, &config, &mut memory).expect("format");
@@ -24,7 +28,11 @@ fn the_last_page_of_the_file_table_is_counted_as_it_is() {
         let full = fs.usage().used_bytes;
         fs.unmount().expect("unmount");
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!(fs.usage().used_bytes, full, "{pages_per_logical_page} pages, {files_max} files: full");
+        assert_eq!(
+            fs.usage().used_bytes,
+            full,
+            "{pages_per_logical_page} pages, {files_max} files: full"
+        );
         for number in 0..files_max - 1 {
             fs.remove(format!("f{number}").as_str()).expect("remove");
         }
@@ -32,7 +40,11 @@ fn the_last_page_of_the_file_table_is_counted_as_it_is() {
         let used = fs.usage().used_bytes;
         fs.unmount().expect("unmount");
         let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!(fs.usage().used_bytes, used, "{pages_per_logical_page} pages, {files_max} files: all removed");
+        assert_eq!(
+            fs.usage().used_bytes,
+            used,
+            "{pages_per_logical_page} pages, {files_max} files: all removed"
+        );
         // A page of the first directory stays.
         assert!(
             used <= empty + u64::from(fs.usage().logical_bytes),
@@ -73,7 +85,11 @@ fn removed_files_leave_the_room_that_the_volume_says() {
                 Err(error) => panic!("{}: page {pages}, {usage:?}: {error}", shape.name),
             }
         }
-        assert!(pages * page as u64 >= usage.usable_bytes * 9 / 10, "{}: {pages} pages of {usage:?}", shape.name);
+        assert!(
+            pages * page as u64 >= usage.usable_bytes * 9 / 10,
+            "{}: {pages} pages of {usage:?}",
+            shape.name
+        );
         let mut rng = Rng(3);
         for round in 0..6 * pages {
             let at = rng.below(pages) * page as u64;
@@ -88,7 +104,11 @@ fn removed_files_leave_the_room_that_the_volume_says() {
         fs.remove("data").expect("remove");
         fs.commit().expect("commit");
         let free = total - fs.usage().used_bytes + fs.pending_free_bytes().expect("leaving");
-        assert!(free >= pages * page as u64, "{}: {free} bytes free, {pages} pages were written", shape.name);
+        assert!(
+            free >= pages * page as u64,
+            "{}: {free} bytes free, {pages} pages were written",
+            shape.name
+        );
         let mut file = fs.open("again", OpenOptions::DURABLE).expect("open");
         let available = fs.available().expect("available");
         assert!(available > 0 && available < free, "{}: {available} of {free} bytes", shape.name);
@@ -159,20 +179,30 @@ impl Tenants<'_> {
     /// Opens an existing file, or a new one.
     fn some_file<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> File {
         let is_new = self.names.is_empty() || self.rng.one_in(2);
-        let name = if is_new { self.name() } else { self.names[self.rng.below(self.names.len() as u64) as usize].clone() };
+        let name = if is_new {
+            self.name()
+        } else {
+            self.names[self.rng.below(self.names.len() as u64) as usize].clone()
+        };
         fs.open(name.as_str(), OpenOptions::CREATE).expect("open")
     }
 
     /// Compares the room that the volume reports with the room that writes find.
     fn find_room<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, open: &[File]) {
-        let (free, available) = (fs.free_bytes().expect("free"), fs.available().expect("available"));
+        let (free, available) =
+            (fs.free_bytes().expect("free"), fs.available().expect("available"));
         let page = self.shape.logical_bytes();
-        let at = format!("{}: {free} bytes free, {available} available, {} files open", self.shape.name, open.len());
+        let at = format!(
+            "{}: {free} bytes free, {available} available, {} files open",
+            self.shape.name,
+            open.len()
+        );
         assert!(available <= free && free.is_multiple_of(page), "{at}");
         if available > 0 && self.rng.one_in(2) {
             let bytes = if self.rng.one_in(2) { available } else { 1 + self.rng.below(available) };
             let mut file = self.some_file(fs);
-            fs.append(&mut file, &vec![2; bytes as usize]).unwrap_or_else(|error| panic!("{at}: a write of {bytes}: {error}"));
+            fs.append(&mut file, &vec![2; bytes as usize])
+                .unwrap_or_else(|error| panic!("{at}: a write of {bytes}: {error}"));
             fs.close(file).expect("close");
             return;
         }
@@ -188,7 +218,10 @@ impl Tenants<'_> {
         }
         fs.close(file).expect("close");
         // Each removed file may have been the last one of a page of the file table.
-        assert!(found <= free + self.removed * page && (found == 0 || free > 0), "{at}: writes found {found}");
+        assert!(
+            found <= free + self.removed * page && (found == 0 || free > 0),
+            "{at}: writes found {found}"
+        );
         assert!(found >= available, "{at}: writes found {found}");
     }
 }

@@ -9,7 +9,8 @@ use steadyfs_lab::model::cost;
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming};
 
 /// A small eMMC has as many superblocks as this chip has blocks.
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
 
 /// The share of each job in the pages, in 812 parts.
 const SHARES: [u32; 3] = [20, 110, 682];
@@ -50,7 +51,8 @@ impl<'m> Run<'m> {
     }
 
     fn below(&mut self, most: u32) -> u32 {
-        self.seed = self.seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        self.seed =
+            self.seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
         ((self.seed >> 33) % u64::from(most)) as u32
     }
 
@@ -60,7 +62,9 @@ impl<'m> Run<'m> {
         let data = vec![page as u8; (self.disk.page_sectors() * SECTOR_BYTES) as usize];
         let bound: Bound = self.disk.bound(DiskCall::WriteDurable(data.len() as u32));
         let before = self.disk.flash().counters();
-        self.disk.write_with(page * self.disk.page_sectors(), &data, options).expect("a sound chip");
+        self.disk
+            .write_with(page * self.disk.page_sectors(), &data, options)
+            .expect("a sound chip");
         let cost = cost(&self.disk.flash().counters().since(&before));
         assert!(bound.holds(&cost), "{cost:?} within {bound:?}");
     }
@@ -76,7 +80,8 @@ impl<'m> Run<'m> {
             self.cursors[job] = at;
             self.write(self.areas[job] + at);
         }
-        let moved = self.disk.flash().counters().since(&before).copies / u64::from(self.disk.config().pages_per_logical_page);
+        let moved = self.disk.flash().counters().since(&before).copies
+            / u64::from(self.disk.config().pages_per_logical_page);
         moved as f64 / f64::from(writes)
     }
 }
@@ -98,8 +103,12 @@ fn moved(config: &Config, percent: u32, in_order: bool) -> f64 {
 #[test]
 fn jobs_in_order_move_nothing_where_each_has_a_stream() {
     for (percent, least) in [(80, 0.25), (97, 0.6)] {
-        let (one, given) = (moved(&config(1, false), percent, true), moved(&config(3, false), percent, true));
-        assert!(one > least, "at {percent} % one stream moves {one:.3} frames a page, so there is something to be won");
+        let (one, given) =
+            (moved(&config(1, false), percent, true), moved(&config(3, false), percent, true));
+        assert!(
+            one > least,
+            "at {percent} % one stream moves {one:.3} frames a page, so there is something to be won"
+        );
         assert!(given <= 0.02, "at {percent} % three streams move {given:.3}, one {one:.3}");
     }
 }
@@ -108,7 +117,9 @@ fn jobs_in_order_move_nothing_where_each_has_a_stream() {
 fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
     for (percent, share) in [(80, 0.9), (90, 0.85)] {
         // The result on one volume is a matter of chance, so the test takes the mean of four.
-        let mean = |config: &Config| (0..4).map(|seed| 1.0 + moved_with(config, percent, false, seed)).sum::<f64>() / 4.0;
+        let mean = |config: &Config| {
+            (0..4).map(|seed| 1.0 + moved_with(config, percent, false, seed)).sum::<f64>() / 4.0
+        };
         let [one, apart] = [mean(&config(1, false)), mean(&config(3, true))];
         assert!(
             apart <= share * one,
@@ -122,11 +133,15 @@ fn the_disk_finds_streams_by_itself() {
     for percent in [80, 90] {
         for apart in [false, true] {
             let found = moved(&automatic(apart), percent, true);
-            assert!(found <= 0.02, "in order at {percent} % three streams that were found move {found:.3} frames a page");
+            assert!(
+                found <= 0.02,
+                "in order at {percent} % three streams that were found move {found:.3} frames a page"
+            );
         }
     }
     for (percent, share) in [(80, 0.9), (90, 0.9)] {
-        let [one, found] = [config(1, false), automatic(true)].map(|config| 1.0 + moved(&config, percent, false));
+        let [one, found] =
+            [config(1, false), automatic(true)].map(|config| 1.0 + moved(&config, percent, false));
         assert!(
             found <= share * one,
             "at random at {percent} % the amplification is {found:.2} with streams found, {one:.2} with one"
@@ -147,13 +162,19 @@ fn a_mount_knows_the_lives_of_pages() {
     let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
     let disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("what was unmounted");
     let mut run = Run { disk, areas, cursors, seed };
-    let streams = |run: &Run<'_>| run.disk.describe().streams.map(|head| head.map(|(block, _)| block));
+    let streams =
+        |run: &Run<'_>| run.disk.describe().streams.map(|head| head.map(|(block, _)| block));
     let before = streams(&run);
     for (job, stream) in [(1, 0), (2, 1)] {
         let page = run.areas[job] + run.cursors[job];
         run.write(page);
         let after = streams(&run);
-        assert_ne!(after[stream], None, "job {job} goes on in a block of stream {}, {before:?} before", stream + 1);
+        assert_ne!(
+            after[stream],
+            None,
+            "job {job} goes on in a block of stream {}, {before:?} before",
+            stream + 1
+        );
     }
     let moved = run.moved_per_write(pages, true);
     assert!(moved <= 0.02, "{moved:.3} frames a page moved after a mount");
@@ -162,7 +183,8 @@ fn a_mount_knows_the_lives_of_pages() {
 #[test]
 fn a_full_disk_with_streams_writes_no_more_than_one_without() {
     for in_order in [true, false] {
-        let (one, joined) = (moved(&config(1, false), 100, in_order), moved(&config(4, false), 100, in_order));
+        let (one, joined) =
+            (moved(&config(1, false), 100, in_order), moved(&config(4, false), 100, in_order));
         assert!(joined <= 1.02 * one, "four streams move {joined:.3} frames a page, one {one:.3}");
     }
 }
@@ -173,9 +195,15 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
     let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
     let chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
     let chip = FileSystem::format(chip, &config, &mut memory).expect("a sound chip");
-    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
-    let page = vec![1; fs.describe().geometry.page_bytes as usize * usize::from(config.pages_per_logical_page)];
-    let streams = |fs: &FileSystem<'_, Nand>| fs.describe().streams.map(|head| head.map(|(_, next)| next));
+    let mut fs =
+        FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
+    let page = vec![
+        1;
+        fs.describe().geometry.page_bytes as usize
+            * usize::from(config.pages_per_logical_page)
+    ];
+    let streams =
+        |fs: &FileSystem<'_, Nand>| fs.describe().streams.map(|head| head.map(|(_, next)| next));
 
     let file = fs.open("log", OpenOptions { stream: 1, ..OpenOptions::CREATE }).expect("room");
     fs.close(file).expect("a sound chip");
@@ -183,11 +211,16 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
     let mut file = fs.open("log", OpenOptions::WRITE).expect("it is there");
     assert_eq!(file.stream(), 1);
     fs.write(&mut file, 0, &page).expect("room");
-    assert_eq!(streams(&fs), [Some(1), None, None], "the page of the file begins a block of stream 1");
+    assert_eq!(
+        streams(&fs),
+        [Some(1), None, None],
+        "the page of the file begins a block of stream 1"
+    );
     fs.close(file).expect("a sound chip");
 
     // If the volume does not have a stream, it uses its last one.
-    let mut file = fs.open("media", OpenOptions { stream: 200, ..OpenOptions::CREATE }).expect("room");
+    let mut file =
+        fs.open("media", OpenOptions { stream: 200, ..OpenOptions::CREATE }).expect("room");
     fs.write(&mut file, 0, &page).expect("room");
     assert_eq!(streams(&fs), [Some(1), Some(1), None]);
     fs.close(file).expect("a sound chip");
@@ -204,7 +237,11 @@ fn settings_with_streams_are_checked_and_cost_little_ram() {
         bytes(1, false),
         "one stream needs none of it"
     );
-    assert!(bytes(4, false) - bytes(1, false) <= 108, "{} bytes for three streams", bytes(4, false) - bytes(1, false));
+    assert!(
+        bytes(4, false) - bytes(1, false) <= 108,
+        "{} bytes for three streams",
+        bytes(4, false) - bytes(1, false)
+    );
     for streams in [0, 5] {
         assert_eq!(config(streams, false).check(&GEOMETRY), Err(ConfigError::Streams));
     }
@@ -214,10 +251,13 @@ fn settings_with_streams_are_checked_and_cost_little_ram() {
 /// more programs.
 #[test]
 fn a_transaction_of_millions_of_programs_is_found_at_a_mount() {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 256, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let config = Config { pages_per_logical_page: 2, ..Config::for_disk(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    let chip = Disk::format(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &config, &mut memory).expect("a sound chip");
+    let chip =
+        Disk::format(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &config, &mut memory)
+            .expect("a sound chip");
     let mut disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
     disk.write(1, &[7; 512]).expect("room");
     let begin = disk.flash().counters().programs;
@@ -227,7 +267,8 @@ fn a_transaction_of_millions_of_programs_is_found_at_a_mount() {
     disk.flush().expect("a sound chip");
     let chip = disk.flash().clone();
     drop(disk);
-    let mut disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("a commit is the last record");
+    let mut disk =
+        Disk::mount(chip, Access::ReadWrite, &mut memory).expect("a commit is the last record");
     assert_eq!(disk.damage(), None);
     for (sector, byte) in [(0, 3), (1, 7)] {
         let mut found = [0; 512];

@@ -36,11 +36,17 @@ fn is_atomic(change: impl Fn(&mut Session<'_>) -> Result<(), Error>) {
             match done {
                 // The cut came after the change, in its reclamation.
                 Ok(()) => {}
-                Err(error) => assert!(power_failed && matches!(error, Error::Device | Error::Unknown), "{error}"),
+                Err(error) => assert!(
+                    power_failed && matches!(error, Error::Device | Error::Unknown),
+                    "{error}"
+                ),
             }
             device.power_cycle();
             // Compares the volume with the acknowledged state, and with the commit in flight.
-            Session::mount(&mut device, &mut model).expect("mount after the cut").check().expect("contents");
+            Session::mount(&mut device, &mut model)
+                .expect("mount after the cut")
+                .check()
+                .expect("contents");
             if !power_failed {
                 break;
             }
@@ -104,7 +110,9 @@ fn every_event_commits_where_it_is_chosen_and_nowhere_else() {
     ];
     for (event, act) in acts {
         // `change` asserts that a commit leaves no change behind.
-        for (events, commits) in [(event, true), (CommitOn::EVERY_WRITE.without(event).without(CommitOn::WRITE), false)] {
+        for (events, commits) in
+            [(event, true), (CommitOn::EVERY_WRITE.without(event).without(CommitOn::WRITE), false)]
+        {
             let (mut device, mut model) = stage(&SHAPES[0]);
             model.events = CommitOn::MANUAL;
             let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -119,7 +127,9 @@ fn every_event_commits_where_it_is_chosen_and_nowhere_else() {
 
 #[test]
 fn close_and_unmount_commit_where_they_are_chosen() {
-    for (events, durable) in [(CommitOn::CLOSE, true), (CommitOn::UNMOUNT, true), (CommitOn::MANUAL, false)] {
+    for (events, durable) in
+        [(CommitOn::CLOSE, true), (CommitOn::UNMOUNT, true), (CommitOn::MANUAL, false)]
+    {
         let mut device = SHAPES[0].device(1);
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         fs.set_commit_on(events);
@@ -209,7 +219,8 @@ fn a_clock_stamps_files_and_directories() {
     fs.set_commit_on(CommitOn::EVERY_WRITE);
     let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
     fs.create_dir("d").expect("create_dir");
-    let times = |fs: &mut Fs<'_>| ["", "d", "file"].map(|path| fs.stat(path).expect("stat").modified_ns);
+    let times =
+        |fs: &mut Fs<'_>| ["", "d", "file"].map(|path| fs.stat(path).expect("stat").modified_ns);
     assert_eq!(times(&mut fs), [0; 3], "without a clock");
     fs.set_time(10);
     fs.write(&mut file, 0, b"data").expect("write");
@@ -219,7 +230,10 @@ fn a_clock_stamps_files_and_directories() {
     assert_eq!(times(&mut fs), [0, 0, 20]);
     fs.set_time(30);
     fs.rename("file", "d/file").expect("rename");
-    assert_eq!(["", "d", "d/file"].map(|path| fs.stat(path).expect("stat").modified_ns), [30, 30, 20]);
+    assert_eq!(
+        ["", "d", "d/file"].map(|path| fs.stat(path).expect("stat").modified_ns),
+        [30, 30, 20]
+    );
     let inode = file.inode();
     fs.set_modified(inode, 7).expect("set_modified");
     assert_eq!(fs.stat_inode(inode).map(|stat| stat.modified_ns), Ok(7));
@@ -290,7 +304,10 @@ fn a_mount_for_reading_only_shows_no_orphans_and_keeps_them() {
     session.step(&Op::Commit).expect("commit");
     let files = session.fs.usage().files;
     drop(session);
-    let mut fs = device.mount(Access::ReadOnly).map_err(|error: MountError| error.to_string()).expect("mount");
+    let mut fs = device
+        .mount(Access::ReadOnly)
+        .map_err(|error: MountError| error.to_string())
+        .expect("mount");
     assert_eq!(fs.stat("a/file").err(), Some(Error::NotFound));
     assert_eq!(fs.usage().files, files);
     let mut session = Session::mount(&mut device, &mut model).expect("mount");

@@ -6,7 +6,8 @@ use steadyfs::media::{Geometry, PageIndex};
 use steadyfs::{Access, Config, Cursor, Error, FileSystem, MountError, OpenOptions, ROOT, Verify};
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGE: usize = GEOMETRY.page_bytes as usize;
 const FOREVER: u32 = u32::MAX;
 /// Number of pages of the file.
@@ -91,7 +92,8 @@ fn content_that_changed_is_an_error_unless_only_metadata_is_looked_at() {
     assert_eq!(read(&mut fs, index), Ok(changed), "as it is on the medium");
     let mut file = fs.open("a", OpenOptions::WRITE).expect("open");
     let mut some = [0; 9];
-    fs.read(&mut file, (index * PAGE) as u64 + 5, &mut some).expect("a part of it, out of the page buffer");
+    fs.read(&mut file, (index * PAGE) as u64 + 5, &mut some)
+        .expect("a part of it, out of the page buffer");
     assert_eq!(some, piece(index)[5..14]);
 
     // No new page that passes its check is written from the changed page.
@@ -105,9 +107,12 @@ fn content_that_changed_is_an_error_unless_only_metadata_is_looked_at() {
 #[test]
 fn metadata_that_changed_is_never_believed() {
     let (chip, mut memory) = volume();
-    let content: Vec<PageIndex> = (0..PIECES).flat_map(|index| chip.clone().pages_with(&piece(index))).collect();
+    let content: Vec<PageIndex> =
+        (0..PIECES).flat_map(|index| chip.clone().pages_with(&piece(index))).collect();
     let (mut told, mut harmless) = (0, 0);
-    for page in (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| !content.contains(page)) {
+    for page in
+        (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| !content.contains(page))
+    {
         let mut chip = chip.clone();
         chip.flipped.push(page);
         let mut fs = match mount(&chip, &mut memory) {
@@ -135,7 +140,10 @@ fn metadata_that_changed_is_never_believed() {
         }
         (told, harmless) = (told + u32::from(is_told), harmless + u32::from(!is_told));
     }
-    assert!(told > 2 && harmless > 100, "pages that matter were among them, and ones that do not: {told}, {harmless}");
+    assert!(
+        told > 2 && harmless > 100,
+        "pages that matter were among them, and ones that do not: {told}, {harmless}"
+    );
 }
 
 #[test]

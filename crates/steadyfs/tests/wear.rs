@@ -59,9 +59,11 @@ fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> [
     let mut file = fs.open("busy", OpenOptions::DURABLE).expect("open");
     for count in 0..TIMES * area.capacity + area.pages {
         let at = if count < area.pages { count } else { pick(&mut rng, &area, count) };
-        fs.write(&mut file, at * shape.logical_bytes(), &page).unwrap_or_else(|error| panic!("write {count}: {error}"));
+        fs.write(&mut file, at * shape.logical_bytes(), &page)
+            .unwrap_or_else(|error| panic!("write {count}: {error}"));
     }
-    let is_own = |&block: &u32| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
+    let is_own =
+        |&block: &u32| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
     let (own, others): (Vec<_>, Vec<_>) = (0..fs.describe().geometry.block_count).partition(is_own);
     // The first two blocks contain the superblocks, which are never erased.
     let [others, ring] = [&others[..], &own[2..]].map(|blocks| spread(&mut device, blocks));
@@ -114,7 +116,11 @@ fn hot_pages_of_a_nearly_full_volume_wear_evenly() {
 #[test]
 fn starts_that_are_cut_wear_blocks_evenly() {
     let spread = |counts: Vec<u32>, holds_data: &dyn Fn(u32) -> bool| {
-        let worn: Vec<u32> = (0u32..).zip(counts).filter(|&(block, _)| holds_data(block)).map(|(_, count)| count).collect();
+        let worn: Vec<u32> = (0u32..)
+            .zip(counts)
+            .filter(|&(block, _)| holds_data(block))
+            .map(|(_, count)| count)
+            .collect();
         worn.iter().max().unwrap() - worn.iter().min().unwrap()
     };
     for seed in 0..2 {
@@ -123,13 +129,21 @@ fn starts_that_are_cut_wear_blocks_evenly() {
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         for start in 0..600u32 {
-            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-            let mut file = fs.open("starts", OpenOptions { append: false, ..OpenOptions::DURABLE }).expect("open");
+            let mut fs =
+                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut file = fs
+                .open("starts", OpenOptions { append: false, ..OpenOptions::DURABLE })
+                .expect("open");
             fs.write(&mut file, 0, &start.to_le_bytes()).expect("write");
         }
         let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let states: Vec<_> = (0..32).map(|block| fs.block(block).map(|info| info.state)).collect();
-        let spread = spread(chip.chip().erase_counts(), &|block| states[block as usize] != Some(BlockState::Reserved));
-        assert!(spread <= u32::from(config.wear_spread), "{spread} erases between the least and the most worn block");
+        let spread = spread(chip.chip().erase_counts(), &|block| {
+            states[block as usize] != Some(BlockState::Reserved)
+        });
+        assert!(
+            spread <= u32::from(config.wear_spread),
+            "{spread} erases between the least and the most worn block"
+        );
     }
 }

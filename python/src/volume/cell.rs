@@ -108,11 +108,19 @@ impl Cell {
         };
         let bytes = memory_bytes(&mut medium).map_err(|error| Trouble::mount(error, &name))?;
         let memory = MutBorrow::new(vec![0; bytes + OPEN_FILE_BYTES * OPEN_FILES]);
-        let mounted =
-            Mounted::try_new(memory, |memory| FileSystem::mount(medium, access, memory.borrow_mut()).map(|fs| Slot(Some(fs))));
+        let mounted = Mounted::try_new(memory, |memory| {
+            FileSystem::mount(medium, access, memory.borrow_mut()).map(|fs| Slot(Some(fs)))
+        });
         let mounted = mounted.map_err(|error| Trouble::mount(error, &name))?;
         let state = Mutex::new(State { mounted, files: HashMap::new(), next: 0 });
-        Ok(Self { state, name, access, process: std::process::id(), is_closed: AtomicBool::new(false), time_ns })
+        Ok(Self {
+            state,
+            name,
+            access,
+            process: std::process::id(),
+            is_closed: AtomicBool::new(false),
+            time_ns,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -127,7 +135,10 @@ impl Cell {
     }
 
     /// Calls `act` with the volume.
-    pub fn with<T>(&self, act: impl FnOnce(&mut Open<'_, '_>) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    pub fn with<T>(
+        &self,
+        act: impl FnOnce(&mut Open<'_, '_>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
         if self.is_fork() {
             return Err(Trouble::fork(self.process, &self.name));
         }
@@ -154,11 +165,15 @@ impl Cell {
             open.tell_time();
             open.call("", |fs| fs.commit())
         })?;
-        let taken = self.lock().mounted.with_dependent_mut(|_, slot| slot.0.take().map(FileSystem::unmount));
+        let taken = self
+            .lock()
+            .mounted
+            .with_dependent_mut(|_, slot| slot.0.take().map(FileSystem::unmount));
         self.is_closed.store(true, Ordering::Relaxed);
         let Some(unmounted) = taken else { return Ok(()) };
         let medium = unmounted.map_err(|error| Trouble::volume(error, None, self.name.clone()))?;
-        let synced = if self.access == Access::ReadWrite { medium.sync_file(&self.name) } else { Ok(()) };
+        let synced =
+            if self.access == Access::ReadWrite { medium.sync_file(&self.name) } else { Ok(()) };
         medium.unlock();
         synced
     }
@@ -186,8 +201,13 @@ impl<'m> Open<'_, 'm> {
     }
 
     /// Makes a call of the volume. An error names the path.
-    pub fn call<T>(&mut self, path: &str, call: impl FnOnce(&mut Fs<'m>) -> Result<T, Error>) -> Result<T, Trouble> {
-        call(self.fs).map_err(|error| Trouble::volume(error, self.fs.flash().reason(), self.place(path)))
+    pub fn call<T>(
+        &mut self,
+        path: &str,
+        call: impl FnOnce(&mut Fs<'m>) -> Result<T, Error>,
+    ) -> Result<T, Trouble> {
+        call(self.fs)
+            .map_err(|error| Trouble::volume(error, self.fs.flash().reason(), self.place(path)))
     }
 
     /// Converts an error of a file's content. The error names the path.
@@ -197,7 +217,9 @@ impl<'m> Open<'_, 'm> {
 
     /// Sets the time of the volume.
     pub fn tell_time(&mut self) {
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+        let now = || {
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+        };
         self.fs.set_time(self.time_ns.unwrap_or_else(now));
     }
 }

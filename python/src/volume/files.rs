@@ -22,11 +22,21 @@ impl How {
     /// Parses the letters of Python's modes: `r`, `w`, `a` or `x`, and `+`.
     pub fn of(mode: &str, is_durable: bool) -> Self {
         let has = |letters: &str| mode.contains(|letter| letters.contains(letter));
-        Self { writes: has("wax+"), creates: has("wax"), is_new: has("x"), cuts: has("w"), is_durable }
+        Self {
+            writes: has("wax+"),
+            creates: has("wax"),
+            is_new: has("x"),
+            cuts: has("w"),
+            is_durable,
+        }
     }
 
     fn options(self) -> OpenOptions {
-        OpenOptions { write: self.writes, durable: self.is_durable && self.writes, ..OpenOptions::READ }
+        OpenOptions {
+            write: self.writes,
+            durable: self.is_durable && self.writes,
+            ..OpenOptions::READ
+        }
     }
 }
 
@@ -39,7 +49,9 @@ pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Troubl
     };
     let opened = match found {
         Some(_) if how.is_new => return open.call(path, |_| Err(Error::Exists)),
-        Some(stat) if stat.kind == Kind::Directory => return open.call(path, |_| Err(Error::IsADirectory)),
+        Some(stat) if stat.kind == Kind::Directory => {
+            return open.call(path, |_| Err(Error::IsADirectory));
+        }
         Some(stat) => open_there(open.fs, stat.inode, how),
         None => create(open.fs, path, how),
     };
@@ -103,7 +115,12 @@ pub fn size(open: &mut Open<'_, '_>, file: u64) -> Result<u64, Trouble> {
 }
 
 /// Fills a buffer up to the end of the file.
-pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) -> Result<usize, Trouble> {
+pub fn read(
+    open: &mut Open<'_, '_>,
+    file: u64,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Result<usize, Trouble> {
     with(open, file, |fs, file| {
         let mut done = 0;
         while done < buffer.len() {
@@ -118,7 +135,12 @@ pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) 
 
 /// Writes a logical page at a time. If a page fails after others were written, returns the number
 /// of bytes before it.
-pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Result<usize, Trouble> {
+pub fn write(
+    open: &mut Open<'_, '_>,
+    file: u64,
+    offset: u64,
+    data: &[u8],
+) -> Result<usize, Trouble> {
     let number = file;
     let written = with(open, file, |fs, file| {
         file.prepare(fs, offset, data)?;
@@ -148,7 +170,10 @@ pub fn truncate(open: &mut Open<'_, '_>, file: u64, size: u64) -> Result<(), Tro
 fn look_again(open: &mut Open<'_, '_>, number: u64) -> Result<(), Trouble> {
     let Some(OpenFile { file, path }) = open.files.get(&number) else { return Ok(()) };
     let (inode, path) = (file.inode(), path.clone());
-    let others = open.files.iter_mut().filter(|(other, open)| **other != number && open.file.inode() == inode);
+    let others = open
+        .files
+        .iter_mut()
+        .filter(|(other, open)| **other != number && open.file.inode() == inode);
     let seen = others.map(|(_, open)| &mut open.file).try_for_each(|file| {
         file.forget();
         file.look_again(open.fs, true)

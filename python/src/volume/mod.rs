@@ -66,13 +66,20 @@ fn mount(
 #[pymethods]
 impl Volume {
     #[staticmethod]
-    fn open_image(py: Python<'_>, path: PathBuf, device: Option<String>, writable: bool, time_ns: Option<u64>) -> PyResult<Self> {
+    fn open_image(
+        py: Python<'_>,
+        path: PathBuf,
+        device: Option<String>,
+        writable: bool,
+        time_ns: Option<u64>,
+    ) -> PyResult<Self> {
         let name = path.display().to_string();
         let access = if writable { Access::ReadWrite } else { Access::ReadOnly };
         let opened = py.detach(|| {
             let medium = Medium::open(&path, device.as_deref(), access, &name)?;
-            let damaged =
-                medium.damaged_superblock().map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
+            let damaged = medium
+                .damaged_superblock()
+                .map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
             let unusual = medium.unusual_division().map(|words| format!("{name}: {words}"));
             mount(medium, None, access, name, time_ns).map(|volume| (volume, [damaged, unusual]))
         });
@@ -156,7 +163,11 @@ impl Volume {
 
     fn set_automatic(&self, py: Python<'_>, automatic: bool) -> PyResult<()> {
         self.with(py, |open| {
-            open.fs.set_commit_on(if automatic { cell::AUTOMATIC } else { steadyfs::CommitOn::UNMOUNT });
+            open.fs.set_commit_on(if automatic {
+                cell::AUTOMATIC
+            } else {
+                steadyfs::CommitOn::UNMOUNT
+            });
             Ok(())
         })
     }
@@ -174,7 +185,9 @@ impl Volume {
     }
 
     fn mkdir(&self, py: Python<'_>, path: &str) -> PyResult<()> {
-        self.change(py, |open| open.call(path, |fs| steadyfs_host::plain::create_dir(fs, path)).map(drop))
+        self.change(py, |open| {
+            open.call(path, |fs| steadyfs_host::plain::create_dir(fs, path)).map(drop)
+        })
     }
 
     fn remove(&self, py: Python<'_>, path: &str) -> PyResult<()> {
@@ -222,7 +235,14 @@ impl Volume {
         self.with(py, |open| names::permissions(open, path))
     }
 
-    fn set_permissions(&self, py: Python<'_>, path: &str, mode: u16, uid: u32, gid: u32) -> PyResult<()> {
+    fn set_permissions(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        mode: u16,
+        uid: u32,
+        gid: u32,
+    ) -> PyResult<()> {
         self.change(py, |open| names::set_permissions(open, path, mode, uid, gid))
     }
 
@@ -234,7 +254,11 @@ impl Volume {
 
     fn file_close(&self, py: Python<'_>, file: u64) -> PyResult<()> {
         // A closed volume has closed its files.
-        if self.cell.is_closed() { Ok(()) } else { self.change(py, |open| files::close(open, file)) }
+        if self.cell.is_closed() {
+            Ok(())
+        } else {
+            self.change(py, |open| files::close(open, file))
+        }
     }
 
     fn file_size(&self, py: Python<'_>, file: u64) -> PyResult<u64> {
@@ -250,7 +274,13 @@ impl Volume {
     }
 
     /// Reads up to `count` bytes, or up to the end of the file. Ctrl-C ends the call.
-    fn file_read(&self, py: Python<'_>, file: u64, offset: u64, count: usize) -> PyResult<Py<PyBytes>> {
+    fn file_read(
+        &self,
+        py: Python<'_>,
+        file: u64,
+        offset: u64,
+        count: usize,
+    ) -> PyResult<Py<PyBytes>> {
         // The buffer is not larger than the rest of the file.
         let left = self.file_size(py, file)?.saturating_sub(offset);
         let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -258,7 +288,8 @@ impl Volume {
         let bytes = PyBytes::new_with(py, count, |buffer| {
             while done < buffer.len() {
                 py.check_signals()?;
-                let piece = buffer[done..].chunks_mut(files::PIECE_BYTES).next().unwrap_or_default();
+                let piece =
+                    buffer[done..].chunks_mut(files::PIECE_BYTES).next().unwrap_or_default();
                 let at = offset + done as u64;
                 match self.with(py, |open| files::read(open, file, at, piece))? {
                     0 => break,

@@ -49,7 +49,9 @@ impl Stat {
 
     fn __repr__(&self) -> String {
         let Self { r#type, size, name, modified_ns, inode } = self;
-        format!("Stat(type={type}, size={size}, name={name:?}, modified_ns={modified_ns}, inode={inode})")
+        format!(
+            "Stat(type={type}, size={size}, name={name:?}, modified_ns={modified_ns}, inode={inode})"
+        )
     }
 
     fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, Arguments) {
@@ -69,7 +71,13 @@ fn of(stat: steadyfs::Stat, name: &str) -> Stat {
         Kind::Symlink => 3,
         _ => 1,
     };
-    Stat { r#type: kind, size: stat.size, name: name.into(), modified_ns: stat.modified_ns, inode: stat.inode }
+    Stat {
+        r#type: kind,
+        size: stat.size,
+        name: name.into(),
+        modified_ns: stat.modified_ns,
+        inode: stat.inode,
+    }
 }
 
 /// Returns the properties of a path.
@@ -105,8 +113,13 @@ pub fn read_link(open: &mut Open<'_, '_>, path: &str) -> Result<String, Trouble>
     let mut target = vec![0; open.fs.usage().logical_bytes as usize];
     let bytes = open.call(path, |fs| fs.read_link(inode, &mut target))?;
     target.truncate(bytes);
-    String::from_utf8(target)
-        .map_err(|_| Trouble::new("EILSEQ", "is a symbolic link to something that is not UTF-8", open.place(path)))
+    String::from_utf8(target).map_err(|_| {
+        Trouble::new(
+            "EILSEQ",
+            "is a symbolic link to something that is not UTF-8",
+            open.place(path),
+        )
+    })
 }
 
 /// Bytes of all attributes of a file together, at most.
@@ -116,15 +129,23 @@ const ATTRIBUTE_BYTES: usize = 256;
 pub fn attribute(open: &mut Open<'_, '_>, path: &str, key: &str) -> Result<Vec<u8>, Trouble> {
     let inode = inode(open, path)?;
     let mut value = vec![0; ATTRIBUTE_BYTES];
-    let bytes = open.call(path, |fs| fs.attribute(inode, key, &mut value)).map_err(|trouble| trouble.no_attribute(key))?;
+    let bytes = open
+        .call(path, |fs| fs.attribute(inode, key, &mut value))
+        .map_err(|trouble| trouble.no_attribute(key))?;
     value.truncate(bytes);
     Ok(value)
 }
 
 /// Sets or removes an attribute.
-pub fn set_attribute(open: &mut Open<'_, '_>, path: &str, key: &str, value: Option<&[u8]>) -> Result<(), Trouble> {
+pub fn set_attribute(
+    open: &mut Open<'_, '_>,
+    path: &str,
+    key: &str,
+    value: Option<&[u8]>,
+) -> Result<(), Trouble> {
     let inode = inode(open, path)?;
-    open.call(path, |fs| fs.set_attribute(inode, key, value)).map_err(|trouble| trouble.no_attribute(key))
+    open.call(path, |fs| fs.set_attribute(inode, key, value))
+        .map_err(|trouble| trouble.no_attribute(key))
 }
 
 /// Returns the names of all attributes.
@@ -145,14 +166,23 @@ pub fn set_modified(open: &mut Open<'_, '_>, path: &str, modified_ns: u64) -> Re
 }
 
 /// Returns mode, owner and group, or `None` if they were never set.
-pub fn permissions(open: &mut Open<'_, '_>, path: &str) -> Result<Option<(u16, u32, u32)>, Trouble> {
+pub fn permissions(
+    open: &mut Open<'_, '_>,
+    path: &str,
+) -> Result<Option<(u16, u32, u32)>, Trouble> {
     let inode = inode(open, path)?;
     let own = open.call(path, |fs| fs.permissions(inode))?;
     Ok(own.map(|Permissions { mode, uid, gid }| (mode, uid, gid)))
 }
 
 /// Sets mode, owner and group.
-pub fn set_permissions(open: &mut Open<'_, '_>, path: &str, mode: u16, uid: u32, gid: u32) -> Result<(), Trouble> {
+pub fn set_permissions(
+    open: &mut Open<'_, '_>,
+    path: &str,
+    mode: u16,
+    uid: u32,
+    gid: u32,
+) -> Result<(), Trouble> {
     let inode = inode(open, path)?;
     open.call(path, |fs| fs.set_permissions(inode, Permissions { mode, uid, gid }))
 }

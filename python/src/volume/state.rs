@@ -84,7 +84,8 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
     let mut scratch = vec![0; open.fs.config().check_bytes(&open.fs.flash().geometry())];
     let mut findings: Vec<String> = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
-    let repaired = if repair && lost.is_some() { Some(open.fs.repair(&mut scratch, &mut note)) } else { None };
+    let repaired =
+        if repair && lost.is_some() { Some(open.fs.repair(&mut scratch, &mut note)) } else { None };
     let checked = match repaired {
         // If a repair cannot accept the loss, the check finds it again.
         None | Some(Err(Error::Corrupt)) => {

@@ -55,10 +55,21 @@ impl Flash for Nand {
     }
 
     fn timing(&self) -> Timing {
-        black_box(Timing { read_ns: 101_000, read_tag_ns: 71_000, program_ns: 632_000, copy_ns: 671_000, erase_ns: 10_000_000 })
+        black_box(Timing {
+            read_ns: 101_000,
+            read_tag_ns: 71_000,
+            program_ns: 632_000,
+            copy_ns: 671_000,
+            erase_ns: 10_000_000,
+        })
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         // SAFETY: pointer and length come from a slice; the tag has its fixed length.
         answer(unsafe { chip_read(page, data.as_mut_ptr(), data.len(), tag.as_mut_ptr()) })
     }
@@ -68,7 +79,12 @@ impl Flash for Nand {
         answer(unsafe { chip_read_tag(page, tag.as_mut_ptr()) })
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         // SAFETY: pointer and length come from a slice; the tag has its fixed length.
         answer(unsafe { chip_program(page, data.as_ptr(), data.len(), tag.as_ptr()) })
     }

@@ -48,8 +48,8 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, MountError, OpenOptions,
-        SeekTo, Permissions, Reader, Verify,
+        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem,
+        Finding, MountError, OpenOptions, Permissions, Reader, SeekTo, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path
@@ -193,7 +193,14 @@ mod calls {
     #[inline(never)]
     fn call_describe(fs: &mut FileSystem<'_, Chip>) {
         fs.set_verify(black_box(Verify::Metadata));
-        black_box((fs.describe(), fs.block(black_box(0)), fs.health(), fs.usage(), fs.size_max(), fs.has_changes()));
+        black_box((
+            fs.describe(),
+            fs.block(black_box(0)),
+            fs.health(),
+            fs.usage(),
+            fs.size_max(),
+            fs.has_changes(),
+        ));
         black_box((fs.damage(), fs.is_settled()));
     }
 
@@ -236,7 +243,9 @@ mod calls {
     fn only_disk(memory: &mut [u8]) {
         let config = black_box(Config::for_disk(&chip().geometry()));
         black_box(Disk::format(chip(), &config, memory).is_ok());
-        let Ok(mut disk) = Disk::mount(chip(), black_box(Access::ReadWrite), memory) else { return };
+        let Ok(mut disk) = Disk::mount(chip(), black_box(Access::ReadWrite), memory) else {
+            return;
+        };
         black_box(disk.read(black_box(0), black_box(&mut [])).is_ok());
         black_box(disk.write(black_box(0), black_box(&[])).is_ok());
         black_box(disk.write_durable(black_box(0), black_box(&[])).is_ok());
@@ -320,7 +329,11 @@ mod calls {
     #[inline(never)]
     fn call_allocated(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
         black_box(fs.seek(file, black_box(0), black_box(SeekTo::Hole)).is_ok());
-        black_box((fs.allocated(black_box(0)).is_ok(), fs.pending_free_bytes().is_ok(), fs.available().is_ok()));
+        black_box((
+            fs.allocated(black_box(0)).is_ok(),
+            fs.pending_free_bytes().is_ok(),
+            fs.available().is_ok(),
+        ));
         black_box(fs.permissions(black_box(0)).is_ok());
         black_box(fs.read_link(black_box(0), &mut [0; 16]).is_ok());
     }

@@ -46,7 +46,8 @@ mod writing {
 
     #[inline(never)]
     fn call_create(fs: &mut FileSystem<'_>) -> Option<Packed> {
-        PackedFile::create(fs, black_box("a"), black_box(Shape::new(4096, Method::Lz4)), memory()).ok()
+        PackedFile::create(fs, black_box("a"), black_box(Shape::new(4096, Method::Lz4)), memory())
+            .ok()
     }
 
     #[inline(never)]

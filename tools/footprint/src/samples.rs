@@ -8,7 +8,8 @@ use steadyfs::media::Geometry;
 use steadyfs::{Config, FileSystem};
 
 /// 128 MiB of NAND.
-pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+pub const NAND_128_MIB: Geometry =
+    Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 
 /// Returns the bytes of tables and buffers with the default settings.
 #[cfg(any(feature = "nand", feature = "nor"))]

@@ -9,10 +9,13 @@ mod image;
 
 use std::collections::BTreeMap;
 use steadyfs::media::Geometry;
-use steadyfs::{Access, Config, ConfigError, Cursor, Error, FileSystem, MountError, OpenOptions, ROOT};
+use steadyfs::{
+    Access, Config, ConfigError, Cursor, Error, FileSystem, MountError, OpenOptions, ROOT,
+};
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 48, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 48, programs_bytes: false };
 /// One byte more than an inode has room for.
 const LONG: &str = "a name of sixty-five bytes, which is one more than an inode holds";
 
@@ -24,16 +27,25 @@ fn allows(is_there: bool) -> Result<(), Error> {
 fn what_the_build_lacks_is_refused_and_nothing_has_changed() {
     let config = Config::for_geometry(&GEOMETRY);
     let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
-    let chip = FileSystem::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &config, &mut memory).expect("format");
+    let chip = FileSystem::format(
+        Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1),
+        &config,
+        &mut memory,
+    )
+    .expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
 
     let named = fs.open(LONG, OpenOptions::DURABLE).map(|file| fs.close(file).expect("close"));
     assert_eq!(named, allows(cfg!(feature = "long-names")));
 
-    let mut file = fs.open("a", OpenOptions { truncate: true, ..OpenOptions::DURABLE }).expect("an empty file needs no cut");
+    let mut file = fs
+        .open("a", OpenOptions { truncate: true, ..OpenOptions::DURABLE })
+        .expect("an empty file needs no cut");
     fs.write(&mut file, 0, &[7; 3000]).expect("write");
     fs.close(file).expect("close");
-    let cut = fs.open("a", OpenOptions { truncate: true, ..OpenOptions::DURABLE }).map(|file| fs.close(file).expect("close"));
+    let cut = fs
+        .open("a", OpenOptions { truncate: true, ..OpenOptions::DURABLE })
+        .map(|file| fs.close(file).expect("close"));
     assert_eq!(cut, allows(cfg!(feature = "truncate")));
     let size = if cfg!(feature = "truncate") { 0 } else { 3000 };
     assert_eq!(fs.stat("a").expect("stat").size, size);
@@ -44,12 +56,16 @@ fn what_the_build_lacks_is_refused_and_nothing_has_changed() {
     while let Some(entry) = fs.list(ROOT, &mut cursor).expect("list") {
         left.push(entry.name().to_string());
     }
-    assert_eq!(left, if cfg!(feature = "long-names") { vec![LONG.to_string()] } else { Vec::new() });
+    assert_eq!(
+        left,
+        if cfg!(feature = "long-names") { vec![LONG.to_string()] } else { Vec::new() }
+    );
 }
 
 #[test]
 fn a_medium_that_programs_bytes_needs_its_feature() {
-    let nor = Geometry { page_bytes: 256, pages_per_block: 15, block_count: 256, programs_bytes: true };
+    let nor =
+        Geometry { page_bytes: 256, pages_per_block: 15, block_count: 256, programs_bytes: true };
     let expected = if cfg!(feature = "nor") { Ok(()) } else { Err(ConfigError::ProgramsBytes) };
     assert_eq!(Config::for_geometry(&nor).check(&nor), expected);
 }
@@ -57,7 +73,8 @@ fn a_medium_that_programs_bytes_needs_its_feature() {
 #[test]
 fn a_volume_that_keeps_permissions_needs_its_feature() {
     let config = Config { permissions: true, ..Config::for_geometry(&GEOMETRY) };
-    let expected = if cfg!(feature = "permissions") { Ok(()) } else { Err(ConfigError::Permissions) };
+    let expected =
+        if cfg!(feature = "permissions") { Ok(()) } else { Err(ConfigError::Permissions) };
     assert_eq!(config.check(&GEOMETRY), expected);
 }
 
@@ -76,7 +93,8 @@ fn a_volume_of_a_full_build_is_read_and_changed() {
     for round in 0..3u8 {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         for (path, node) in image::expected() {
-            let long = path.rsplit('/').next().is_some_and(|name| name.len() > 64) && !cfg!(feature = "long-names");
+            let long = path.rsplit('/').next().is_some_and(|name| name.len() > 64)
+                && !cfg!(feature = "long-names");
             let Some(mut data) = node.data else { continue };
             let mut file = match fs.open(&path, OpenOptions::WRITE) {
                 Err(Error::Unsupported) if long => continue,
@@ -100,7 +118,12 @@ fn a_volume_of_a_full_build_is_read_and_changed() {
 fn a_life_without_features_loses_nothing() {
     let config = Config::for_geometry(&GEOMETRY);
     let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
-    let mut chip = FileSystem::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &config, &mut memory).expect("format");
+    let mut chip = FileSystem::format(
+        Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1),
+        &config,
+        &mut memory,
+    )
+    .expect("format");
     let (mut random, mut files) = (fastrand::Rng::with_seed(1), BTreeMap::<String, Vec<u8>>::new());
     for _ in 0..40 {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
@@ -114,7 +137,10 @@ fn a_life_without_features_loses_nothing() {
         for _ in 0..200 {
             let name = format!("file {}", random.u8(..16));
             if random.u8(..4) == 0 {
-                assert_eq!(fs.remove(&name), if files.remove(&name).is_some() { Ok(()) } else { Err(Error::NotFound) });
+                assert_eq!(
+                    fs.remove(&name),
+                    if files.remove(&name).is_some() { Ok(()) } else { Err(Error::NotFound) }
+                );
                 fs.sync().expect("sync");
                 continue;
             }

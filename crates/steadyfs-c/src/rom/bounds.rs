@@ -64,7 +64,11 @@ unsafe fn tell(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_rom_stat(rom: *mut Rom, path: *const c_char, cost: *mut RomCost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_rom_stat(
+    rom: *mut Rom,
+    path: *const c_char,
+    cost: *mut RomCost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { tell(rom, path, cost, |_| Bound::default()) })
 }
@@ -75,7 +79,11 @@ pub unsafe extern "C" fn steadyfs_bound_rom_stat(rom: *mut Rom, path: *const c_c
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_rom_file_open(rom: *mut Rom, path: *const c_char, cost: *mut RomCost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_rom_file_open(
+    rom: *mut Rom,
+    path: *const c_char,
+    cost: *mut RomCost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { tell(rom, path, cost, |rom| rom.open_bound()) })
 }
@@ -94,8 +102,11 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_read(
     cost: *mut RomCost,
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result =
-        unsafe { with_handle(rom, file, |rom, file, _, _| pointers::put(cost, rom.read_bound(file, size.into()).into())) };
+    let result = unsafe {
+        with_handle(rom, file, |rom, file, _, _| {
+            pointers::put(cost, rom.read_bound(file, size.into()).into())
+        })
+    };
     status(result)
 }
 
@@ -105,9 +116,16 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_read(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_bound_rom_dir_read(rom: *mut Rom, dir: *mut RomDirHandle, cost: *mut RomCost) -> c_int {
+pub unsafe extern "C" fn steadyfs_bound_rom_dir_read(
+    rom: *mut Rom,
+    dir: *mut RomDirHandle,
+    cost: *mut RomCost,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    let result =
-        unsafe { with_handle(rom, dir, |rom, _, _, _| pointers::put(cost, rom.entry_bound().plus(rom.node_bound()).into())) };
+    let result = unsafe {
+        with_handle(rom, dir, |rom, _, _, _| {
+            pointers::put(cost, rom.entry_bound().plus(rom.node_bound()).into())
+        })
+    };
     status(result)
 }

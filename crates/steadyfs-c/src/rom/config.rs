@@ -74,7 +74,10 @@ const fn room_for<T>() -> usize {
 }
 
 /// Splits off the first bytes of a memory.
-fn split(memory: &'static mut [u8], bytes: usize) -> Result<(&'static mut [u8], &'static mut [u8]), Code> {
+fn split(
+    memory: &'static mut [u8],
+    bytes: usize,
+) -> Result<(&'static mut [u8], &'static mut [u8]), Code> {
     memory.split_at_mut_checked(bytes).ok_or(Code::ErrNomem)
 }
 
@@ -85,7 +88,12 @@ impl RomConfig {
     /// Nothing else uses the memory until the unmount, or the end of the call.
     pub(super) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
         // SAFETY: The caller keeps the conditions of this function.
-        let memory = unsafe { pointers::bytes_mut(self.memory, if self.memory.is_null() { 0 } else { self.memory_bytes }) }?;
+        let memory = unsafe {
+            pointers::bytes_mut(
+                self.memory,
+                if self.memory.is_null() { 0 } else { self.memory_bytes },
+            )
+        }?;
         memory.fill(0);
         Ok(memory)
     }
@@ -100,11 +108,18 @@ impl RomConfig {
     /// Image and driver are null or do not change until the unmount. Callbacks keep the
     /// conditions of the header.
     #[inline(never)]
-    unsafe fn image(&self, memory: &'static mut [u8]) -> Result<(Image, usize, &'static mut [u8]), Code> {
+    unsafe fn image(
+        &self,
+        memory: &'static mut [u8],
+    ) -> Result<(Image, usize, &'static mut [u8]), Code> {
         // SAFETY: The caller keeps the conditions of this function.
         unsafe {
             match (self.image.is_null(), self.nor.is_null(), self.nand.is_null()) {
-                (false, true, true) => Ok((Image::Ram(InRam::new(pointers::bytes(self.image, self.image_bytes)?)), 0, memory)),
+                (false, true, true) => Ok((
+                    Image::Ram(InRam::new(pointers::bytes(self.image, self.image_bytes)?)),
+                    0,
+                    memory,
+                )),
                 #[cfg(feature = "nor")]
                 (true, false, true) => Ok((Image::Nor(self.on_nor()?), 0, memory)),
                 #[cfg(feature = "nand")]
@@ -128,7 +143,8 @@ impl RomConfig {
         let chip = crate::driver::NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
         let chip_bytes = u64::from(chip.block_bytes()) * u64::from(chip.block_count());
         let bytes = match self.nor_bytes {
-            0 => u32::try_from(chip_bytes.saturating_sub(self.nor_address.into())).unwrap_or(u32::MAX),
+            0 => u32::try_from(chip_bytes.saturating_sub(self.nor_address.into()))
+                .unwrap_or(u32::MAX),
             bytes => bytes,
         };
         // An invalid range is its only error.
@@ -168,7 +184,8 @@ impl RomConfig {
     #[inline(never)]
     unsafe fn kept(&self, source: Trusted) -> Result<Kept, Code> {
         // SAFETY: The caller keeps the conditions of the header.
-        let (memory, piece_bytes) = unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
+        let (memory, piece_bytes) =
+            unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
         if memory.is_empty() {
             return Ok(Layer::Without(source));
         }
@@ -237,8 +254,9 @@ mod trust {
         let offset = verity::find(image)?;
         let mut superblock = [0; SUPERBLOCK_BYTES];
         image.read(offset, &mut superblock)?;
-        let layout: Layout =
-            Superblock::parse(&superblock).and_then(|superblock| superblock.layout()).map_err(|_| Error::NotSigned)?;
+        let layout: Layout = Superblock::parse(&superblock)
+            .and_then(|superblock| superblock.layout())
+            .map_err(|_| Error::NotSigned)?;
         let kept = match usize::from(config.hash_blocks) {
             0 => layout.levels().clamp(1, KEPT_MAX),
             count if count <= KEPT_MAX => count,
@@ -313,9 +331,14 @@ mod trust {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_memory_bytes(config: *const RomConfig, metadata_blocks: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_rom_memory_bytes(
+    config: *const RomConfig,
+    metadata_blocks: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
-    length(unsafe { pointers::reference(config).and_then(|config| config.memory_needed(metadata_blocks)) })
+    length(unsafe {
+        pointers::reference(config).and_then(|config| config.memory_needed(metadata_blocks))
+    })
 }
 
 /// Returns the bytes that a cache of `pieces` pieces needs, 1 to 64. Calls no callback of the
@@ -324,11 +347,19 @@ pub unsafe extern "C" fn steadyfs_rom_memory_bytes(config: *const RomConfig, met
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_cache_bytes(config: *const RomConfig, pieces: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_rom_cache_bytes(
+    config: *const RomConfig,
+    pieces: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
-    let piece_bytes = unsafe { pointers::reference(config).and_then(|config| config.piece_bytes()) };
+    let piece_bytes =
+        unsafe { pointers::reference(config).and_then(|config| config.piece_bytes()) };
     length(piece_bytes.and_then(|piece_bytes| {
-        let bytes = piece_bytes.checked_mul(pieces).and_then(|bytes| bytes.checked_add(room_for::<Cached<Trusted>>()));
-        bytes.filter(|bytes| (1..=PIECES_MAX).contains(&pieces) && *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
+        let bytes = piece_bytes
+            .checked_mul(pieces)
+            .and_then(|bytes| bytes.checked_add(room_for::<Cached<Trusted>>()));
+        bytes
+            .filter(|bytes| (1..=PIECES_MAX).contains(&pieces) && *bytes <= isize::MAX as usize)
+            .ok_or(Code::ErrInval)
     }))
 }

@@ -43,13 +43,21 @@ impl Handle for RomDirHandle {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_dir_open(rom: *mut Rom, dir: *mut RomDirHandle, path: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_dir_open(
+    rom: *mut Rom,
+    dir: *mut RomDirHandle,
+    path: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
             open(rom, dir, 0, |rom| {
                 let node = find(rom, path)?;
-                if node.is_directory() { Ok(Dir { node, cursor: Cursor::default() }) } else { Err(Code::ErrNotdir) }
+                if node.is_directory() {
+                    Ok(Dir { node, cursor: Cursor::default() })
+                } else {
+                    Err(Code::ErrNotdir)
+                }
             })
         })
     };
@@ -77,7 +85,11 @@ pub unsafe extern "C" fn steadyfs_rom_dir_close(rom: *mut Rom, dir: *mut RomDirH
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_dir_read(rom: *mut Rom, dir: *mut RomDirHandle, info: *mut Info) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_dir_read(
+    rom: *mut Rom,
+    dir: *mut RomDirHandle,
+    info: *mut Info,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(rom, dir, |rom, dir, _, _| {

@@ -40,7 +40,11 @@ impl Handle for RomFileHandle {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_file_open(rom: *mut Rom, file: *mut RomFileHandle, path: *const c_char) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_file_open(
+    rom: *mut Rom,
+    file: *mut RomFileHandle,
+    path: *const c_char,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
@@ -103,7 +107,12 @@ pub unsafe extern "C" fn steadyfs_rom_file_read(
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_file_seek(rom: *mut Rom, file: *mut RomFileHandle, offset: i64, whence: c_int) -> i64 {
+pub unsafe extern "C" fn steadyfs_rom_file_seek(
+    rom: *mut Rom,
+    file: *mut RomFileHandle,
+    offset: i64,
+    whence: c_int,
+) -> i64 {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(rom, file, |_, file, position, _| {

@@ -85,7 +85,11 @@ unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
 /// # Safety
 /// `place` is aligned and may be written.
 #[inline(never)]
-unsafe fn mount_into(place: *mut MaybeUninit<MountedRom>, source: Kept, memory: &'static mut [u8]) -> Result<(), Code> {
+unsafe fn mount_into(
+    place: *mut MaybeUninit<MountedRom>,
+    source: Kept,
+    memory: &'static mut [u8],
+) -> Result<(), Code> {
     // SAFETY: The caller keeps the conditions of this function.
     unsafe { place.write(MaybeUninit::new(Squash::mount(source, memory)?)) };
     Ok(())

@@ -75,7 +75,10 @@ pub unsafe extern "C" fn steadyfs_rom_install_bytes(config: *const RomConfig) ->
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_install_begin(install: *mut RomInstall, config: *const RomConfig) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_install_begin(
+    install: *mut RomInstall,
+    config: *const RomConfig,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { begin(install, config) })
 }
@@ -107,12 +110,18 @@ unsafe fn begin(install: *mut RomInstall, config: *const RomConfig) -> Result<()
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_install_push(install: *mut RomInstall, data: *const c_void, size: usize) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_install_push(
+    install: *mut RomInstall,
+    data: *const c_void,
+    size: usize,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
-        pointers::bytes(data, size).and_then(|data| match with(install, |install, _| Ok(install.push(data).map_err(code)))? {
-            Ok(()) => Ok(()),
-            Err(code) => take(install).and(Err(code)),
+        pointers::bytes(data, size).and_then(|data| {
+            match with(install, |install, _| Ok(install.push(data).map_err(code)))? {
+                Ok(()) => Ok(()),
+                Err(code) => take(install).and(Err(code)),
+            }
         })
     };
     status(result)

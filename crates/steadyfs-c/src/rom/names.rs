@@ -68,10 +68,16 @@ pub(super) fn info_of(stat: &Stat, name: &[u8]) -> Info {
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_stat(rom: *mut Rom, path: *const c_char, info: *mut Info) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_stat(
+    rom: *mut Rom,
+    path: *const c_char,
+    info: *mut Info,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
-        with_node(rom, path, |_, node, path| pointers::put(info, info_of(&node.stat(), parts(path).last().unwrap_or(b"/"))))
+        with_node(rom, path, |_, node, path| {
+            pointers::put(info, info_of(&node.stat(), parts(path).last().unwrap_or(b"/")))
+        })
     };
     status(result)
 }
@@ -84,7 +90,11 @@ pub unsafe extern "C" fn steadyfs_rom_stat(rom: *mut Rom, path: *const c_char, i
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_getpermissions(rom: *mut Rom, path: *const c_char, permissions: *mut Permissions) -> c_int {
+pub unsafe extern "C" fn steadyfs_rom_getpermissions(
+    rom: *mut Rom,
+    path: *const c_char,
+    permissions: *mut Permissions,
+) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_node(rom, path, |rom, node, _| {
@@ -104,7 +114,12 @@ pub unsafe extern "C" fn steadyfs_rom_getpermissions(rom: *mut Rom, path: *const
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn steadyfs_rom_readlink(rom: *mut Rom, path: *const c_char, buffer: *mut c_void, size: usize) -> isize {
+pub unsafe extern "C" fn steadyfs_rom_readlink(
+    rom: *mut Rom,
+    path: *const c_char,
+    buffer: *mut c_void,
+    size: usize,
+) -> isize {
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|target| {

@@ -35,7 +35,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         result => result.map_err(|error| Failure::writing("standard output", &error)),
     };
-    let result = arguments.path.iter().try_for_each(|path| print_file(opened.files(), path, &mut write));
+    let result =
+        arguments.path.iter().try_for_each(|path| print_file(opened.files(), path, &mut write));
     if is_read {
         result?;
     }
@@ -48,7 +49,10 @@ fn print_file(files: &mut dyn Files, path: &str, write: Take<'_>) -> Result<(), 
         Kind::File => files.content(stat.inode, path, write),
         Kind::Symlink => {
             let target = files.target(stat.inode, path)?;
-            Err(files.fault(path, &format!("is a symbolic link to `{}`; expected a file", printable(&target))))
+            Err(files.fault(
+                path,
+                &format!("is a symbolic link to `{}`; expected a file", printable(&target)),
+            ))
         }
         kind => Err(files.fault(path, &format!("is a {}; expected a file", kind.name()))),
     }

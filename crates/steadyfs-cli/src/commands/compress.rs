@@ -60,26 +60,40 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let mut follows = HashSet::from([stat.inode]);
         set(volume, stat.inode, path, arguments.method)?;
         for item in items.iter().filter(|item| item.is_directory()) {
-            if follows.contains(&item.stat.parent) && said_of(volume, item.stat.inode, &item.path)? == said {
+            if follows.contains(&item.stat.parent)
+                && said_of(volume, item.stat.inode, &item.path)? == said
+            {
                 set(volume, item.stat.inode, &item.path, arguments.method)?;
                 follows.insert(item.stat.inode);
             }
         }
-        let files = items.iter().filter(|item| item.stat.kind == Kind::File && follows.contains(&item.stat.parent));
+        let files = items
+            .iter()
+            .filter(|item| item.stat.kind == Kind::File && follows.contains(&item.stat.parent));
         if arguments.files { rewrite_all(volume, files, arguments.method) } else { Ok(()) }
     })
 }
 
 /// Returns the rule of a directory. A rule that this release does not support counts as none.
-fn said_of(volume: &mut Volume<'_>, directory: InodeNumber, path: &str) -> Result<Option<Rule>, Failure> {
+fn said_of(
+    volume: &mut Volume<'_>,
+    directory: InodeNumber,
+    path: &str,
+) -> Result<Option<Rule>, Failure> {
     match Rule::of(&mut volume.fs, directory) {
         Err(plain::Error::Rule) => Ok(None),
         said => said.map_err(|error| volume.fail_content(path, error)),
     }
 }
 
-fn set(volume: &mut Volume<'_>, directory: InodeNumber, path: &str, rule: Rule) -> Result<(), Failure> {
-    Rule::set(&mut volume.fs, directory, Some(rule)).map_err(|error| volume.fail_content(path, error))
+fn set(
+    volume: &mut Volume<'_>,
+    directory: InodeNumber,
+    path: &str,
+    rule: Rule,
+) -> Result<(), Failure> {
+    Rule::set(&mut volume.fs, directory, Some(rule))
+        .map_err(|error| volume.fail_content(path, error))
 }
 
 /// Reads a rule of the command line.
@@ -88,11 +102,17 @@ pub fn rule(text: &str) -> Result<Rule, String> {
 }
 
 /// Writes all files anew, and prints the saving.
-fn rewrite_all<'i>(volume: &mut Volume<'_>, files: impl Iterator<Item = &'i Item>, rule: Rule) -> Result<(), Failure> {
+fn rewrite_all<'i>(
+    volume: &mut Volume<'_>,
+    files: impl Iterator<Item = &'i Item>,
+    rule: Rule,
+) -> Result<(), Failure> {
     let (mut count, mut packed, mut before, mut after) = (0, 0, 0, 0);
     for item in files {
         let rewritten = rewrite(volume, item, rule.packing()).map_err(|Failure(why)| {
-            Failure(format!("{why}; {count} files were written anew before, and new ones follow the rule"))
+            Failure(format!(
+                "{why}; {count} files were written anew before, and new ones follow the rule"
+            ))
         })?;
         count += 1;
         packed += u64::from(rewritten.is_packed);

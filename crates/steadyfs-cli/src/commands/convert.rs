@@ -69,11 +69,14 @@ impl Target {
 
 /// Runs `steady convert`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let expected = "tells no format by its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
+    let expected =
+        "tells no format by its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
     let format = arguments.format.or_else(|| Target::of(&arguments.to));
     let format = format.ok_or_else(|| Failure::at(arguments.to.display(), expected))?;
     if format == Target::Cramfs && (arguments.compress.is_some() || arguments.chunk.is_some()) {
-        return Err(Failure("--compress and --chunk are for squashfs; cramfs has its own compression".into()));
+        return Err(Failure(
+            "--compress and --chunk are for squashfs; cramfs has its own compression".into(),
+        ));
     }
     file::check(&arguments.to, arguments.force)?;
     let mut memory = Memory::default();
@@ -87,7 +90,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     .map_err(|what| Failure::at(arguments.from.display(), what))?;
     file::write(&arguments.to, &image, arguments.force)?;
     left.tell("are nothing that the format holds");
-    let inodes = counted(tree.inodes().len() as u64 - 1, "file or directory", "files and directories");
+    let inodes =
+        counted(tree.inodes().len() as u64 - 1, "file or directory", "files and directories");
     print(&format!("{inodes}, {}\n", format_size(image.len() as u64)))?;
     lost.tell(&arguments.from)
 }
@@ -104,7 +108,8 @@ fn squashfs(tree: &Tree, arguments: &Arguments) -> Result<(Vec<u8>, LeftOut), St
 }
 
 fn cramfs(tree: &Tree) -> Result<(Vec<u8>, LeftOut), String> {
-    let written = cramfs::write(tree, &cramfs::Settings::default()).map_err(|error| error.to_string())?;
+    let written =
+        cramfs::write(tree, &cramfs::Settings::default()).map_err(|error| error.to_string())?;
     let of = written.left_out;
     let left = LeftOut {
         attributes: of.attributes as u64,

@@ -113,15 +113,22 @@ impl DiskRoom {
             logical_bytes,
             written_bytes,
             memory_bytes: volume.disk.config().memory_bytes(&volume.disk.flash().geometry()) as u64,
-            condition: Condition::of(health.worn_out, lost, !is_settled && lost.is_none() && !health.worn_out),
+            condition: Condition::of(
+                health.worn_out,
+                lost,
+                !is_settled && lost.is_none() && !health.worn_out,
+            ),
         })
     }
 
     /// Returns the room as lines of text.
     pub fn text(&self) -> String {
         let share = format_percent(self.written_bytes as f64 / self.bytes.max(1) as f64);
-        let written =
-            format!("{}, {share}, in pages of {}", format_size(self.written_bytes), format_size(self.logical_bytes.into()));
+        let written = format!(
+            "{}, {share}, in pages of {}",
+            format_size(self.written_bytes),
+            format_size(self.logical_bytes.into())
+        );
         let sectors = format!("{} of {} B", format_count(self.sectors.into()), self.sector_bytes);
         facts([
             ("Disk", format_size(self.bytes)),
@@ -141,8 +148,19 @@ impl Room {
         let used_bytes = usable_bytes - free_bytes;
         let available_bytes = volume.fs.available().unwrap_or(0);
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
-        let condition = Condition::of(volume.is_worn_out(), volume.fs.damage(), volume.is_unsettled());
-        Self { usable_bytes, used_bytes, free_bytes, available_bytes, logical_bytes, files, files_max, memory_bytes, condition }
+        let condition =
+            Condition::of(volume.is_worn_out(), volume.fs.damage(), volume.is_unsettled());
+        Self {
+            usable_bytes,
+            used_bytes,
+            free_bytes,
+            available_bytes,
+            logical_bytes,
+            files,
+            files_max,
+            memory_bytes,
+            condition,
+        }
     }
 
     /// Returns the room as lines of text.
@@ -151,9 +169,23 @@ impl Room {
         facts([
             ("Usable", format_size(self.usable_bytes)),
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
-            ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
+            (
+                "Free",
+                format!(
+                    "{}, in pages of {}",
+                    format_size(self.free_bytes),
+                    format_size(self.logical_bytes.into())
+                ),
+            ),
             ("Available", format!("{}, to one file", format_size(self.available_bytes))),
-            ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
+            (
+                "Files",
+                format!(
+                    "{} of {}",
+                    format_count(self.files.into()),
+                    format_count(self.files_max.into())
+                ),
+            ),
             ("Buffer", format!("{} of RAM, lent at the mount", format_size(self.memory_bytes))),
         ]) + &self.condition.text()
     }

@@ -40,8 +40,10 @@ const STREAMS: [&str; 3] = ["stream 1", "stream 2", "stream 3"];
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let volume = Mounted::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let (description, damage, unsettled) = (volume.describe(), volume.damage(), volume.is_unsettled());
-    let blocks: Vec<_> = (0..description.geometry.block_count).filter_map(|block| volume.block(block)).collect();
+    let (description, damage, unsettled) =
+        (volume.describe(), volume.damage(), volume.is_unsettled());
+    let blocks: Vec<_> =
+        (0..description.geometry.block_count).filter_map(|block| volume.block(block)).collect();
     volume.close(&arguments.chip)?;
     let dump = Dump::of(&description, &blocks, damage, unsettled);
     if arguments.json { print_json(&dump) } else { print(&dump.text()) }
@@ -124,7 +126,12 @@ struct Block {
 }
 
 impl Dump {
-    fn of(description: &Description, blocks: &[BlockInfo], lost: Option<Damage>, unsettled: bool) -> Self {
+    fn of(
+        description: &Description,
+        blocks: &[BlockInfo],
+        lost: Option<Damage>,
+        unsettled: bool,
+    ) -> Self {
         let block = |(block, info): (usize, &BlockInfo)| Block {
             block: block as u32,
             state: state(info.state),
@@ -136,7 +143,8 @@ impl Dump {
             block: head.map(|(block, _)| block),
             next_page: head.map(|(_, page)| page),
         };
-        let streams = STREAMS.into_iter().zip(&description.streams).filter(|(_, head)| head.is_some());
+        let streams =
+            STREAMS.into_iter().zip(&description.streams).filter(|(_, head)| head.is_some());
         Self {
             superblock: Superblock::of(description),
             root: Root {
@@ -162,30 +170,51 @@ impl Dump {
         let Self { superblock, root, journal, .. } = self;
         let at = |block: BlockIndex, page: u32| format!("block {block}, next page {page}");
         let newest = match (journal.page, journal.block) {
-            (Some(page), Some(block)) => format!("page {page} (block {block}), {}", format_size(journal.bytes.into())),
+            (Some(page), Some(block)) => {
+                format!("page {page} (block {block}), {}", format_size(journal.bytes.into()))
+            }
             _ => "none".to_string(),
         };
         let state = facts([
             ("Next sequence", format_count(root.sequence)),
             ("Root", format!("block {}, in a ring of {}", root.block, root.ring_blocks)),
-            ("Overlay", format!("{} of {} entries", root.overlay_entries, superblock.overlay_entries)),
+            (
+                "Overlay",
+                format!("{} of {} entries", root.overlay_entries, superblock.overlay_entries),
+            ),
             ("Journal", newest),
             ("Damage", root.damage.unwrap_or("none").to_string()),
             ("Settled", if root.unsettled { "no" } else { "yes" }.to_string()),
         ]);
         let heads = facts(self.heads.iter().map(|head| {
-            let place = head.block.zip(head.next_page).map_or("none".to_string(), |(block, page)| at(block, page));
+            let place = head
+                .block
+                .zip(head.next_page)
+                .map_or("none".to_string(), |(block, page)| at(block, page));
             (head.name, place)
         }));
-        format!("Superblock\n{}\nState\n{state}\nHeads\n{heads}\n{}", superblock.text(), self.block_table())
+        format!(
+            "Superblock\n{}\nState\n{state}\nHeads\n{heads}\n{}",
+            superblock.text(),
+            self.block_table()
+        )
     }
 
     fn block_table(&self) -> String {
         let mut rows = vec![["Blocks", "State", "Wear", "Live"].map(String::from).to_vec()];
         for run in self.blocks.chunk_by(|a, b| Block { block: b.block, ..*a } == *b) {
             let (first, last) = (run[0], run[run.len() - 1]);
-            let blocks = if run.len() == 1 { first.block.to_string() } else { format!("{}–{}", first.block, last.block) };
-            rows.push(vec![blocks, first.state.to_string(), first.wear.to_string(), first.live.to_string()]);
+            let blocks = if run.len() == 1 {
+                first.block.to_string()
+            } else {
+                format!("{}–{}", first.block, last.block)
+            };
+            rows.push(vec![
+                blocks,
+                first.state.to_string(),
+                first.wear.to_string(),
+                first.live.to_string(),
+            ]);
         }
         table(&rows, &[Align::Left, Align::Left, Align::Right, Align::Right])
     }
@@ -225,7 +254,11 @@ impl Superblock {
         let logical_bytes = u32::from(self.pages_per_logical_page) * self.page_bytes;
         let files = match self.files_max {
             0 => "none: it is a disk".to_string(),
-            most => format!("up to {}, names of {} bytes", format_count(most.into()), self.name_bytes_max),
+            most => format!(
+                "up to {}, names of {} bytes",
+                format_count(most.into()),
+                self.name_bytes_max
+            ),
         };
         facts([
             (
@@ -237,8 +270,17 @@ impl Superblock {
                     format_size(self.page_bytes.into())
                 ),
             ),
-            ("Logical pages", format!("{}, {} a block", format_size(logical_bytes.into()), self.frames_per_block)),
-            ("Usable", format!("{} of {} logical pages, {} leaves", self.usable_pages, self.logical_pages, self.leaves)),
+            (
+                "Logical pages",
+                format!("{}, {} a block", format_size(logical_bytes.into()), self.frames_per_block),
+            ),
+            (
+                "Usable",
+                format!(
+                    "{} of {} logical pages, {} leaves",
+                    self.usable_pages, self.logical_pages, self.leaves
+                ),
+            ),
             ("Transactions", format!("{} logical pages", self.transaction_pages)),
             ("Roots", format!("every {} programs", self.checkpoint_programs)),
             ("Wear spread", self.wear_spread.to_string()),

@@ -74,9 +74,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Describes the allocation unit of a card or disk, and the room that other units would leave for
 /// files.
 fn describe_units(layout: &SectorLayout) -> String {
-    let of_unit = |(unit, usable): (u32, u64)| format!("{} with {}", format_size(usable), format_size(unit.into()));
+    let of_unit = |(unit, usable): (u32, u64)| {
+        format!("{} with {}", format_size(usable), format_size(unit.into()))
+    };
     let others: Vec<_> = other_units(layout).into_iter().map(of_unit).collect();
     let unit = format_size(u64::from(layout.block_sectors) * SECTOR_BYTES as u64);
-    let others = if others.is_empty() { String::new() } else { format!("; usable were {}", others.join(", ")) };
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!("; usable were {}", others.join(", "))
+    };
     facts([("Unit", format!("{unit}{others}"))])
 }

@@ -55,14 +55,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Lost::of(None)
         }
         Kind::Directory if arguments.recursive => {
-            let (items, lost) = arguments.salvage.walk(files, stat.inode, &arguments.from, damage)?;
+            let (items, lost) =
+                arguments.salvage.walk(files, stat.inode, &arguments.from, damage)?;
             export::all(files, &items, &place, arguments.sanitise, "get")?;
             lost
         }
         Kind::Directory => {
-            return Err(files.fault(&arguments.from, &"is a directory; -r gets it with all that it holds"));
+            return Err(
+                files.fault(&arguments.from, &"is a directory; -r gets it with all that it holds")
+            );
         }
-        kind => return Err(files.fault(&arguments.from, &format!("is a {}; expected a file", kind.name()))),
+        kind => {
+            return Err(
+                files.fault(&arguments.from, &format!("is a {}; expected a file", kind.name()))
+            );
+        }
     };
     opened.close(&arguments.reading)?;
     lost.tell(&arguments.image)
@@ -76,13 +83,20 @@ fn place(files: &dyn Files, arguments: &Arguments) -> Result<PathBuf, Failure> {
     match last_name(&arguments.from) {
         Some(name) if arguments.sanitise => Ok(arguments.to.join(sanitised(name).as_ref())),
         Some(name) if host_fault(name).is_none() => Ok(arguments.to.join(name)),
-        _ => Err(files.fault(&arguments.from, &"gives no name for the host; expected TO to be a new one")),
+        _ => Err(files
+            .fault(&arguments.from, &"gives no name for the host; expected TO to be a new one")),
     }
 }
 
-fn get_file(files: &mut dyn Files, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
+fn get_file(
+    files: &mut dyn Files,
+    stat: Stat,
+    arguments: &Arguments,
+    place: &Path,
+) -> Result<(), Failure> {
     let mut progress = Progress::of(stat.size, "get");
-    let item = Item { path: arguments.from.clone(), is_last: true, ..Item::new(String::new(), "", stat) };
+    let item =
+        Item { path: arguments.from.clone(), is_last: true, ..Item::new(String::new(), "", stat) };
     if stat.kind == Kind::Symlink {
         return export::link(files, &item, place);
     }

@@ -87,14 +87,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         told => told,
     };
     let mut memory = Memory::default();
-    let volume = Mounted::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let volume =
+        Mounted::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let state = State::of(&volume, endurance, block::life_used_percent(&arguments.image));
     volume.close(&arguments.chip)?;
     arguments.numbers.write(&state)?;
     let image = arguments.image.display();
     match state.lost {
         _ if state.worn_out => Err(Failure::at(image, format!("is worn out: {WORN_OUT}"))),
-        Some(lost) => Err(Failure::at(image, format!("{}; {}", damage::describe(lost), damage::REMEDY))),
+        Some(lost) => {
+            Err(Failure::at(image, format!("{}; {}", damage::describe(lost), damage::REMEDY)))
+        }
         None => Ok(()),
     }
 }
@@ -113,7 +116,9 @@ impl State {
         let pages_bytes = u64::from(geometry.pages_per_block) * u64::from(geometry.page_bytes);
         Self {
             blocks: geometry.block_count,
-            block_bytes: layout.map_or(pages_bytes, |layout| u64::from(layout.block_sectors) * SECTOR_BYTES as u64),
+            block_bytes: layout.map_or(pages_bytes, |layout| {
+                u64::from(layout.block_sectors) * SECTOR_BYTES as u64
+            }),
             device_life_percent,
             data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
@@ -137,11 +142,24 @@ impl State {
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |number: u32| format_count(number.into());
-        let erases = format!("least {}, mean {:.1}, most {}", count(self.erases_min), self.erases_mean, count(self.erases_max));
+        let erases = format!(
+            "least {}, mean {:.1}, most {}",
+            count(self.erases_min),
+            self.erases_mean,
+            count(self.erases_max)
+        );
         let size = format_size(self.block_bytes);
-        let blocks = format!("{} of {size}, {} of them for data", count(self.blocks), count(self.data_blocks));
+        let blocks = format!(
+            "{} of {size}, {} of them for data",
+            count(self.blocks),
+            count(self.data_blocks)
+        );
         let (name, weak, erased) = match self.managed {
-            true => ("Units", "not told: a card or disk corrects by itself".to_string(), "units for data, by the volume"),
+            true => (
+                "Units",
+                "not told: a card or disk corrects by itself".to_string(),
+                "units for data, by the volume",
+            ),
             false => ("Blocks", count(self.weak_blocks), "blocks for data"),
         };
         f.write_str(&facts([
@@ -152,18 +170,27 @@ impl fmt::Display for State {
             ("Erases", format!("{erases}, of {erased}")),
         ]))?;
         match self.device_life_percent {
-            Some(percent @ 0..=100) => {
-                f.write_str(&facts([("Life used", format!("{percent} % at most, as the device says"))]))?
+            Some(percent @ 0..=100) => f.write_str(&facts([(
+                "Life used",
+                format!("{percent} % at most, as the device says"),
+            )]))?,
+            Some(_) => {
+                f.write_str(&facts([("Life used", "all of it, as the device says".to_string())]))?
             }
-            Some(_) => f.write_str(&facts([("Life used", "all of it, as the device says".to_string())]))?,
             None if self.managed && self.endurance.is_none() => {
-                f.write_str(&facts([("Life used", "not told: what is erased inside is the card's or disk's own".to_string())]))?;
+                f.write_str(&facts([(
+                    "Life used",
+                    "not told: what is erased inside is the card's or disk's own".to_string(),
+                )]))?;
             }
             None => {}
         }
         if let (Some(endurance), Some(permille)) = (self.endurance, self.life_used_permille) {
             let share = format_percent(f64::from(permille) / 1000.0);
-            f.write_str(&facts([("Life used", format!("{share} of {} erases a block", count(endurance)))]))?;
+            f.write_str(&facts([(
+                "Life used",
+                format!("{share} of {} erases a block", count(endurance)),
+            )]))?;
         }
         let state = match self.lost {
             _ if self.worn_out => format!("worn out: {WORN_OUT}"),

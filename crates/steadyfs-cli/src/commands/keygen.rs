@@ -25,5 +25,10 @@ Example:
 /// Runs `steady keygen`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (path, public) = generate(&arguments.key)?;
-    print(&format!("{}: secret, keep it\n{}: {}\n", arguments.key.display(), path.display(), hex(&public)))
+    print(&format!(
+        "{}: secret, keep it\n{}: {}\n",
+        arguments.key.display(),
+        path.display(),
+        hex(&public)
+    ))
 }

@@ -94,7 +94,9 @@ fn short(items: &[Item]) -> String {
 
 fn long(items: &[Item]) -> String {
     let head = ["Size", "Modified", "Name"].map(String::from).to_vec();
-    let row = |item: &Item| vec![format_count(item.stat.size), time::format(item.stat.modified_ns), shown(item)];
+    let row = |item: &Item| {
+        vec![format_count(item.stat.size), time::format(item.stat.modified_ns), shown(item)]
+    };
     let rows: Vec<_> = std::iter::once(head).chain(items.iter().map(row)).collect();
     table(&rows, &[Align::Right, Align::Left, Align::Left])
 }

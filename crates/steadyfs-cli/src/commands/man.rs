@@ -20,7 +20,9 @@ pub fn run(arguments: &Arguments, command: Command) -> Result<(), Failure> {
     // Building gives each command its whole name, such as `steady-ls`.
     let mut command = command.disable_help_subcommand(true);
     command.build();
-    let Some(directory) = &arguments.directory else { return print_bytes(&page(&Man::new(command))?) };
+    let Some(directory) = &arguments.directory else {
+        return print_bytes(&page(&Man::new(command))?);
+    };
     fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
     for inner in command.get_subcommands() {
         write(directory, &Man::new(inner.clone()))?;

@@ -29,13 +29,17 @@ pub struct Arguments {
 /// Runs `steady mkdir`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     change(&arguments.image, &arguments.chip, |volume| {
-        arguments.path.iter().try_for_each(|path| if arguments.parents { make_all(volume, path) } else { make(volume, path) })
+        arguments.path.iter().try_for_each(|path| {
+            if arguments.parents { make_all(volume, path) } else { make(volume, path) }
+        })
     })
 }
 
 fn make(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
     plain::create_dir(&mut volume.fs, path).map(drop).map_err(|error| match error {
-        Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
+        Error::NotFound => {
+            volume.refuse(path, "lies in no directory that is there; -p makes those too")
+        }
         _ => volume.fail(path, error),
     })
 }
@@ -46,8 +50,12 @@ fn make_all(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
         above = join(&above, name);
         match volume.find(&above)? {
             Some(stat) if is_directory(&stat) => {}
-            Some(_) => return Err(volume.refuse(&above, "is a file; expected a directory, or nothing")),
-            None => plain::create_dir(&mut volume.fs, above.as_str()).map(drop).map_err(|error| volume.fail(&above, error))?,
+            Some(_) => {
+                return Err(volume.refuse(&above, "is a file; expected a directory, or nothing"));
+            }
+            None => plain::create_dir(&mut volume.fs, above.as_str())
+                .map(drop)
+                .map_err(|error| volume.fail(&above, error))?,
         }
     }
     Ok(())

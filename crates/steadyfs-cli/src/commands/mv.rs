@@ -11,7 +11,9 @@ use steadyfs::Error;
 
 /// Arguments of `steady mv`.
 #[derive(Args, Debug)]
-#[command(after_help = "It is done as a whole or not at all. A file that has the new name already is replaced.")]
+#[command(
+    after_help = "It is done as a whole or not at all. A file that has the new name already is replaced."
+)]
 pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
@@ -30,14 +32,18 @@ pub struct Arguments {
 /// Runs `steady mv`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let action = if arguments.exchange { exchange } else { rename };
-    change(&arguments.image, &arguments.chip, |volume| action(volume, &arguments.from, &arguments.to))
+    change(&arguments.image, &arguments.chip, |volume| {
+        action(volume, &arguments.from, &arguments.to)
+    })
 }
 
 fn exchange(volume: &mut Volume<'_>, one: &str, other: &str) -> Result<(), Failure> {
     volume.stat(one)?;
     volume.stat(other)?;
     volume.fs.exchange(one, other).map_err(|error| match error {
-        Error::IntoItself => volume.refuse(one, format!("and /{}: one holds the other", other.trim_matches('/'))),
+        Error::IntoItself => {
+            volume.refuse(one, format!("and /{}: one holds the other", other.trim_matches('/')))
+        }
         _ => volume.fail(one, error),
     })
 }
@@ -45,7 +51,9 @@ fn exchange(volume: &mut Volume<'_>, one: &str, other: &str) -> Result<(), Failu
 fn rename(volume: &mut Volume<'_>, from: &str, to: &str) -> Result<(), Failure> {
     let source = volume.stat(from)?;
     let to = match volume.find(to)? {
-        Some(stat) if is_directory(&stat) && stat.inode != source.inode => join(to, last_name(from).unwrap_or_default()),
+        Some(stat) if is_directory(&stat) && stat.inode != source.inode => {
+            join(to, last_name(from).unwrap_or_default())
+        }
         _ => to.to_string(),
     };
     volume.fs.rename(from, &to).map_err(|error| match error {

@@ -51,11 +51,17 @@ const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true, packi
 /// Runs `steady put`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Scan everything of the host before the image is touched.
-    let scans = arguments.from.iter().map(|path| Scan::of(path, arguments)).collect::<Result<Vec<_>, _>>()?;
+    let scans = arguments
+        .from
+        .iter()
+        .map(|path| Scan::of(path, arguments))
+        .collect::<Result<Vec<_>, _>>()?;
     change(&arguments.image, &arguments.chip, |volume| {
         let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
         let (parent, name) = target(volume, &arguments.to, scans.len())?;
-        scans.iter().try_for_each(|scan| scan.put(volume, &parent, name.unwrap_or(&scan.source.name), &mut progress))
+        scans.iter().try_for_each(|scan| {
+            scan.put(volume, &parent, name.unwrap_or(&scan.source.name), &mut progress)
+        })
     })
 }
 
@@ -70,9 +76,13 @@ impl Scan {
         // Follow a link that is named on the command line.
         let source = scan::one(path, scan::name_of(path)?, true, 0)?;
         if source.is_directory && !arguments.recursive {
-            return Err(Failure::at(path.display(), "is a directory; -r takes it with all that it holds"));
+            return Err(Failure::at(
+                path.display(),
+                "is a directory; -r takes it with all that it holds",
+            ));
         }
-        let below = if source.is_directory { scan::below(path, arguments.follow)? } else { Vec::new() };
+        let below =
+            if source.is_directory { scan::below(path, arguments.follow)? } else { Vec::new() };
         Ok(Self { source, below })
     }
 
@@ -80,7 +90,13 @@ impl Scan {
         self.source.size + self.below.iter().map(|source| source.size).sum::<u64>()
     }
 
-    fn put(&self, volume: &mut Volume<'_>, parent: &Directory, name: &str, progress: &mut Progress) -> Result<(), Failure> {
+    fn put(
+        &self,
+        volume: &mut Volume<'_>,
+        parent: &Directory,
+        name: &str,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
         if !self.source.is_directory {
             return import::file(volume, &self.source, parent, name, MODE, progress);
         }
@@ -90,14 +106,20 @@ impl Scan {
 }
 
 /// Returns the target directory, and the name in it if that is not the name on the host.
-fn target<'a>(volume: &mut Volume<'_>, to: &'a str, count: usize) -> Result<(Directory, Option<&'a str>), Failure> {
+fn target<'a>(
+    volume: &mut Volume<'_>,
+    to: &'a str,
+    count: usize,
+) -> Result<(Directory, Option<&'a str>), Failure> {
     if let Some(stat) = volume.find(to)?
         && is_directory(&stat)
     {
         return Ok((Directory { inode: stat.inode, path: to.trim_matches('/').to_string() }, None));
     }
     let name = last_name(to).filter(|_| count == 1 && !to.ends_with('/'));
-    let Some(name) = name else { return Err(volume.refuse(to, "is no directory; expected one that is there")) };
+    let Some(name) = name else {
+        return Err(volume.refuse(to, "is no directory; expected one that is there"));
+    };
     let parent = &to[..to.len() - name.len()];
     let stat = if parent.is_empty() {
         volume.fs.stat_inode(ROOT).map_err(|error| volume.fail("", error))?

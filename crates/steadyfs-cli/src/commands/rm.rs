@@ -41,7 +41,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<Stat, Failure> {
     let stat = volume.stat(path)?;
     if last_name(path).is_none() {
-        return Err(volume.refuse(path, "has no name to be removed; expected a file or directory below the root"));
+        return Err(volume.refuse(
+            path,
+            "has no name to be removed; expected a file or directory below the root",
+        ));
     }
     if is_directory(&stat) && !arguments.recursive {
         return Err(volume.refuse(path, "is a directory; -r removes it with all that it holds"));
@@ -61,18 +64,24 @@ fn remove(volume: &mut Volume<'_>, path: &str, stat: &Stat) -> Result<(), Failur
             progress.add(1);
         }
     }
-    remove_at(volume, Location::from(path), is_directory(stat)).map_err(|error| volume.fail(path, error))
+    remove_at(volume, Location::from(path), is_directory(stat))
+        .map_err(|error| volume.fail(path, error))
 }
 
 fn remove_item(volume: &mut Volume<'_>, item: &Item) -> Result<(), Failure> {
     // Such a name would be taken as a path, and lead elsewhere.
     if item.name.contains('/') || matches!(item.name.as_str(), "" | "." | "..") {
-        return Err(volume.refuse(&item.path, "has a name that no file can have; `steady check` tells more"));
+        return Err(volume
+            .refuse(&item.path, "has a name that no file can have; `steady check` tells more"));
     }
     let place = Location::from((item.stat.parent, item.name.as_str()));
     remove_at(volume, place, item.is_directory()).map_err(|error| volume.fail(&item.path, error))
 }
 
-fn remove_at(volume: &mut Volume<'_>, place: Location<'_>, is_directory: bool) -> Result<(), steadyfs::Error> {
+fn remove_at(
+    volume: &mut Volume<'_>,
+    place: Location<'_>,
+    is_directory: bool,
+) -> Result<(), steadyfs::Error> {
     if is_directory { volume.fs.remove_dir(place) } else { volume.fs.remove(place) }
 }

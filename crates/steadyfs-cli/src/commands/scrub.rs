@@ -53,12 +53,14 @@ struct Round {
 /// Runs `steady scrub`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Mounted::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    let mut volume =
+        Mounted::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
     if volume.health().read_only {
         return Err(volume.fail(Error::ReadOnly));
     }
     let mut progress = Progress::of(pages(&volume), "scrub");
-    let round = scrub(&mut volume, &mut |reads| progress.add(reads.into())).map_err(|error| volume.fail(error))?;
+    let round = scrub(&mut volume, &mut |reads| progress.add(reads.into()))
+        .map_err(|error| volume.fail(error))?;
     drop(progress);
     let round = Round { lost: round.lost.max(unreadable(&mut volume)?), ..round };
     volume.close(&arguments.chip)?;
@@ -71,7 +73,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         0 => Ok(()),
         lost => {
             let what = counted(lost.into(), "page is lost", "pages are lost");
-            Err(Failure::at(arguments.image.display(), format!("{what}; expected none; `steady check` tells whose")))
+            Err(Failure::at(
+                arguments.image.display(),
+                format!("{what}; expected none; `steady check` tells whose"),
+            ))
         }
     }
 }
@@ -167,7 +172,11 @@ impl Round {
         let corrected = match self.strength {
             0 => "the chip does not tell what it corrects".to_string(),
             strength => {
-                let count = counted(self.corrected.into(), "page needed a correction", "pages needed corrections");
+                let count = counted(
+                    self.corrected.into(),
+                    "page needed a correction",
+                    "pages needed corrections",
+                );
                 format!("{count}, at worst {} of {strength} bits", self.worst_bits)
             }
         };
@@ -192,13 +201,23 @@ mod tests {
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
     use steadyfs_sim::{Nand, NandTiming};
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    const GEOMETRY: Geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const MONTH_HOURS: u32 = 730;
 
     /// Returns the results of two rounds on a chip that has aged.
     fn rounds_after(months: u32) -> [Round; 2] {
-        let model = BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
-        let chip = BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1)).with_model(model, 1).with_erases(100_000);
+        let model = BitErrorModel {
+            fresh: 0.0,
+            worn: 0.0,
+            retention: 2.0,
+            disturb: 0.0,
+            weak_permille: 0,
+            ..BitErrorModel::SLC
+        };
+        let chip = BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1))
+            .with_model(model, 1)
+            .with_erases(100_000);
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
@@ -212,7 +231,10 @@ mod tests {
         [(); 2].map(|()| {
             let (pages, mut seen) = (pages(&fs), 0);
             let round = scrub(&mut fs, &mut |reads| seen += u64::from(reads)).unwrap();
-            assert!(u64::from(round.reads) >= pages && seen <= u64::from(round.reads), "{round:?}, {pages} pages");
+            assert!(
+                u64::from(round.reads) >= pages && seen <= u64::from(round.reads),
+                "{round:?}, {pages} pages"
+            );
             round
         })
     }

@@ -84,11 +84,20 @@ struct Compressed {
 }
 
 impl Compressed {
-    fn of(volume: &mut Volume<'_>, inode: InodeNumber, path: &str) -> Result<Option<Self>, Failure> {
-        let shape = Shape::of(&mut volume.fs, inode).map_err(|error| volume.fail_content(path, error))?;
+    fn of(
+        volume: &mut Volume<'_>,
+        inode: InodeNumber,
+        path: &str,
+    ) -> Result<Option<Self>, Failure> {
+        let shape =
+            Shape::of(&mut volume.fs, inode).map_err(|error| volume.fail_content(path, error))?;
         let Some(shape) = shape else { return Ok(None) };
         let stored_bytes = volume.fs.allocated(inode).map_err(|error| volume.fail(path, error))?;
-        Ok(Some(Self { method: shape.method().to_string(), chunk_bytes: shape.chunk_bytes(), stored_bytes }))
+        Ok(Some(Self {
+            method: shape.method().to_string(),
+            chunk_bytes: shape.chunk_bytes(),
+            stored_bytes,
+        }))
     }
 }
 
@@ -109,20 +118,30 @@ impl Facts {
     fn of_volume(volume: &mut Volume<'_>, path: &str) -> Result<Self, Failure> {
         let stat = volume.stat(path)?;
         let mut attributes = BTreeMap::new();
-        let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
+        let see =
+            |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
         volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(path, error))?;
         let compressed = Compressed::of(volume, stat.inode, path)?;
         attributes.retain(|key, _| !is_own(key));
-        let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(path, error))?;
+        let permissions =
+            volume.fs.permissions(stat.inode).map_err(|error| volume.fail(path, error))?;
         let (parent, generation) = (Some(stat.parent), Some(stat.generation));
         let facts = Self::new(volume, path, stat.into(), attributes)?;
-        Ok(Self { permissions: permissions.map(Owned::from), parent, generation, compressed, ..facts })
+        Ok(Self {
+            permissions: permissions.map(Owned::from),
+            parent,
+            generation,
+            compressed,
+            ..facts
+        })
     }
 
     fn of_archive(archive: &mut Archive, path: &str) -> Result<Self, Failure> {
         let stat = archive.look(path)?;
         let inode = archive.inode(stat.inode);
-        let attribute = |(key, value): (&Vec<u8>, &Vec<u8>)| (String::from_utf8_lossy(key).into_owned(), value.clone());
+        let attribute = |(key, value): (&Vec<u8>, &Vec<u8>)| {
+            (String::from_utf8_lossy(key).into_owned(), value.clone())
+        };
         let attributes = inode.attributes.iter().map(attribute).collect();
         let device = match inode.kind {
             steadyfs_convert::Kind::Device { major, minor, .. } => Some((major, minor)),
@@ -132,8 +151,14 @@ impl Facts {
         Ok(Self { permissions, device, ..Self::new(archive, path, stat, attributes)? })
     }
 
-    fn new(files: &mut dyn Files, path: &str, stat: Stat, attributes: BTreeMap<String, Vec<u8>>) -> Result<Self, Failure> {
-        let target = if stat.kind == Kind::Symlink { Some(files.target(stat.inode, path)?) } else { None };
+    fn new(
+        files: &mut dyn Files,
+        path: &str,
+        stat: Stat,
+        attributes: BTreeMap<String, Vec<u8>>,
+    ) -> Result<Self, Failure> {
+        let target =
+            if stat.kind == Kind::Symlink { Some(files.target(stat.inode, path)?) } else { None };
         Ok(Self {
             path: format!("/{}", path.trim_matches('/')),
             kind: stat.kind.name(),
@@ -164,11 +189,18 @@ impl Facts {
             ("Inode", self.inode.to_string()),
         ];
         let value = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes)).into_owned();
-        let attributes = self.attributes.iter().map(|(key, bytes)| format!("Attribute {} = {}\n", printable(key), value(bytes)));
-        let permissions = self.permissions.as_ref().map(|own| format!("{}, owner {}, group {}", own.mode, own.uid, own.gid));
+        let attributes = self
+            .attributes
+            .iter()
+            .map(|(key, bytes)| format!("Attribute {} = {}\n", printable(key), value(bytes)));
+        let permissions = self
+            .permissions
+            .as_ref()
+            .map(|own| format!("{}, owner {}, group {}", own.mode, own.uid, own.gid));
         let target = self.target.as_deref().map(|target| printable(target).into_owned());
         let compressed = self.compressed.as_ref().map(|own| {
-            let (chunk, stored) = (format_size(own.chunk_bytes as u64), format_size(own.stored_bytes));
+            let (chunk, stored) =
+                (format_size(own.chunk_bytes as u64), format_size(own.stored_bytes));
             format!("{}, chunks of {chunk}, in {stored}", own.method)
         });
         let number = |number: u32| number.to_string();

@@ -37,7 +37,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let items = walk(opened.files(), stat.inode, &path)?;
     opened.close(&arguments.reading)?;
     if arguments.json {
-        return print_json(&items.iter().map(|item| Row::of(item, item.path.trim_start_matches('/'))).collect::<Vec<_>>());
+        return print_json(
+            &items
+                .iter()
+                .map(|item| Row::of(item, item.path.trim_start_matches('/')))
+                .collect::<Vec<_>>(),
+        );
     }
     print(&drawing(&path, &items))
 }

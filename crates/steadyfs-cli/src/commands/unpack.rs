@@ -59,7 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         print_json(&Summary { files, directories, bytes })?;
     } else {
-        let (files, directories) = (counted(files, "file", "files"), counted(directories, "directory", "directories"));
+        let (files, directories) =
+            (counted(files, "file", "files"), counted(directories, "directory", "directories"));
         print(&format!("{files}, {directories}, {}\n", format_size(bytes)))?;
     }
     lost.tell(&arguments.image)

@@ -90,11 +90,16 @@ impl PeerTrace {
     /// Reads `TRACE.csv` or `LABEL=TRACE.csv`. A label has no `/`, so that every file can be
     /// named: `./a=b.csv`.
     fn parse(text: OsString) -> Result<PeerTrace, &'static str> {
-        let labelled = text.to_str().and_then(|text| text.split_once('=')).filter(|(label, _)| !label.contains('/'));
+        let labelled = text
+            .to_str()
+            .and_then(|text| text.split_once('='))
+            .filter(|(label, _)| !label.contains('/'));
         match labelled.map(|(label, path)| (label.trim(), path)) {
             Some(("", _)) => Err("the label is empty, expected LABEL=TRACE.csv or TRACE.csv"),
             Some((_, "")) => Err("the file is missing, expected LABEL=TRACE.csv"),
-            Some((label, path)) => Ok(PeerTrace { label: Some(label.to_string()), path: path.into() }),
+            Some((label, path)) => {
+                Ok(PeerTrace { label: Some(label.to_string()), path: path.into() })
+            }
             None => Ok(PeerTrace { label: None, path: text.into() }),
         }
     }
@@ -102,12 +107,14 @@ impl PeerTrace {
 
 /// Reads the name of a timing; clap lists the names and suggests the nearest.
 pub fn timings() -> impl TypedValueParser<Value = Timing> {
-    PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Timing>())
+    PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Timing>())
 }
 
 /// Reads the name of a workload.
 pub fn workloads() -> impl TypedValueParser<Value = Workload> {
-    PossibleValuesParser::new(Workload::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Workload>())
+    PossibleValuesParser::new(Workload::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Workload>())
 }
 
 impl Arguments {
@@ -122,7 +129,10 @@ impl Arguments {
             timing: self.timing,
             workload: self.workload,
             seed: self.seed,
-            idle: self.idle.map(|idle_ns| Idle { idle_ns, burst_bytes: self.burst.unwrap_or(DEFAULT_BURST_BYTES) }),
+            idle: self.idle.map(|idle_ns| Idle {
+                idle_ns,
+                burst_bytes: self.burst.unwrap_or(DEFAULT_BURST_BYTES),
+            }),
         }
     }
 }
@@ -135,7 +145,8 @@ mod tests {
     type Line = crate::line::Line<Arguments>;
 
     fn options(line: &[&str]) -> Result<Options, clap::Error> {
-        Line::try_parse_from(std::iter::once(&"evaluate").chain(line)).map(|line| line.arguments.options())
+        Line::try_parse_from(std::iter::once(&"evaluate").chain(line))
+            .map(|line| line.arguments.options())
     }
 
     #[test]

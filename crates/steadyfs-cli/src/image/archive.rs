@@ -48,7 +48,9 @@ impl Raw {
     pub fn read(path: &Path, found: Found, profile: Option<&Profile>) -> Result<Self, Failure> {
         let _lock = Lock::take(path, Access::ReadOnly)?;
         let (mut bytes, work) = match found {
-            Found::Plain(_) => (fs::read(path).map_err(|error| Failure::at(path.display(), error))?, None),
+            Found::Plain(_) => {
+                (fs::read(path).map_err(|error| Failure::at(path.display(), error))?, None)
+            }
             Found::OnNand(shape) => {
                 let (bytes, work) = of_nand(path, &shape, profile)?;
                 (bytes, Some(work))
@@ -66,7 +68,9 @@ impl Raw {
     /// Without a key, checks against the root hash of the image.
     pub fn verify(&self, key: Option<Key>) -> Result<(), Failure> {
         let fail = |what: &dyn Display| Failure::at(&self.label, what);
-        let Some(seal) = self.seal else { return Err(fail(&"has no hash tree; expected one, signed with the key")) };
+        let Some(seal) = self.seal else {
+            return Err(fail(&"has no hash tree; expected one, signed with the key"));
+        };
         let trusted = key.map_or(Trusted::Root(seal.root_hash), Trusted::Key);
         verity::verify(&self.bytes, seal.data_bytes, trusted).map_err(|error| fail(&error))
     }
@@ -82,8 +86,10 @@ impl Raw {
 
     /// Decodes everything.
     pub fn decode(self) -> Result<Archive, Failure> {
-        let data = self.seal.map_or(&self.bytes[..], |seal| &self.bytes[..seal.data_bytes as usize]);
-        let (format, tree) = steadyfs_convert::read(data, Limit::default()).map_err(|error| Failure::at(&self.label, error))?;
+        let data =
+            self.seal.map_or(&self.bytes[..], |seal| &self.bytes[..seal.data_bytes as usize]);
+        let (format, tree) = steadyfs_convert::read(data, Limit::default())
+            .map_err(|error| Failure::at(&self.label, error))?;
         Ok(Archive { tree, format, label: self.label, work: self.work })
     }
 }
@@ -100,12 +106,17 @@ pub fn lost(tree: &Tree) -> Option<String> {
 }
 
 /// Reads the image on a chip. Returns its bytes, and a description of the chip's work.
-fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec<u8>, String), Failure> {
+fn of_nand(
+    path: &Path,
+    shape: &Shape,
+    profile: Option<&Profile>,
+) -> Result<(Vec<u8>, String), Failure> {
     let fail = |error: &dyn Display| Failure::at(path.display(), error);
     let image = Image::open_as(path, Access::ReadOnly, shape).map_err(|error| fail(&error))?;
     let (image, clock) = match profile {
         Some(profile) => {
-            let timed = image.with_profile(profile, TimingChoice::Typical).map_err(|error| fail(&error))?;
+            let timed =
+                image.with_profile(profile, TimingChoice::Typical).map_err(|error| fail(&error))?;
             (timed, Clock::Device(profile.name.clone()))
         }
         None => (image, Clock::None),
@@ -126,12 +137,21 @@ fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec
 fn seal_of(bytes: &[u8]) -> Option<(Seal, usize)> {
     let mut source = InRam::new(bytes);
     let offset = steadyfs_rom::verity::find(&mut source).ok()?;
-    let superblock =
-        Superblock::parse(bytes.get(offset as usize..)?.get(..steadyfs_rom::verity::format::SUPERBLOCK_BYTES)?).ok()?;
+    let superblock = Superblock::parse(
+        bytes.get(offset as usize..)?.get(..steadyfs_rom::verity::format::SUPERBLOCK_BYTES)?,
+    )
+    .ok()?;
     let layout = superblock.layout().ok().filter(|layout| layout.data_bytes() == offset)?;
     let record = steadyfs_rom::verity::record(&mut source, &layout).ok()?;
     let end = usize::try_from(layout.total_bytes()).ok().filter(|&end| end <= bytes.len())?;
-    Some((Seal { data_bytes: offset, root_hash: record.root_hash, is_signed: record.signature.is_some() }, end))
+    Some((
+        Seal {
+            data_bytes: offset,
+            root_hash: record.root_hash,
+            is_signed: record.signature.is_some(),
+        },
+        end,
+    ))
 }
 
 impl Seal {
@@ -186,7 +206,8 @@ pub fn kind_and_size(inode: &Inode) -> (Kind, u64) {
 
 impl Files for Archive {
     fn look(&mut self, path: &str) -> Result<Stat, Failure> {
-        let found = self.tree.find(path).ok_or_else(|| self.fault(path, &"no such file or directory"))?;
+        let found =
+            self.tree.find(path).ok_or_else(|| self.fault(path, &"no such file or directory"))?;
         Ok(self.stat(found))
     }
 
@@ -204,15 +225,20 @@ impl Files for Archive {
 
     fn content(&mut self, file: InodeNumber, path: &str, take: Take<'_>) -> Result<(), Failure> {
         match &self.inode(file).kind {
-            steadyfs_convert::Kind::File(bytes) => bytes.chunks(super::volume::PIECE_BYTES).try_for_each(take),
+            steadyfs_convert::Kind::File(bytes) => {
+                bytes.chunks(super::volume::PIECE_BYTES).try_for_each(take)
+            }
             _ => Err(self.fault(path, &"is no file")),
         }
     }
 
     fn target(&mut self, link: InodeNumber, path: &str) -> Result<String, Failure> {
         match &self.inode(link).kind {
-            steadyfs_convert::Kind::Symlink(target) => String::from_utf8(target.clone())
-                .map_err(|_| self.fault(path, &"is a symbolic link to something that is not UTF-8")),
+            steadyfs_convert::Kind::Symlink(target) => {
+                String::from_utf8(target.clone()).map_err(|_| {
+                    self.fault(path, &"is a symbolic link to something that is not UTF-8")
+                })
+            }
             _ => Err(self.fault(path, &"is no symbolic link")),
         }
     }

@@ -26,7 +26,11 @@ impl Card {
     pub fn with_profile(file: BlockFile, profile: &ManagedProfile) -> Option<Self> {
         let mut layer = Translation::new(profile, 1);
         layer.fill();
-        (file.sector_count() <= layer.sector_count()).then_some(Self { file, layer: Some(layer), time_ns: 0 })
+        (file.sector_count() <= layer.sector_count()).then_some(Self {
+            file,
+            layer: Some(layer),
+            time_ns: 0,
+        })
     }
 
     /// Returns the reason for the last failure of an operation.

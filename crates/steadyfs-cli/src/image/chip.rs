@@ -9,7 +9,9 @@ use clap::Args;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
-use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs::{Access, Superblocks};
 use steadyfs_host::block::{self, BlockError, BlockFile};
 use steadyfs_host::image::{Image, Shape};
@@ -50,7 +52,11 @@ impl ChipOptions {
             () if block::is_volume(path) => open_block(path, access, device),
             // A card whose first block is lost looks like no image at all.
             () => open_image(path, access, device).or_else(|error| {
-                if path.is_file() && block::holds_volume(path) { open_block(path, access, device) } else { Err(error) }
+                if path.is_file() && block::holds_volume(path) {
+                    open_block(path, access, device)
+                } else {
+                    Err(error)
+                }
             }),
         }?;
         chip.look_at_superblocks(path);
@@ -120,7 +126,9 @@ fn open_block(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
     let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
     let profile = match device {
         Some(Found::Raw(Profile { name, .. })) => {
-            return Err(fail(&format!("is managed flash or its image; --device {name} is for images of raw chips")));
+            return Err(fail(&format!(
+                "is managed flash or its image; --device {name} is for images of raw chips"
+            )));
         }
         Some(Found::Managed(profile)) => Some(profile),
         None => None,
@@ -134,8 +142,12 @@ fn open_block(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
         Some(profile) => (Card::with_profile(file, profile), Clock::Device(profile.name.clone())),
     };
     let smaller = |profile: &ManagedProfile| {
-        let sizes = [u64::from(image_sectors) * SECTOR_BYTES as u64, profile.capacity_bytes()].map(format_size);
-        fail(&format!("--device {0} is too small: the image has {1} and {0} {2}", profile.name, sizes[0], sizes[1]))
+        let sizes = [u64::from(image_sectors) * SECTOR_BYTES as u64, profile.capacity_bytes()]
+            .map(format_size);
+        fail(&format!(
+            "--device {0} is too small: the image has {1} and {0} {2}",
+            profile.name, sizes[0], sizes[1]
+        ))
     };
     let card = card.ok_or_else(|| profile.map_or_else(|| fail(&"cannot be used"), smaller))?;
     let pages = SectorPages::new(card, layout).ok_or_else(|| fail(&BlockError::NoVolume))?;
@@ -146,7 +158,10 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
     let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
     let profile = match device {
         Some(Found::Managed(profile)) => {
-            return Err(fail(&format!("is the image of a raw chip; --device {} is for images of cards and disks", profile.name)));
+            return Err(fail(&format!(
+                "is the image of a raw chip; --device {} is for images of cards and disks",
+                profile.name
+            )));
         }
         Some(Found::Raw(profile)) => Some(profile),
         None => None,
@@ -155,7 +170,9 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
         return Err(fail(&"is a directory; expected the image of a chip"));
     }
     if let Some(kind) = kind_of(path, profile)? {
-        return Err(fail(&format!("is {kind}, which is only read: `steady pack` makes a volume of it, {READERS} read it")));
+        return Err(fail(&format!(
+            "is {kind}, which is only read: `steady pack` makes a volume of it, {READERS} read it"
+        )));
     }
     let lock = Lock::take(path, access)?;
     let image = Image::open(path, access).map_err(|error| fail(&error))?;
@@ -179,7 +196,10 @@ pub fn refuse_profile(path: &Path, device: Option<&Found>) -> Result<(), Failure
     match device {
         Some(device) => {
             let name = device.name();
-            Err(Failure::at(path.display(), format!("is a chip of this machine; --device {name} is for images alone")))
+            Err(Failure::at(
+                path.display(),
+                format!("is a chip of this machine; --device {name} is for images alone"),
+            ))
         }
         None => Ok(()),
     }
@@ -228,9 +248,16 @@ impl Chip {
         Self { medium, clock, busy_until: None, superblocks: None, uncounted, _lock: lock }
     }
 
-    fn of_image(image: Image, profile: Option<&Profile>, lock: Lock) -> Result<Self, steadyfs_host::image::ImageError> {
+    fn of_image(
+        image: Image,
+        profile: Option<&Profile>,
+        lock: Lock,
+    ) -> Result<Self, steadyfs_host::image::ImageError> {
         let (image, clock) = match profile {
-            Some(profile) => (image.with_profile(profile, TimingChoice::Typical)?, Clock::Device(profile.name.clone())),
+            Some(profile) => (
+                image.with_profile(profile, TimingChoice::Typical)?,
+                Clock::Device(profile.name.clone()),
+            ),
             None => (image, Clock::None),
         };
         Ok(Self::new(Medium::Image(image), clock, Some(lock)))
@@ -249,10 +276,17 @@ impl Chip {
     }
 
     /// Returns a card or disk for a format.
-    pub fn blank_block(path: &Path, file: BlockFile, layout: SectorLayout) -> Result<Self, Failure> {
+    pub fn blank_block(
+        path: &Path,
+        file: BlockFile,
+        layout: SectorLayout,
+    ) -> Result<Self, Failure> {
         let lock = Lock::take(path, Access::ReadWrite)?;
         let pages = SectorPages::new(Card::new(file), layout).ok_or_else(|| {
-            Failure::at(path.display(), "has no room for a block; expected a larger device, or less for --unit")
+            Failure::at(
+                path.display(),
+                "has no room for a block; expected a larger device, or less for --unit",
+            )
         })?;
         Ok(Self::of_block(pages, Clock::Machine, lock))
     }
@@ -267,8 +301,12 @@ impl Chip {
 
     /// Opens an MTD device for a format; `divide` is passed to [`Mtd::open_blank`].
     #[cfg(target_os = "linux")]
-    pub fn open_blank_mtd(path: &Path, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, Failure> {
-        let device = Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
+    pub fn open_blank_mtd(
+        path: &Path,
+        divide: impl FnOnce(u32, u32) -> (u32, u32),
+    ) -> Result<Self, Failure> {
+        let device =
+            Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self::new(Medium::Mtd(device), Clock::Machine, None))
     }
 
@@ -307,7 +345,8 @@ impl Chip {
             let now = Instant::now();
             // A short delay comes from a sleep that was too long, and is caught up with. A longer
             // one is idle time, and is not.
-            let begin = if now.saturating_duration_since(busy_until) > CATCH_UP { now } else { busy_until };
+            let begin =
+                if now.saturating_duration_since(busy_until) > CATCH_UP { now } else { busy_until };
             let end = begin + Duration::from_nanos(self.counters().time_ns - before_ns);
             self.busy_until = Some(end);
             std::thread::sleep(end.saturating_duration_since(now));
@@ -369,7 +408,12 @@ impl Flash for Chip {
         self.flash().timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Fault> {
         self.operate(|flash| flash.read(page, data, tag))
     }
 
@@ -377,7 +421,12 @@ impl Flash for Chip {
         self.flash().reads_many()
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Fault> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Fault> {
         self.operate(|flash| flash.read_many(first, data, tags))
     }
 
@@ -389,11 +438,21 @@ impl Flash for Chip {
         self.operate(|flash| flash.corrected())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Fault> {
         self.operate(|flash| flash.program(page, data, tag))
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Fault> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Fault> {
         self.operate(|flash| flash.program_many(first, data, tags))
     }
 
@@ -459,7 +518,9 @@ pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
     };
     // Raw flash has no cache.
     let flushes = if flushes > 0 { format!(", {flushes} flushes") } else { String::new() };
-    format!("{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{flushes}{time}")
+    format!(
+        "{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{flushes}{time}"
+    )
 }
 
 #[cfg(test)]
@@ -471,6 +532,9 @@ mod tests {
         let counters = Counters { reads: 3, erases: 1, time_ns: 2_500_000, ..Counters::default() };
         let work = "3 reads, 0 tag reads, 0 programs, 0 copies, 1 erases";
         assert_eq!(describe_work(&counters, &Clock::None), work);
-        assert_eq!(describe_work(&counters, &Clock::Device("w25q".into())), format!("{work}; 2.500 ms on w25q"));
+        assert_eq!(
+            describe_work(&counters, &Clock::Device("w25q".into())),
+            format!("{work}; 2.500 ms on w25q")
+        );
     }
 }

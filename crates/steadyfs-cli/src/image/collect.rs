@@ -26,7 +26,8 @@ const NAMESPACES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 /// Returns everything of a directory of the host.
 pub fn of_directory(directory: &Path, follow: bool) -> Result<Tree, Failure> {
     let mut host = Host { tree: Tree::new(Limit::default()), follow, linked: HashMap::new() };
-    let metadata = fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
+    let metadata =
+        fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
     *host.tree.root_mut() = inode(Kind::Directory(BTreeMap::new()), &metadata);
     host.descend(0, directory, 0)?;
     Ok(host.tree)
@@ -43,10 +44,13 @@ impl Host {
     fn descend(&mut self, into: InodeIndex, directory: &Path, depth: usize) -> Result<(), Failure> {
         let fail = |error: std::io::Error| Failure::at(directory.display(), error);
         if depth == DEPTH_MAX {
-            let what = format!("lies below {DEPTH_MAX} directories; expected fewer, and no circle of links");
+            let what = format!(
+                "lies below {DEPTH_MAX} directories; expected fewer, and no circle of links"
+            );
             return Err(Failure::at(directory.display(), what));
         }
-        let entries = fs::read_dir(directory).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+        let entries =
+            fs::read_dir(directory).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
         // The tree numbers files in the order of insertion. Sorted names make this order
         // independent of the host.
         let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
@@ -100,7 +104,9 @@ fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
     Ok(match metadata.file_type() {
         kind if kind.is_dir() => Some(Kind::Directory(BTreeMap::new())),
         kind if kind.is_file() => Some(Kind::File(fs::read(path)?)),
-        kind if kind.is_symlink() => Some(Kind::Symlink(fs::read_link(path)?.into_os_string().into_encoded_bytes())),
+        kind if kind.is_symlink() => {
+            Some(Kind::Symlink(fs::read_link(path)?.into_os_string().into_encoded_bytes()))
+        }
         _ => special(metadata),
     })
 }
@@ -109,7 +115,11 @@ fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
 fn special(metadata: &Metadata) -> Option<Kind> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let (kind, number) = (metadata.file_type(), metadata.rdev());
-    let device = |is_block| Kind::Device { is_block, major: rustix::fs::major(number), minor: rustix::fs::minor(number) };
+    let device = |is_block| Kind::Device {
+        is_block,
+        major: rustix::fs::major(number),
+        minor: rustix::fs::minor(number),
+    };
     match () {
         () if kind.is_fifo() => Some(Kind::Fifo),
         () if kind.is_socket() => Some(Kind::Socket),
@@ -165,7 +175,9 @@ fn of_volume(volume: &mut Volume<'_>) -> Result<Tree, Failure> {
         open.truncate(item.depth + 1);
         let kind = match item.stat.kind {
             What::Directory => Kind::Directory(BTreeMap::new()),
-            What::Symlink => Kind::Symlink(volume.target(item.stat.inode, &item.path)?.into_bytes()),
+            What::Symlink => {
+                Kind::Symlink(volume.target(item.stat.inode, &item.path)?.into_bytes())
+            }
             _ => Kind::File(bytes_of(volume, &item, tree.bytes_left())?),
         };
         let inode = of_item(volume, &item, kind)?;
@@ -214,20 +226,25 @@ fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Fa
 
 /// Returns the number of attributes whose names squashfs does not hold.
 pub fn other_attributes(tree: &Tree) -> u64 {
-    let is_other = |name: &&Vec<u8>| !NAMESPACES.iter().any(|namespace| name.starts_with(namespace));
+    let is_other =
+        |name: &&Vec<u8>| !NAMESPACES.iter().any(|namespace| name.starts_with(namespace));
     tree.inodes().iter().map(|inode| inode.attributes.keys().filter(is_other).count() as u64).sum()
 }
 
 /// Returns the files of an archive in the form that `pack` puts into a volume, and counts the items
 /// that have no place there.
-pub fn sources<'a>(archive: &'a Archive, items: Vec<Item>) -> Result<(Vec<Source<'a>>, LeftOut), Failure> {
+pub fn sources<'a>(
+    archive: &'a Archive,
+    items: Vec<Item>,
+) -> Result<(Vec<Source<'a>>, LeftOut), Failure> {
     let (mut sources, mut left) = (Vec::new(), LeftOut::of_items(&items));
     let mut named = HashSet::new();
     for item in items {
         let inode = archive.inode(item.stat.inode);
         left.attributes += inode.attributes.len() as u64;
         if !item.is_text {
-            return Err(archive.fault(&item.path, &"has a name that is not UTF-8, as names in a volume are"));
+            return Err(archive
+                .fault(&item.path, &"has a name that is not UTF-8, as names in a volume are"));
         }
         let is_kept = matches!(item.stat.kind, What::Directory | What::File | What::Symlink);
         if !named.insert(item.stat.inode) && is_kept {
@@ -246,7 +263,12 @@ pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
     let (link, bytes) = match &inode.kind {
         Kind::Symlink(target) => {
             let text = String::from_utf8(target.clone());
-            let wrong = |_| archive.fault(&item.path, &"names something that is not UTF-8, as links in a volume do");
+            let wrong = |_| {
+                archive.fault(
+                    &item.path,
+                    &"names something that is not UTF-8, as links in a volume do",
+                )
+            };
             (Some(text.map_err(wrong)?), None)
         }
         Kind::File(bytes) => (None, Some(&bytes[..])),
@@ -258,7 +280,11 @@ pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
         depth: item.depth,
         is_directory: item.stat.kind == What::Directory,
         link,
-        permissions: Some(steadyfs::Permissions { mode: inode.mode, uid: inode.uid, gid: inode.gid }),
+        permissions: Some(steadyfs::Permissions {
+            mode: inode.mode,
+            uid: inode.uid,
+            gid: inode.gid,
+        }),
         size: bytes.map_or(0, |bytes| bytes.len() as u64),
         modified_ns: item.stat.modified_ns,
         bytes,

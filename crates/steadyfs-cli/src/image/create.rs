@@ -44,15 +44,24 @@ impl Draft {
         let exists = fs::symlink_metadata(target).is_ok();
         let blank = if settings.force { None } else { blank_bytes(target) };
         if exists && !settings.force && blank.is_none() {
-            return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
+            return Err(Failure::at(
+                target.display(),
+                "exists already; --force replaces it, and all that it holds is lost",
+            ));
         }
         if settings.erase && (settings.block || is_block_device(target)) {
-            return Err(Failure("--erase is for raw chips; a card or disk erases by itself".into()));
+            return Err(Failure(
+                "--erase is for raw chips; a card or disk erases by itself".into(),
+            ));
         }
         let (draft, mut chip) = match () {
             () if is_mtd(target) => Self::device(target, settings)?,
             () if is_block_device(target) => Self::block_device(target, settings)?,
-            () if settings.block && blank.is_some_and(|bytes| bytes > 0 && settings.size.is_none_or(|size| size == bytes)) => {
+            () if settings.block
+                && blank.is_some_and(|bytes| {
+                    bytes > 0 && settings.size.is_none_or(|size| size == bytes)
+                }) =>
+            {
                 Self::sectors(target, settings)?
             }
             () => Self::image(target, settings, exists)?,
@@ -67,11 +76,18 @@ impl Draft {
     fn image(target: &Path, settings: &Settings, exists: bool) -> Result<(Self, Chip), Failure> {
         let chip = if settings.block { None } else { Some(settings.chip()?) };
         if exists && !target.is_file() {
-            return Err(Failure::at(target.display(), "is not a file; expected the place for an image"));
+            return Err(Failure::at(
+                target.display(),
+                "is not a file; expected the place for an image",
+            ));
         }
         let old = if exists { Some(Lock::take(target, Access::ReadWrite)?) } else { None };
         // Replace the file that a link names, not the link.
-        let target = if exists { target.canonicalize().unwrap_or_else(|_| target.into()) } else { target.to_path_buf() };
+        let target = if exists {
+            target.canonicalize().unwrap_or_else(|_| target.into())
+        } else {
+            target.to_path_buf()
+        };
         let part = Part::named(directory_of(&target));
         let made = match chip {
             Some((profile, shape)) => Chip::create(part.path(), &shape, &profile),
@@ -87,7 +103,8 @@ impl Draft {
         let bytes = settings.size.ok_or_else(|| {
             Failure("--size is missing; expected the size of the card or disk, such as 4GiB, or a file of that size".into())
         })?;
-        let file = block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
+        let file =
+            block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
         let layout = settings.sector_layout(file.sector_count(), None);
         Chip::blank_block(path, file, layout)
     }
@@ -106,9 +123,11 @@ impl Draft {
 
     /// Opens a card, a disk, or a file of zeros in place of one. It is used as it is.
     fn sectors(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
-        let mut file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
+        let mut file = BlockFile::open(target, Access::ReadWrite)
+            .map_err(|error| Failure::at(target.display(), error))?;
         let layout = settings.sector_layout(file.sector_count(), block::unit_bytes(target));
-        let layout = layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
+        let layout =
+            layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
         let chip = Chip::blank_block(target, file, layout)?;
         Ok((Self { part: None, target: target.into(), _old: None, erases: settings.erase }, chip))
     }
@@ -117,16 +136,24 @@ impl Draft {
     fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let device = settings.device.as_deref().map(profile).transpose()?.map(Found::Raw);
         refuse_profile(target, device.as_ref())?;
-        let wrong = [("--block-bytes", settings.block_bytes.is_some()), ("--size", settings.size.is_some())];
+        let wrong = [
+            ("--block-bytes", settings.block_bytes.is_some()),
+            ("--size", settings.size.is_some()),
+        ];
         if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
             return Err(Failure::at(
                 target.display(),
-                format!("is a chip of this machine, whose size and blocks are given; {name} is for images"),
+                format!(
+                    "is a chip of this machine, whose size and blocks are given; {name} is for images"
+                ),
             ));
         }
         let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
-            return Err(Failure::at(target.display(), "is NAND, whose pages are given; --page-bytes is for NOR"));
+            return Err(Failure::at(
+                target.display(),
+                "is NAND, whose pages are given; --page-bytes is for NOR",
+            ));
         }
         Ok((Self { part: None, target: target.into(), _old: None, erases: true }, chip))
     }
@@ -138,7 +165,12 @@ impl Draft {
     }
 
     /// Formats the chip as a disk, and mounts it.
-    pub fn format_disk<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<DiskVolume<'m>, Failure> {
+    pub fn format_disk<'m>(
+        &self,
+        chip: Chip,
+        settings: &Settings,
+        memory: &'m mut Memory,
+    ) -> Result<DiskVolume<'m>, Failure> {
         let geometry = chip.geometry();
         let config = settings.disk_config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
@@ -152,7 +184,12 @@ impl Draft {
     }
 
     /// Formats the chip and mounts the new volume.
-    pub fn format<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<Volume<'m>, Failure> {
+    pub fn format<'m>(
+        &self,
+        chip: Chip,
+        settings: &Settings,
+        memory: &'m mut Memory,
+    ) -> Result<Volume<'m>, Failure> {
         let geometry = chip.geometry();
         let config = settings.config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];

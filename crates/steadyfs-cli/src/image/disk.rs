@@ -16,10 +16,16 @@ pub struct DiskVolume<'m> {
 
 impl<'m> DiskVolume<'m> {
     /// Mounts the disk on a chip.
-    pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn mount(
+        mut chip: Chip,
+        path: &Path,
+        access: Access,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let label = path.display().to_string();
         memory.fit(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
-        let disk = Disk::mount(chip, access, memory.bytes()).map_err(|error| mount_failure(&label, error, None))?;
+        let disk = Disk::mount(chip, access, memory.bytes())
+            .map_err(|error| mount_failure(&label, error, None))?;
         Ok(Self { disk, label })
     }
 

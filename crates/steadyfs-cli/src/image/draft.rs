@@ -46,8 +46,13 @@ pub fn create<T>(
     create: impl FnOnce(&mut Volume<'_>, (InodeNumber, &str)) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     mark(volume, target).map_err(|error| match error {
-        Error::Exists => volume
-            .refuse(path, format!("is written under another name first; expected one of /{NAME} to /{NAME}{} free", NAMES - 1)),
+        Error::Exists => volume.refuse(
+            path,
+            format!(
+                "is written under another name first; expected one of /{NAME} to /{NAME}{} free",
+                NAMES - 1
+            ),
+        ),
         error => volume.fail(path, error),
     })?;
     let (directory, name) = place(volume);
@@ -59,7 +64,9 @@ fn mark(volume: &mut Volume<'_>, target: (InodeNumber, &str)) -> Result<(), Erro
     let time_ns = volume.draft.map_or_else(time::now, |mark| mark.time_ns);
     for mark in (0..NAMES).map(|number| Mark { number, time_ns }) {
         let name = name_of(volume, mark);
-        if target == (ROOT, name.as_str()) || volume.fs.stat((ROOT, name.as_str())) != Err(Error::NotFound) {
+        if target == (ROOT, name.as_str())
+            || volume.fs.stat((ROOT, name.as_str())) != Err(Error::NotFound)
+        {
             continue;
         }
         if volume.draft != Some(mark) {
@@ -94,7 +101,9 @@ pub fn finish(
     if done.is_err() {
         let began_ns = volume.draft.map(|mark| mark.time_ns);
         let as_before = began_ns.map_or(Ok(()), |began_ns| volume.fs.set_modified(inode, began_ns));
-        done = as_before.and_then(|()| volume.fs.commit()).and_then(|()| stamp_and_rename(volume, inode, modified_ns, target));
+        done = as_before
+            .and_then(|()| volume.fs.commit())
+            .and_then(|()| stamp_and_rename(volume, inode, modified_ns, target));
     }
     volume.fs.set_commit_on(events);
     // A commit may find room.
@@ -141,7 +150,9 @@ pub fn left(volume: &mut Volume<'_>) -> Result<Option<(String, Stat)>, Error> {
     let Some(mark) = mark_of(volume)? else { return Ok(None) };
     let name = name_of(volume, mark);
     match volume.fs.stat((ROOT, name.as_str())) {
-        Ok(stat) if !is_directory(&stat) && stat.modified_ns == mark.time_ns => Ok(Some((name, stat))),
+        Ok(stat) if !is_directory(&stat) && stat.modified_ns == mark.time_ns => {
+            Ok(Some((name, stat)))
+        }
         Ok(_) | Err(Error::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
@@ -156,7 +167,9 @@ pub fn remove_left(volume: &mut Volume<'_>) -> Result<Option<String>, Failure> {
         volume.fs.remove((ROOT, name.as_str())).map_err(|error| volume.fail(name, error))?;
     }
     if mark_of(volume).is_ok_and(|mark| mark.is_some()) {
-        unmark(volume).and_then(|()| volume.fs.commit()).map_err(|error| volume.fail(NAME, error))?;
+        unmark(volume)
+            .and_then(|()| volume.fs.commit())
+            .map_err(|error| volume.fail(NAME, error))?;
     }
     Ok(name)
 }

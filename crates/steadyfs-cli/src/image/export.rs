@@ -28,7 +28,12 @@ use steadyfs::InodeNumber;
 /// # Errors
 /// A name that the host does not take is refused. With `sanitise`, it becomes a name that the
 /// host takes.
-fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
+fn plan(
+    files: &dyn Files,
+    items: &[Item],
+    target: &Path,
+    sanitise: bool,
+) -> Result<Vec<PathBuf>, Failure> {
     let mut at = vec![target.to_path_buf()];
     let mut places = Vec::with_capacity(items.len());
     for item in items {
@@ -36,7 +41,9 @@ fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Res
         let fault = if item.is_text { host_fault(&item.name) } else { Some("is no text") };
         let name = match fault {
             Some(fault) if !sanitise => {
-                let text = format!("has a name that {fault}, which is not made on the host; --sanitise gives it another one");
+                let text = format!(
+                    "has a name that {fault}, which is not made on the host; --sanitise gives it another one"
+                );
                 return Err(files.fault(&item.path, &text));
             }
             _ if item.is_text => sanitised(&item.name),
@@ -53,7 +60,13 @@ fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Res
 
 /// Makes everything of a walk in a directory that is empty or does not exist yet. Makes all of
 /// it, or nothing after a failure or an interruption.
-pub fn all(files: &mut dyn Files, items: &[Item], target: &Path, sanitise: bool, verb: &str) -> Result<(), Failure> {
+pub fn all(
+    files: &mut dyn Files,
+    items: &[Item],
+    target: &Path,
+    sanitise: bool,
+    verb: &str,
+) -> Result<(), Failure> {
     let places = plan(files, items, target, sanitise)?;
     let is_new = !is_empty_directory(target)?;
     interrupt::ends_itself();
@@ -64,7 +77,8 @@ pub fn all(files: &mut dyn Files, items: &[Item], target: &Path, sanitise: bool,
         if is_new {
             return rename_new(part.path(), target);
         }
-        let mut top = items.iter().zip(drafts.iter().zip(&places)).filter(|(item, _)| item.depth == 0);
+        let mut top =
+            items.iter().zip(drafts.iter().zip(&places)).filter(|(item, _)| item.depth == 0);
         top.try_for_each(|(_, (from, to))| rename_new(from, to))
     })?;
     finish_directories(files, items, &places);
@@ -96,7 +110,8 @@ fn fill(
             {
                 continue;
             }
-            let mut host = OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
+            let mut host =
+                OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
             content(files, item, &mut host, place, progress)?;
         }
     }
@@ -139,7 +154,10 @@ fn make_link(target: &str, place: &Path) -> std::io::Result<()> {
 
 #[cfg(not(unix))]
 fn make_link(_: &str, _: &Path) -> std::io::Result<()> {
-    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "symbolic links are made on Unix only"))
+    Err(std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        "symbolic links are made on Unix only",
+    ))
 }
 
 /// Gives an open file or directory its mode on the volume. Ignores failures.
@@ -147,7 +165,8 @@ fn make_link(_: &str, _: &Path) -> std::io::Result<()> {
 fn set_mode(files: &mut dyn Files, item: &Item, file: &File) {
     use std::os::unix::fs::PermissionsExt;
     if let Some(permissions) = files.owned(item.stat.inode) {
-        let _ = file.set_permissions(fs::Permissions::from_mode(u32::from(permissions.mode) & 0o777));
+        let _ =
+            file.set_permissions(fs::Permissions::from_mode(u32::from(permissions.mode) & 0o777));
     }
 }
 
@@ -190,7 +209,9 @@ fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
     part::remove_left(place);
     match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(true),
-        Ok(false) => Err(Failure::at(place.display(), "is not empty; expected a directory that is, or none")),
+        Ok(false) => {
+            Err(Failure::at(place.display(), "is not empty; expected a directory that is, or none"))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::at(place.display(), error)),
     }

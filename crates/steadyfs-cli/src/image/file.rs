@@ -16,7 +16,11 @@ pub fn write(target: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
     let exists = fs::symlink_metadata(target).is_ok();
     check(target, force)?;
     let _old = if exists { Some(Lock::take(target, Access::ReadWrite)?) } else { None };
-    let target = if exists { target.canonicalize().unwrap_or_else(|_| target.into()) } else { target.to_path_buf() };
+    let target = if exists {
+        target.canonicalize().unwrap_or_else(|_| target.into())
+    } else {
+        target.to_path_buf()
+    };
     interrupt::ends_itself();
     let (part, mut file) = Part::file(directory_of(&target), &target)?;
     let unwritable = |error: std::io::Error| Failure::writing(target.display(), &error);
@@ -32,10 +36,16 @@ pub fn write(target: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
 pub fn check(target: &Path, force: bool) -> Result<(), Failure> {
     let exists = fs::symlink_metadata(target).is_ok();
     if exists && !force {
-        return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
+        return Err(Failure::at(
+            target.display(),
+            "exists already; --force replaces it, and all that it holds is lost",
+        ));
     }
     if exists && !target.is_file() {
-        return Err(Failure::at(target.display(), "is not a file; expected the place for an image"));
+        return Err(Failure::at(
+            target.display(),
+            "is not a file; expected the place for an image",
+        ));
     }
     Ok(())
 }

@@ -64,7 +64,12 @@ pub fn all(
 
 /// Leaves directories until `count` are open. Entries change the time of their directory, so the
 /// time is set last.
-fn leave(volume: &mut Volume<'_>, open: &mut Vec<(Directory, u64)>, count: usize, mode: Mode) -> Result<(), Failure> {
+fn leave(
+    volume: &mut Volume<'_>,
+    open: &mut Vec<(Directory, u64)>,
+    count: usize,
+    mode: Mode,
+) -> Result<(), Failure> {
     while open.len() > count {
         if let Some((directory, modified_ns)) = open.pop()
             && mode.keeps_times
@@ -101,8 +106,15 @@ pub fn directory(
 }
 
 /// Gives an inode its permissions on the host, if both host and volume have permissions.
-pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source<'_>, mode: Mode) -> Result<(), Error> {
-    let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else { return Ok(()) };
+pub fn own(
+    volume: &mut Volume<'_>,
+    inode: InodeNumber,
+    source: &Source<'_>,
+    mode: Mode,
+) -> Result<(), Error> {
+    let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else {
+        return Ok(());
+    };
     let (uid, gid) = mode.owner.unwrap_or((own.uid, own.gid));
     volume.fs.set_permissions(inode, Permissions { uid, gid, ..own })
 }
@@ -120,13 +132,18 @@ fn link(
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a link, or nothing"));
     }
-    let inode = begin(volume, parent, name, mode, |volume, place| volume.fs.create_symlink(place, target))?;
+    let inode =
+        begin(volume, parent, name, mode, |volume, place| volume.fs.create_symlink(place, target))?;
     let settled = settle(volume, source, inode, (parent, name), mode);
     drop_draft(volume, settled, mode)
 }
 
 /// Returns the entry of a directory with a name, if there is one.
-pub fn child(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<Option<Stat>, Failure> {
+pub fn child(
+    volume: &mut Volume<'_>,
+    parent: &Directory,
+    name: &str,
+) -> Result<Option<Stat>, Failure> {
     match volume.fs.stat((parent.inode, name)) {
         Ok(stat) => Ok(Some(stat)),
         Err(Error::NotFound) => Ok(None),
@@ -149,18 +166,21 @@ pub fn file(
     }
     let mut host = source.open().map_err(|error| Failure::at(source.path.display(), error))?;
     let packing = match mode.packing {
-        None => rule_or(&mut volume.fs, parent.inode, None).map_err(|error| volume.fail_content(&parent.path, error))?,
+        None => rule_or(&mut volume.fs, parent.inode, None)
+            .map_err(|error| volume.fail_content(&parent.path, error))?,
         asked_for => asked_for,
     };
     let shape = shape(volume, source, &mut *host, packing)?;
     let level = packing.map_or(0, |packing| packing.level);
-    let create =
-        |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
+    let create = |volume: &mut Volume<'_>, place: (InodeNumber, &str)| {
+        Ok(PlainFile::create(&mut volume.fs, place, shape, level)?)
+    };
     let mut target = begin(volume, parent, name, mode, create)?;
     let inode = target.inode();
     let copied = copy(volume, source, &mut *host, &mut target, &path, progress);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(&path, error));
-    let settled = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
+    let settled =
+        copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
     drop_draft(volume, settled, mode)
 }
 
@@ -183,7 +203,11 @@ fn begin<T>(
 }
 
 /// Removes the draft if the result is a failure.
-fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) -> Result<(), Failure> {
+fn drop_draft(
+    volume: &mut Volume<'_>,
+    result: Result<(), Failure>,
+    mode: Mode,
+) -> Result<(), Failure> {
     if result.is_err() && mode.is_atomic {
         let _ = draft::remove(volume);
     }
@@ -217,7 +241,8 @@ fn copy(
     let mut offset = 0;
     loop {
         interrupt::check()?;
-        let count = read_piece(host, &mut buffer).map_err(|error| Failure::at(source.path.display(), error))?;
+        let count = read_piece(host, &mut buffer)
+            .map_err(|error| Failure::at(source.path.display(), error))?;
         if count == 0 {
             return Ok(());
         }

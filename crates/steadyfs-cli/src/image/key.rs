@@ -36,19 +36,27 @@ fn read(path: &Path, kind: &str, expected: &str) -> Result<Key, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let mut text = String::new();
     let file = File::open(path).map_err(|error| fail(&error))?;
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|_| fail(&format!("is no text; {expected}")))?;
-    if let Some((other, what)) =
-        [(SECRET, "the secret key"), (PUBLIC, "a public key")].into_iter().find(|(other, _)| text.starts_with(other))
+    file.take(FILE_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|_| fail(&format!("is no text; {expected}")))?;
+    if let Some((other, what)) = [(SECRET, "the secret key"), (PUBLIC, "a public key")]
+        .into_iter()
+        .find(|(other, _)| text.starts_with(other))
         && other != kind
     {
         return Err(fail(&format!("is {what}; {expected}")));
     }
-    text.trim().strip_prefix(kind).and_then(parse).ok_or_else(|| fail(&format!("is no key; {expected}")))
+    text.trim()
+        .strip_prefix(kind)
+        .and_then(parse)
+        .ok_or_else(|| fail(&format!("is no key; {expected}")))
 }
 
 fn parse(text: &str) -> Option<Key> {
-    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+    let digits: Vec<u8> =
+        text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    let bytes: Vec<u8> =
+        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
     if text.len() == 64 { bytes.try_into().ok() } else { None }
 }
 
@@ -81,7 +89,8 @@ pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
 
 fn random() -> Result<Key, Failure> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| Failure(format!("the system gives no random bytes: {error}")))?;
+    getrandom::fill(&mut seed)
+        .map_err(|error| Failure(format!("the system gives no random bytes: {error}")))?;
     Ok(seed)
 }
 
@@ -109,7 +118,15 @@ mod tests {
     fn keys_are_64_digits_and_nothing_else() {
         let key: Key = std::array::from_fn(|at| at as u8 * 7);
         assert_eq!(parse(&hex(&key)), Some(key));
-        for text in ["", "00", &"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &"é".repeat(32), &"+1".repeat(32)] {
+        for text in [
+            "",
+            "00",
+            &"0".repeat(63),
+            &"0".repeat(65),
+            &"g".repeat(64),
+            &"é".repeat(32),
+            &"+1".repeat(32),
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

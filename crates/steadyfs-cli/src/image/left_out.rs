@@ -56,9 +56,14 @@ impl LeftOut {
         ];
         let gone = counts.into_iter().filter(|(count, ..)| *count > 0);
         let gone: Vec<_> = gone.map(|(count, one, many)| counted(count, one, many)).collect();
-        let gone = (!gone.is_empty()).then(|| format!("left out, because they {why}: {}", gone.join(", ")));
-        let copies = (self.hard_links > 0)
-            .then(|| format!("{} became files of their own", counted(self.hard_links, "hard link", "hard links")));
+        let gone = (!gone.is_empty())
+            .then(|| format!("left out, because they {why}: {}", gone.join(", ")));
+        let copies = (self.hard_links > 0).then(|| {
+            format!(
+                "{} became files of their own",
+                counted(self.hard_links, "hard link", "hard links")
+            )
+        });
         let said: Vec<_> = gone.into_iter().chain(copies).collect();
         (!said.is_empty()).then(|| said.join("; "))
     }

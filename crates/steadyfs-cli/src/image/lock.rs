@@ -21,7 +21,10 @@ impl Lock {
         let Ok(file) = File::open(path) else { return Ok(Self { _file: None }) };
         if is_held_by_others(&file, access) {
             let what = if access == Access::ReadWrite { "uses" } else { "changes" };
-            return Err(Failure::at(path.display(), format!("another process {what} the image; expected it to be free")));
+            return Err(Failure::at(
+                path.display(),
+                format!("another process {what} the image; expected it to be free"),
+            ));
         }
         Ok(Self { _file: Some(file) })
     }

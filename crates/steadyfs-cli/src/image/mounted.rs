@@ -31,7 +31,12 @@ macro_rules! either {
 impl<'m> Mounted<'m> {
     /// Opens and mounts an image or device. Warns on standard error if something is lost or
     /// unsettled. For writing, removes the leftovers of an interrupted command.
-    pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn open(
+        path: &Path,
+        options: &ChipOptions,
+        access: Access,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let mut volume = Self::examine(path, options, access, memory)?;
         warn(path, volume.damage(), volume.is_unsettled());
         if let (Self::Files(files), Access::ReadWrite) = (&mut volume, access) {
@@ -41,7 +46,12 @@ impl<'m> Mounted<'m> {
     }
 
     /// Opens and mounts an image or device, for a command that reports losses itself.
-    pub fn examine(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn examine(
+        path: &Path,
+        options: &ChipOptions,
+        access: Access,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let mut chip = options.open(path, access)?;
         if is_disk(&mut chip) {
             DiskVolume::mount(chip, path, access, memory).map(Self::Disk)

@@ -11,7 +11,8 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     if !name.contains(is_unprintable) {
         return Cow::Borrowed(name);
     }
-    let escape = |c: char| if is_unprintable(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    let escape =
+        |c: char| if is_unprintable(c) { c.escape_unicode().to_string() } else { c.to_string() };
     Cow::Owned(name.chars().map(escape).collect())
 }
 
@@ -23,7 +24,8 @@ pub fn for_terminal(text: &str) -> String {
 
 /// Returns true for control characters, and for characters that change the direction of text.
 pub fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 const PART_PREFIX: &str = ".steady-";
@@ -61,7 +63,11 @@ pub fn sanitised(name: &str) -> Cow<'_, str> {
         (Some(_), "" | ".") => Cow::Borrowed("_"),
         (Some(_), "..") => Cow::Borrowed("__"),
         (Some(_), _) if part_process(name).is_some() => Cow::Owned(name.replacen('.', "_", 1)),
-        (Some(_), _) => Cow::Owned(name.chars().map(|c| if host_fault(&format!("x{c}")).is_some() { '_' } else { c }).collect()),
+        (Some(_), _) => Cow::Owned(
+            name.chars()
+                .map(|c| if host_fault(&format!("x{c}")).is_some() { '_' } else { c })
+                .collect(),
+        ),
     }
 }
 
@@ -104,14 +110,27 @@ mod tests {
     #[test]
     fn only_names_of_parts_are_taken_for_parts() {
         assert_eq!(part_process(&part_name(12)), Some(12));
-        for name in [".steady-.part", ".steady-x.part", "steady-12.part", ".steady-12.part.txt", "a.part", ".steady-12"] {
+        for name in [
+            ".steady-.part",
+            ".steady-x.part",
+            "steady-12.part",
+            ".steady-12.part.txt",
+            "a.part",
+            ".steady-12",
+        ] {
             assert_eq!(part_process(name), None, "{name}");
         }
     }
 
     #[test]
     fn paths_are_joined_and_taken_apart() {
-        assert_eq!((join("", "a"), join("/", "a"), join("/a/b/", "c")), ("a".into(), "a".into(), "a/b/c".into()));
-        assert_eq!((last_name("/a/b/"), last_name("a"), last_name("/"), last_name("a/..")), (Some("b"), Some("a"), None, None));
+        assert_eq!(
+            (join("", "a"), join("/", "a"), join("/a/b/", "c")),
+            ("a".into(), "a".into(), "a/b/c".into())
+        );
+        assert_eq!(
+            (last_name("/a/b/"), last_name("a"), last_name("/"), last_name("a/..")),
+            (Some("b"), Some("a"), None, None)
+        );
     }
 }

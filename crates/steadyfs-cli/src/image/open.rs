@@ -13,7 +13,12 @@ use steadyfs_host::damage;
 impl<'m> Volume<'m> {
     /// Opens and mounts an image or device. Warns on standard error if something is lost or
     /// unsettled. For writing, removes the leftovers of an interrupted command.
-    pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn open(
+        path: &Path,
+        options: &ChipOptions,
+        access: Access,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let mut volume = Self::mount(options.open(path, access)?, path, access, memory)?;
         warn(path, volume.fs.damage(), volume.is_unsettled());
         if access == Access::ReadWrite {

@@ -39,7 +39,11 @@ impl ReadOptions {
         let device = self.chip.found()?;
         let profile = raw(device.as_ref());
         let found = kind_of(path, profile)?;
-        found.map(|found| Raw::read(path, found, profile.filter(|_| matches!(found, Found::OnNand(_))))).transpose()
+        found
+            .map(|found| {
+                Raw::read(path, found, profile.filter(|_| matches!(found, Found::OnNand(_))))
+            })
+            .transpose()
     }
 
     /// Returns the key that verifies.
@@ -68,7 +72,11 @@ fn raw(device: Option<&Device>) -> Option<&Profile> {
 
 impl<'m> Opened<'m> {
     /// Opens an image of any kind, for reading.
-    pub fn open(path: &Path, options: &ReadOptions, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn open(
+        path: &Path,
+        options: &ReadOptions,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let key = options.key()?;
         let Some(found) = options.find(path)? else {
             options.refuse_volume(path)?;

@@ -72,9 +72,12 @@ impl Drop for Part {
 /// Removes the leftovers of interrupted commands from a directory, and prints their names.
 pub fn remove_left(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().and_then(part_process).is_some_and(is_gone) && is_free(&entry.path()) {
+        if entry.file_name().to_str().and_then(part_process).is_some_and(is_gone)
+            && is_free(&entry.path())
+        {
             remove(&entry.path());
-            let text = format!("removed {}, which an interrupted command left", entry.path().display());
+            let text =
+                format!("removed {}, which an interrupted command left", entry.path().display());
             eprintln!("{}", for_terminal(&text));
         }
     }
@@ -86,7 +89,8 @@ pub fn remove_left(directory: &Path) {
 fn is_gone(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    process == std::process::id() || pid.is_none_or(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    process == std::process::id()
+        || pid.is_none_or(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(not(unix))]

@@ -51,7 +51,9 @@ mod tests {
 
     #[test]
     fn the_image_ends_at_the_colon_behind_a_file() {
-        let exists = |path: &Path| ["a.img", "b:c.img", r"C:\d.img"].iter().any(|name| path == Path::new(name));
+        let exists = |path: &Path| {
+            ["a.img", "b:c.img", r"C:\d.img"].iter().any(|name| path == Path::new(name))
+        };
         for (text, image, path) in [
             ("a.img", "a.img", ""),
             ("a.img:", "a.img", ""),
@@ -63,7 +65,11 @@ mod tests {
             ("none.img:x", "none.img:x", ""),
             (":x", ":x", ""),
         ] {
-            assert_eq!(Place::split(text, exists), Place { image: image.into(), path: path.into() }, "{text}");
+            assert_eq!(
+                Place::split(text, exists),
+                Place { image: image.into(), path: path.into() },
+                "{text}"
+            );
         }
     }
 

@@ -51,7 +51,9 @@ pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, 
         Some(profile) => vec![Shape::of(profile)],
         None => Profile::all().iter().map(Shape::of).collect(),
     };
-    let mut fitting = shapes.into_iter().filter(|shape| matches!(shape, Shape::Nand { .. }) && shape.file_bytes() == bytes);
+    let mut fitting = shapes
+        .into_iter()
+        .filter(|shape| matches!(shape, Shape::Nand { .. }) && shape.file_bytes() == bytes);
     if let Some(shape) = fitting.find(|shape| has_image(&mut file, path, shape)) {
         return Ok(Some(Found::OnNand(shape)));
     }
@@ -77,10 +79,13 @@ fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {
 /// Returns true if a chip of a shape has a header, and an image behind it.
 fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
     let Shape::Nand { geometry, spare_bytes } = *shape else { return false };
-    let block_bytes = u64::from(geometry.page_bytes + spare_bytes) * u64::from(geometry.pages_per_block);
+    let block_bytes =
+        u64::from(geometry.page_bytes + spare_bytes) * u64::from(geometry.pages_per_block);
     let mut begins = (0..u64::from(geometry.block_count.min(header::BLOCKS_MAX))).map(|block| {
         let mut begin = [0; header::MAGIC.len()];
-        let read = file.seek(SeekFrom::Start(block * block_bytes)).and_then(|_| file.read_exact(&mut begin));
+        let read = file
+            .seek(SeekFrom::Start(block * block_bytes))
+            .and_then(|_| file.read_exact(&mut begin));
         read.is_ok() && &begin == header::MAGIC
     });
     // Chips of other shapes may have the same size, so the bytes behind the header decide.
@@ -89,6 +94,8 @@ fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
             let mut memory = vec![0; OnNand::memory_bytes(&image, geometry.block_count)];
             let mut head = [0; HEAD_BYTES];
             let source = OnNand::open(image, &mut memory);
-            source.is_ok_and(|mut source| source.read(0, &mut head).is_ok() && Format::of(&head).is_some())
+            source.is_ok_and(|mut source| {
+                source.read(0, &mut head).is_ok() && Format::of(&head).is_some()
+            })
         })
 }

@@ -20,15 +20,21 @@ pub struct Rewritten {
 
 /// Writes a file anew that is compressed, or will be. Content, time, permissions and attributes
 /// stay. The new file takes its place as a whole or not at all.
-pub fn rewrite(volume: &mut Volume<'_>, item: &Item, packing: Option<Packing>) -> Result<Rewritten, Failure> {
+pub fn rewrite(
+    volume: &mut Volume<'_>,
+    item: &Item,
+    packing: Option<Packing>,
+) -> Result<Rewritten, Failure> {
     interrupt::check()?;
     let (path, old) = (item.path.as_str(), item.stat.inode);
     let bytes_before = volume.fs.allocated(old).map_err(|error| volume.fail(path, error))?;
-    let mut source = PlainFile::open(&mut volume.fs, old, false).map_err(|error| volume.fail_content(path, error))?;
+    let mut source = PlainFile::open(&mut volume.fs, old, false)
+        .map_err(|error| volume.fail_content(path, error))?;
     let was_packed = source.is_packed();
     let made = shape_of(volume, &mut source, item, packing).and_then(|shape| match shape {
         None if !was_packed => Ok(None),
-        _ => copy(volume, &mut source, item, shape, packing.map_or(0, |packing| packing.level)).map(Some),
+        _ => copy(volume, &mut source, item, shape, packing.map_or(0, |packing| packing.level))
+            .map(Some),
     });
     let closed = source.close(&mut volume.fs).map_err(|error| volume.fail_content(path, error));
     let Some((new, is_packed)) = closed.and(made)? else {
@@ -47,7 +53,9 @@ fn shape_of(
 ) -> Result<Option<Shape>, Failure> {
     let Some(packing) = packing else { return Ok(None) };
     let mut first = vec![0; packing.shape(item.stat.size).chunk_bytes()];
-    let count = source.read(&mut volume.fs, 0, &mut first).map_err(|error| volume.fail_content(&item.path, error))?;
+    let count = source
+        .read(&mut volume.fs, 0, &mut first)
+        .map_err(|error| volume.fail_content(&item.path, error))?;
     Ok(shape_for(&volume.fs, packing, &first[..count], item.stat.size))
 }
 
@@ -60,29 +68,41 @@ fn copy(
     level: i32,
 ) -> Result<(InodeNumber, bool), Failure> {
     let path = item.path.as_str();
-    let create =
-        |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
+    let create = |volume: &mut Volume<'_>, place: (InodeNumber, &str)| {
+        Ok(PlainFile::create(&mut volume.fs, place, shape, level)?)
+    };
     let mut target = draft::create(volume, path, (item.stat.parent, item.name.as_str()), create)?;
     let new = target.inode();
     let copied = copy_content(volume, source, &mut target, path);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(path, error));
-    let named = copied.and(closed).and_then(|()| take_place(volume, item, new).map_err(|error| volume.fail(path, error)));
+    let named = copied
+        .and(closed)
+        .and_then(|()| take_place(volume, item, new).map_err(|error| volume.fail(path, error)));
     if named.is_err() {
         let _ = draft::remove(volume);
     }
     named.map(|()| (new, shape.is_some()))
 }
 
-fn copy_content(volume: &mut Volume<'_>, source: &mut PlainFile, target: &mut PlainFile, path: &str) -> Result<(), Failure> {
+fn copy_content(
+    volume: &mut Volume<'_>,
+    source: &mut PlainFile,
+    target: &mut PlainFile,
+    path: &str,
+) -> Result<(), Failure> {
     let mut buffer = vec![0; PIECE_BYTES];
     let mut offset = 0;
     loop {
         interrupt::check()?;
-        let count = source.read(&mut volume.fs, offset, &mut buffer).map_err(|error| volume.fail_content(path, error))?;
+        let count = source
+            .read(&mut volume.fs, offset, &mut buffer)
+            .map_err(|error| volume.fail_content(path, error))?;
         if count == 0 {
             return Ok(());
         }
-        target.write(&mut volume.fs, offset, &buffer[..count]).map_err(|error| volume.fail_content(path, error))?;
+        target
+            .write(&mut volume.fs, offset, &buffer[..count])
+            .map_err(|error| volume.fail_content(path, error))?;
         offset += count as u64;
     }
 }

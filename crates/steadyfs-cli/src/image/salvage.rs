@@ -33,8 +33,11 @@ impl SalvageOptions {
         path: &str,
         damage: Option<Damage>,
     ) -> Result<(Vec<Item>, Lost), Failure> {
-        let (items, left_out) =
-            if self.keep_going { walk_readable(files, directory, path)? } else { (walk(files, directory, path)?, Vec::new()) };
+        let (items, left_out) = if self.keep_going {
+            walk_readable(files, directory, path)?
+        } else {
+            (walk(files, directory, path)?, Vec::new())
+        };
         Ok((items, Lost { damage, left_out }))
     }
 }
@@ -54,13 +57,20 @@ impl Lost {
         match (self.left_out.len(), self.damage) {
             (0, None) => Ok(()),
             (0, Some(lost)) => {
-                let text = format!("what could be read was copied, but files may be missing: {}", damage::describe(lost));
+                let text = format!(
+                    "what could be read was copied, but files may be missing: {}",
+                    damage::describe(lost)
+                );
                 Err(Failure::at(image.display(), text))
             }
-            (1, _) => Err(Failure::at(image.display(), "1 file or directory cannot be read and was left out")),
-            (count, _) => {
-                Err(Failure::at(image.display(), format!("{count} files and directories cannot be read and were left out")))
-            }
+            (1, _) => Err(Failure::at(
+                image.display(),
+                "1 file or directory cannot be read and was left out",
+            )),
+            (count, _) => Err(Failure::at(
+                image.display(),
+                format!("{count} files and directories cannot be read and were left out"),
+            )),
         }
     }
 }

@@ -62,30 +62,54 @@ pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source<'static>>, Fai
 }
 
 /// Returns one file, directory or link.
-pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source<'static>, Failure> {
+pub fn one(
+    path: &Path,
+    name: String,
+    follow: bool,
+    depth: usize,
+) -> Result<Source<'static>, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let look = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
     let metadata = look.map_err(|error| fail(&error))?;
     let kind = metadata.file_type();
     if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
-        return Err(fail(&"is neither a file nor a directory nor a symbolic link, and a volume holds nothing else"));
+        return Err(fail(
+            &"is neither a file nor a directory nor a symbolic link, and a volume holds nothing else",
+        ));
     }
-    let link = match kind.is_symlink() {
-        true => {
-            let target = fs::read_link(path).map_err(|error| fail(&error))?.into_os_string();
-            Some(target.into_string().map_err(|_| fail(&"names something that is not UTF-8, as links in a volume do"))?)
-        }
-        false => None,
-    };
+    let link =
+        match kind.is_symlink() {
+            true => {
+                let target = fs::read_link(path).map_err(|error| fail(&error))?.into_os_string();
+                Some(target.into_string().map_err(|_| {
+                    fail(&"names something that is not UTF-8, as links in a volume do")
+                })?)
+            }
+            false => None,
+        };
     let size = if kind.is_file() { metadata.len() } else { 0 };
     let (permissions, modified_ns) = (permissions_of(&metadata), time::of_file(&metadata));
-    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), link, permissions, size, modified_ns, bytes: None })
+    Ok(Source {
+        path: path.into(),
+        name,
+        depth,
+        is_directory: kind.is_dir(),
+        link,
+        permissions,
+        size,
+        modified_ns,
+        bytes: None,
+    })
 }
 
 #[cfg(unix)]
 fn permissions_of(metadata: &fs::Metadata) -> Option<Permissions> {
     use std::os::unix::fs::MetadataExt;
-    Some(Permissions { mode: (metadata.mode() & 0o7777) as u16, uid: metadata.uid(), gid: metadata.gid() })
+    Some(Permissions {
+        mode: (metadata.mode() & 0o7777) as u16,
+        uid: metadata.uid(),
+        gid: metadata.gid(),
+    })
 }
 
 #[cfg(not(unix))]
@@ -93,7 +117,12 @@ fn permissions_of(_: &fs::Metadata) -> Option<Permissions> {
     None
 }
 
-fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source<'static>>) -> Result<(), Failure> {
+fn descend(
+    directory: &Path,
+    follow: bool,
+    depth: usize,
+    found: &mut Vec<Source<'static>>,
+) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::at(directory.display(), error);
     if depth == DEPTH_MAX {
         return Err(Failure::at(
@@ -119,14 +148,23 @@ fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source<
 }
 
 fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
-    name.into_string().map_err(|_| Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are"))
+    name.into_string().map_err(|_| {
+        Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are")
+    })
 }
 
 /// Returns the last name of a path of the host.
 pub fn name_of(path: &Path) -> Result<String, Failure> {
-    let absolute = if path.file_name().is_some() { path.to_path_buf() } else { path.canonicalize().unwrap_or_default() };
+    let absolute = if path.file_name().is_some() {
+        path.to_path_buf()
+    } else {
+        path.canonicalize().unwrap_or_default()
+    };
     match absolute.file_name() {
         Some(name) => utf8(path, name.to_os_string()),
-        None => Err(Failure::at(path.display(), "has no name to be stored under; expected a file or directory that has one")),
+        None => Err(Failure::at(
+            path.display(),
+            "has no name to be stored under; expected a file or directory that has one",
+        )),
     }
 }

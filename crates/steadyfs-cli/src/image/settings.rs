@@ -119,21 +119,36 @@ fn size(text: &str) -> Result<u32, String> {
 
 /// Returns the bytes of an erase sector: the requested size if the chip has such sectors. Without
 /// a request, returns the usual size for a chip of this size.
-fn erase_sector(name: &str, nor: &NorProfile, asked: Option<u32>, size: Option<u64>) -> Result<u32, Failure> {
+fn erase_sector(
+    name: &str,
+    nor: &NorProfile,
+    asked: Option<u32>,
+    size: Option<u64>,
+) -> Result<u32, Failure> {
     let Some(asked) = asked else { return Ok(usual_block(nor, size)) };
     if nor.erases.iter().any(|erase| erase.bytes == asked) {
         return Ok(asked);
     }
-    let sizes: Vec<String> = nor.erases.iter().map(|erase| format_size(erase.bytes.into())).collect();
+    let sizes: Vec<String> =
+        nor.erases.iter().map(|erase| format_size(erase.bytes.into())).collect();
     let (asked, sizes) = (format_size(asked.into()), sizes.join(", "));
-    Err(Failure(format!("--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once")))
+    Err(Failure(format!(
+        "--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once"
+    )))
 }
 
 /// Returns the number of blocks of a chip.
 fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
-    let expected = || Failure(format!("--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"));
+    let expected = || {
+        Failure(format!(
+            "--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"
+        ))
+    };
     let whole = size.is_multiple_of(block_bytes.into()).then(|| size / u64::from(block_bytes));
-    whole.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0).ok_or_else(expected)
+    whole
+        .and_then(|count| u32::try_from(count).ok())
+        .filter(|&count| count > 0)
+        .ok_or_else(expected)
 }
 
 /// Reads the place of tags.
@@ -153,8 +168,13 @@ impl Settings {
     pub fn sector_layout(&self, sectors: u32, known_unit: Option<u32>) -> SectorLayout {
         let by_unit = |unit| SectorLayout::for_device(sectors, unit);
         let known = known_unit.map(by_unit).filter(|layout| usable_bytes(layout) > 0);
-        let usual = self.unit.map(by_unit).or(known).unwrap_or_else(|| SectorLayout::for_size(sectors));
-        SectorLayout { page_bytes: self.page_bytes.unwrap_or(usual.page_bytes), tags: self.tags, ..usual }
+        let usual =
+            self.unit.map(by_unit).or(known).unwrap_or_else(|| SectorLayout::for_size(sectors));
+        SectorLayout {
+            page_bytes: self.page_bytes.unwrap_or(usual.page_bytes),
+            tags: self.tags,
+            ..usual
+        }
     }
 
     /// Returns the named profile, and the shape of its chip.
@@ -166,7 +186,10 @@ impl Settings {
         };
         let profile = profile(device)?;
         if self.unit.is_some() {
-            return Err(Failure(format!("--unit is for cards and disks; {} is a raw chip", profile.name)));
+            return Err(Failure(format!(
+                "--unit is for cards and disks; {} is a raw chip",
+                profile.name
+            )));
         }
         let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes, self.size) {
             (shape @ Shape::Nand { .. }, None, None, None) => shape,
@@ -186,7 +209,10 @@ impl Settings {
             }
         };
         if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
-            return Err(Failure(format!("--bad-block is for NAND; {} is NOR, which has no marks of bad blocks", profile.name)));
+            return Err(Failure(format!(
+                "--bad-block is for NAND; {} is NOR, which has no marks of bad blocks",
+                profile.name
+            )));
         }
         Ok((profile, shape))
     }
@@ -194,14 +220,19 @@ impl Settings {
     /// Returns the shape of NOR with this number of erase sectors.
     fn of_sectors(&self, sector_bytes: u32, sector_count: u32) -> Shape {
         let (page_bytes, block_bytes) = self.divide(sector_bytes, sector_count);
-        Shape::Nor { page_bytes, block_bytes, block_count: sector_count / (block_bytes / sector_bytes) }
+        Shape::Nor {
+            page_bytes,
+            block_bytes,
+            block_count: sector_count / (block_bytes / sector_bytes),
+        }
     }
 
     /// Returns the bytes of a page and of a block on NOR with this number of erase sectors. A
     /// block has as few sectors as the settings allow. If they never fit, a block is one sector,
     /// and the format fails.
     pub fn divide(&self, sector_bytes: u32, sector_count: u32) -> (u32, u32) {
-        let powers = (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
+        let powers =
+            (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
         let fits = |block_bytes: &u32| {
             let geometry = self.nor(*block_bytes, sector_count / (block_bytes / sector_bytes));
             geometry.is_some_and(|geometry| self.config(&geometry, None).is_ok())
@@ -218,7 +249,11 @@ impl Settings {
     }
 
     /// Returns the settings of a file system for a medium.
-    pub fn config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
+    pub fn config(
+        &self,
+        geometry: &Geometry,
+        layout: Option<&SectorLayout>,
+    ) -> Result<Config, Failure> {
         let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
         let files = Config {
             files_max: self.files_max.unwrap_or(usual.files_max),
@@ -230,7 +265,11 @@ impl Settings {
     }
 
     /// Returns the settings of a disk for a medium.
-    pub fn disk_config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
+    pub fn disk_config(
+        &self,
+        geometry: &Geometry,
+        layout: Option<&SectorLayout>,
+    ) -> Result<Config, Failure> {
         self.check_disk()?;
         let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
         self.store_config(Config { files_max: 0, ..usual }, geometry, layout)
@@ -244,9 +283,9 @@ impl Settings {
             ("--no-permissions", self.no_permissions),
         ];
         match of_files.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => {
-                Err(Failure(format!("{name} is about files, and a disk has none; expected no {name} with --disk")))
-            }
+            Some((name, _)) => Err(Failure(format!(
+                "{name} is about files, and a disk has none; expected no {name} with --disk"
+            ))),
             None => Ok(()),
         }
     }
@@ -277,21 +316,31 @@ impl Settings {
             ("--auto-streams", self.auto_streams),
         ];
         match of_volumes.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => {
-                Err(Failure(format!("{name} is about volumes that are written; expected no {name} with --read-only")))
-            }
+            Some((name, _)) => Err(Failure(format!(
+                "{name} is about volumes that are written; expected no {name} with --read-only"
+            ))),
             None => Ok(()),
         }
     }
 
     /// Returns the settings that files and disks share, in place of the usual ones.
-    fn store_config(&self, usual: Config, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
+    fn store_config(
+        &self,
+        usual: Config,
+        geometry: &Geometry,
+        layout: Option<&SectorLayout>,
+    ) -> Result<Config, Failure> {
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
-        let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages) + u32::from(transaction_pages);
+        let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages)
+            + u32::from(transaction_pages);
         let config = Config {
-            pages_per_logical_page: self.pages_per_logical_page.unwrap_or(usual.pages_per_logical_page),
-            overlay_entries: self.overlay_entries.unwrap_or(u16::try_from(overlay).unwrap_or(u16::MAX)),
+            pages_per_logical_page: self
+                .pages_per_logical_page
+                .unwrap_or(usual.pages_per_logical_page),
+            overlay_entries: self
+                .overlay_entries
+                .unwrap_or(u16::try_from(overlay).unwrap_or(u16::MAX)),
             transaction_pages,
             checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),
             leaf_log_bytes: self.leaf_log_bytes.unwrap_or(usual.leaf_log_bytes),
@@ -306,7 +355,9 @@ impl Settings {
         };
         match (config.check(geometry), layout) {
             (Ok(()), _) => Ok(config),
-            (Err(rule), None) => Err(Failure(format!("these settings do not fit the chip: {rule}"))),
+            (Err(rule), None) => {
+                Err(Failure(format!("these settings do not fit the chip: {rule}")))
+            }
             (Err(rule), Some(layout)) => Err(Failure(does_not_fit(layout, &rule))),
         }
     }
@@ -331,20 +382,27 @@ pub fn other_units(layout: &SectorLayout) -> Vec<(u32, u64)> {
 
 /// Returns the reason why settings do not fit a card or disk, and a unit that fits.
 fn does_not_fit(layout: &SectorLayout, rule: &ConfigError) -> String {
-    let (unit, units) = (u64::from(layout.block_sectors) * SECTOR_BYTES as u64, layout.geometry().block_count);
+    let (unit, units) =
+        (u64::from(layout.block_sectors) * SECTOR_BYTES as u64, layout.geometry().block_count);
     let size = format_size(u64::from(layout.sectors) * SECTOR_BYTES as u64);
     if usable_bytes(layout) > 0 {
         return format!("these settings do not fit the card: {rule}");
     }
     let words = if units < FEW_UNITS {
-        format!("{size} have {units} allocation units of {}, too few for a volume", format_size(unit))
+        format!(
+            "{size} have {units} allocation units of {}, too few for a volume",
+            format_size(unit)
+        )
     } else {
         format!("{size} in {units} allocation units of {}: {rule}", format_size(unit))
     };
     match other_units(layout).first() {
         Some(&(other, usable)) => {
             let other = format_size(other.into()).replace(' ', "");
-            format!("{words}; expected --unit {other}, which leaves {} for files, or less", format_size(usable))
+            format!(
+                "{words}; expected --unit {other}, which leaves {} for files, or less",
+                format_size(usable)
+            )
         }
         None if units < FEW_UNITS => format!("{words}; expected a larger card"),
         None => words,
@@ -356,6 +414,12 @@ pub fn source_date_epoch() -> Result<Option<u64>, Failure> {
     let Some(text) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = text.to_string_lossy();
     let seconds = text.parse::<u64>().map_err(|error: ParseIntError| error.to_string());
-    let ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000).ok_or_else(|| "is too late".to_string()));
-    ns.map(Some).map_err(|reason| Failure(format!("SOURCE_DATE_EPOCH is `{text}`: {reason}; expected whole seconds since 1970")))
+    let ns = seconds.and_then(|seconds| {
+        seconds.checked_mul(1_000_000_000).ok_or_else(|| "is too late".to_string())
+    });
+    ns.map(Some).map_err(|reason| {
+        Failure(format!(
+            "SOURCE_DATE_EPOCH is `{text}`: {reason}; expected whole seconds since 1970"
+        ))
+    })
 }

@@ -17,7 +17,8 @@ pub fn now() -> u64 {
 }
 
 fn of_system(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
 /// Gives an open file or directory of the host its time on the volume. Ignores failures.
@@ -43,11 +44,16 @@ pub fn format(modified_ns: u64) -> String {
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day_of_year - (153 * from_march + 2) / 5 + 1)
+    (
+        era * 400 + year_of_era + u64::from(month <= 2),
+        month,
+        day_of_year - (153 * from_march + 2) / 5 + 1,
+    )
 }
 
 /// The times that packed files get.
@@ -67,7 +73,8 @@ impl FromStr for Stamp {
             return Ok(Self::OfFiles);
         }
         let ns = text.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(NS_PER_S));
-        ns.map(Self::Fixed).ok_or_else(|| "expected whole seconds since 1970, or `files`".to_string())
+        ns.map(Self::Fixed)
+            .ok_or_else(|| "expected whole seconds since 1970, or `files`".to_string())
     }
 }
 

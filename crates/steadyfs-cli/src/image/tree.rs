@@ -140,9 +140,14 @@ impl Files for Volume<'_> {
         let most = self.fs.config().files_max as usize;
         let mut items = Vec::new();
         let mut cursor = Cursor::default();
-        while let Some(entry) = self.fs.list(directory, &mut cursor).map_err(|error| self.fail(path, error))? {
+        while let Some(entry) =
+            self.fs.list(directory, &mut cursor).map_err(|error| self.fail(path, error))?
+        {
             if items.len() == most {
-                return Err(self.refuse(path, "names more files than the volume holds; `steady check` tells more"));
+                return Err(self.refuse(
+                    path,
+                    "names more files than the volume holds; `steady check` tells more",
+                ));
             }
             let stat = plain::stat(&mut self.fs, entry.stat);
             items.push(Item::new(entry.name().to_string(), path, stat.into()));
@@ -173,7 +178,11 @@ impl Files for Volume<'_> {
 
 /// Returns everything below a directory. A directory comes before its entries; entries are sorted
 /// by name.
-pub fn walk(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<Vec<Item>, Failure> {
+pub fn walk(
+    files: &mut dyn Files,
+    directory: InodeNumber,
+    path: &str,
+) -> Result<Vec<Item>, Failure> {
     let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: None };
     walk.descend(files, directory, path, 0)?;
     Ok(walk.items)
@@ -181,8 +190,13 @@ pub fn walk(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result
 
 /// Returns the readable entries below a directory, and the failures of the others. Reads each
 /// file once to check it.
-pub fn walk_readable(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<(Vec<Item>, Vec<Failure>), Failure> {
-    let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: Some(Vec::new()) };
+pub fn walk_readable(
+    files: &mut dyn Files,
+    directory: InodeNumber,
+    path: &str,
+) -> Result<(Vec<Item>, Vec<Failure>), Failure> {
+    let mut walk =
+        Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: Some(Vec::new()) };
     walk.descend(files, directory, path, 0)?;
     let (mut items, mut lost) = (Vec::new(), walk.lost.unwrap_or_default());
     for item in walk.items {
@@ -210,9 +224,17 @@ struct Walk {
 }
 
 impl Walk {
-    fn descend(&mut self, files: &mut dyn Files, directory: InodeNumber, path: &str, depth: usize) -> Result<(), Failure> {
+    fn descend(
+        &mut self,
+        files: &mut dyn Files,
+        directory: InodeNumber,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Failure> {
         if depth == DEPTH_MAX {
-            return Err(files.fault(path, &format!("lies below {DEPTH_MAX} directories; expected fewer")));
+            return Err(
+                files.fault(path, &format!("lies below {DEPTH_MAX} directories; expected fewer"))
+            );
         }
         let entries = match files.entries(directory, path) {
             Ok(entries) => entries,
@@ -221,7 +243,10 @@ impl Walk {
         for item in entries {
             let (inode, path, enters) = (item.stat.inode, item.path.clone(), item.is_directory());
             if enters && !self.seen.insert(inode) {
-                self.pass_over(files.fault(&path, &"is a directory that has two names; `steady check` tells more"))?;
+                self.pass_over(files.fault(
+                    &path,
+                    &"is a directory that has two names; `steady check` tells more",
+                ))?;
                 continue;
             }
             self.items.push(Item { depth, ..item });

@@ -6,7 +6,9 @@ use super::names::printable;
 use crate::Failure;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, Stat};
+use steadyfs::{
+    Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, Stat,
+};
 use steadyfs_host::damage;
 use steadyfs_host::plain::{self, PlainFile};
 
@@ -43,12 +45,18 @@ pub struct Volume<'m> {
 
 impl<'m> Volume<'m> {
     /// Mounts the volume on a chip.
-    pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+    pub fn mount(
+        mut chip: Chip,
+        path: &Path,
+        access: Access,
+        memory: &'m mut Memory,
+    ) -> Result<Self, Failure> {
         let label = path.display().to_string();
         memory.fit(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
         // A failure here consumes the chip and its reason. The look above has made the same
         // steps, as far as the tables.
-        let fs = FileSystem::mount(chip, access, &mut memory.0).map_err(|error| mount_failure(&label, error, None))?;
+        let fs = FileSystem::mount(chip, access, &mut memory.0)
+            .map_err(|error| mount_failure(&label, error, None))?;
         Ok(Self { fs, label, draft: None })
     }
 
@@ -79,7 +87,9 @@ impl<'m> Volume<'m> {
                     ),
                 )
             }
-            Error::NameTooLong => Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max)),
+            Error::NameTooLong => {
+                Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max))
+            }
             _ => common_failure(place, error, self.fs.flash().reason(), self.fs.damage()),
         }
     }
@@ -97,7 +107,12 @@ impl<'m> Volume<'m> {
         let usable = self.fs.usage().usable_bytes;
         let free = self.fs.free_bytes().unwrap_or(0).saturating_add(written).min(usable);
         let [size, free, usable] = [size, free, usable].map(steadyfs_lab::units::format_size);
-        self.refuse(path, format!("no room left on the volume: the file has {size}, and {free} of {usable} are free"))
+        self.refuse(
+            path,
+            format!(
+                "no room left on the volume: the file has {size}, and {free} of {usable} are free"
+            ),
+        )
     }
 
     /// Returns a failure at a path of the volume.
@@ -138,11 +153,14 @@ impl<'m> Volume<'m> {
         path: &str,
         mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut file = PlainFile::open(&mut self.fs, inode, false).map_err(|error| self.fail_content(path, error))?;
+        let mut file = PlainFile::open(&mut self.fs, inode, false)
+            .map_err(|error| self.fail_content(path, error))?;
         let mut buffer = vec![0; PIECE_BYTES];
         let mut offset = 0;
         loop {
-            let count = file.read(&mut self.fs, offset, &mut buffer).map_err(|error| self.fail_content(path, error))?;
+            let count = file
+                .read(&mut self.fs, offset, &mut buffer)
+                .map_err(|error| self.fail_content(path, error))?;
             if count == 0 {
                 break;
             }
@@ -155,9 +173,11 @@ impl<'m> Volume<'m> {
     /// Returns the target of a symbolic link.
     pub fn read_link(&mut self, inode: InodeNumber, path: &str) -> Result<String, Failure> {
         let mut target = vec![0; self.fs.usage().logical_bytes as usize];
-        let bytes = self.fs.read_link(inode, &mut target).map_err(|error| self.fail(path, error))?;
+        let bytes =
+            self.fs.read_link(inode, &mut target).map_err(|error| self.fail(path, error))?;
         target.truncate(bytes);
-        String::from_utf8(target).map_err(|_| self.refuse(path, "is a symbolic link to something that is not UTF-8"))
+        String::from_utf8(target)
+            .map_err(|_| self.refuse(path, "is a symbolic link to something that is not UTF-8"))
     }
 
     /// Commits, and frees the space of removed files at once, so that the next figures include
@@ -167,7 +187,8 @@ impl<'m> Volume<'m> {
         // Far more than eight pages at a time can cost, with each step at its bound. Only an
         // endless list of removed files reaches this limit.
         let Geometry { pages_per_block, block_count, .. } = self.fs.flash().geometry();
-        let budget = Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(128));
+        let budget =
+            Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(128));
         self.fs.maintain(budget, 0).map(drop).map_err(|error| self.fail("", error))
     }
 
@@ -207,7 +228,9 @@ pub(super) fn common_failure(
     damage: Option<Damage>,
 ) -> Failure {
     match (error, reason) {
-        (Error::Device | Error::MediaFailing, Some(reason)) => Failure::at(place, format!("{error}: {reason}")),
+        (Error::Device | Error::MediaFailing, Some(reason)) => {
+            Failure::at(place, format!("{error}: {reason}"))
+        }
         (Error::ReadOnly, _) => {
             let more = damage.map_or("`steady health` tells more", |_| damage::REMEDY);
             Failure::at(place, format!("{error}; {more}"))
@@ -219,9 +242,10 @@ pub(super) fn common_failure(
 /// Returns the failure of a mount.
 pub(super) fn mount_failure(label: &str, error: MountError, reason: Option<String>) -> Failure {
     match (error, reason) {
-        (MountError::IsDisk, _) => {
-            Failure::at(label, "is a disk, which holds sectors and no files; `steady mount` shows it as one file")
-        }
+        (MountError::IsDisk, _) => Failure::at(
+            label,
+            "is a disk, which holds sectors and no files; `steady mount` shows it as one file",
+        ),
         (MountError::Volume(Error::Device | Error::MediaFailing), Some(reason)) => {
             Failure::at(label, format!("{error}: {reason}"))
         }

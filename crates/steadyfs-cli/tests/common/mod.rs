@@ -48,7 +48,11 @@ impl Bench {
     /// Returns the command `steady` in the directory, with arguments that spaces separate.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steady"));
-        command.args(line.split_whitespace()).current_dir(&self.directory).stdin(Stdio::null()).env_remove("SOURCE_DATE_EPOCH");
+        command
+            .args(line.split_whitespace())
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .env_remove("SOURCE_DATE_EPOCH");
         command
     }
 
@@ -60,7 +64,10 @@ impl Bench {
     pub fn ok_unsettled(&self, line: &str) -> String {
         let output = self.run(line);
         let said = text(&output.stderr);
-        assert!(output.status.success() && (said.is_empty() || said.contains("was not unmounted")), "{line}: {said}");
+        assert!(
+            output.status.success() && (said.is_empty() || said.contains("was not unmounted")),
+            "{line}: {said}"
+        );
         text(&output.stdout)
     }
 
@@ -69,7 +76,8 @@ impl Bench {
     pub fn ok(&self, line: &str) -> String {
         let output = self.run(line);
         let errors = text(&output.stderr);
-        let is_progress = |line: &str| line.starts_with("takes about ") || line.contains(" %, about ");
+        let is_progress =
+            |line: &str| line.starts_with("takes about ") || line.contains(" %, about ");
         let messages: Vec<&str> = errors.lines().filter(|line| !is_progress(line)).collect();
         assert_eq!((output.status.code(), messages.as_slice()), (Some(0), [].as_slice()), "{line}");
         text(&output.stdout)
@@ -169,7 +177,8 @@ pub fn content(seed: usize, length: usize) -> Vec<u8> {
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u8
     };
     std::iter::repeat_with(next).take(length).collect()

@@ -27,7 +27,8 @@ pub fn run(name: &str, test: impl FnOnce()) {
         assert_eq!(points(), before, "the mounts of the machine are what they were");
         return;
     }
-    let may_unshare = Command::new("unshare").args(UNSHARE).arg("true").stderr(Stdio::null()).status();
+    let may_unshare =
+        Command::new("unshare").args(UNSHARE).arg("true").stderr(Stdio::null()).status();
     let has_fuse = File::options().read(true).write(true).open("/dev/fuse").is_ok();
     if !may_unshare.is_ok_and(|status| status.success()) || !has_fuse {
         say(&format!("SKIPPED {name}: needs root for a mount namespace of its own, and /dev/fuse"));
@@ -35,7 +36,11 @@ pub fn run(name: &str, test: impl FnOnce()) {
     }
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new("unshare");
-    command.args(UNSHARE).arg(program).args([name, "--exact", "--nocapture"]).env(OUTSIDE, namespace());
+    command
+        .args(UNSHARE)
+        .arg(program)
+        .args([name, "--exact", "--nocapture"])
+        .env(OUTSIDE, namespace());
     let output = command.output().unwrap();
     let told = text(&output.stdout) + &text(&output.stderr);
     assert!(output.status.success() && told.contains("1 passed"), "{told}");

@@ -84,13 +84,18 @@ impl Sectors {
     fn mount(contender: &FatDisk) -> Result<Sectors, Fault> {
         let memory = MutBorrow::new(vec![0; contender.memory_bytes]);
         let chip = contender.chip.clone();
-        let disk = DiskCell::try_new(memory, |memory| Disk::mount(chip, Access::ReadWrite, memory.borrow_mut()));
+        let disk = DiskCell::try_new(memory, |memory| {
+            Disk::mount(chip, Access::ReadWrite, memory.borrow_mut())
+        });
         let disk = disk.map_err(|error| Fault::Failed(error.to_string()))?;
         let sectors = disk.with_dependent(|_, disk| disk.sectors());
         Ok(Sectors { disk, sectors, is_off: false })
     }
 
-    fn call<T>(&mut self, act: impl FnOnce(&mut MountedDisk<'_>) -> Result<T, steadyfs::Error>) -> io::Result<T> {
+    fn call<T>(
+        &mut self,
+        act: impl FnOnce(&mut MountedDisk<'_>) -> Result<T, steadyfs::Error>,
+    ) -> io::Result<T> {
         if self.is_off {
             return Err(io::Error::other("power is off"));
         }
@@ -154,7 +159,8 @@ impl Contender for FatDisk {
         let shared = fat::Disk::share(Sectors::mount(self)?);
         let whole = Bytes::new(&shared, u32::MAX);
         fatfs::format_volume(whole, FormatVolumeOptions::new()).map_err(fault)?;
-        let volume = FileSystem::new(Bytes::new(&shared, u32::MAX), FsOptions::new()).map_err(fault)?;
+        let volume =
+            FileSystem::new(Bytes::new(&shared, u32::MAX), FsOptions::new()).map_err(fault)?;
         volume.root_dir().create_dir(DIRECTORY).map_err(fault)?;
         volume.unmount().map_err(fault)?;
         shared.borrow_mut().flush().map_err(fault)
@@ -163,12 +169,17 @@ impl Contender for FatDisk {
     fn mount(&mut self) -> Result<MountedFat, Fault> {
         let sectors = fat::Disk::share(Sectors::mount(self)?);
         let volume = fat::mount(&sectors, u32::MAX).map_err(fault)?;
-        Ok(MountedFat { fat: Some(FatCell::new(volume, |_| Vec::new())), sectors, chip: self.chip.clone() })
+        Ok(MountedFat {
+            fat: Some(FatCell::new(volume, |_| Vec::new())),
+            sectors,
+            chip: self.chip.clone(),
+        })
     }
 
     fn ram_bytes(&self) -> u64 {
-        let structs =
-            size_of::<MountedDisk<'_>>() + size_of::<fat::Fat<Sectors>>() + size_of::<fatfs::File<'_, Bytes<Sectors>>>();
+        let structs = size_of::<MountedDisk<'_>>()
+            + size_of::<fat::Fat<Sectors>>()
+            + size_of::<fatfs::File<'_, Bytes<Sectors>>>();
         (self.memory_bytes + structs + SECTOR_BYTES) as u64
     }
 
@@ -335,7 +346,13 @@ impl Volume for MountedFat {
         // The directory of all files takes a cluster, and more with many names.
         let bytes = |clusters: u32| u64::from(clusters.saturating_sub(1)) * u64::from(cluster);
         let (usable_bytes, free_bytes) = (bytes(all), bytes(free));
-        Ok(Room { usable_bytes, free_bytes, unit_bytes: cluster, files_max: FILES_MAX, file_bytes_max: usable_bytes })
+        Ok(Room {
+            usable_bytes,
+            free_bytes,
+            unit_bytes: cluster,
+            files_max: FILES_MAX,
+            file_bytes_max: usable_bytes,
+        })
     }
 
     fn counters(&self) -> Counters {

@@ -15,5 +15,11 @@ use crate::any_entrant::AnyEntrant;
 
 /// Returns all of these contenders, in the order of tables.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {
-    vec![Box::new(SteadyFs), Box::new(SteadyFsErased), Box::new(Raw), Box::new(FatOnDisk), Box::new(SequentialStorage)]
+    vec![
+        Box::new(SteadyFs),
+        Box::new(SteadyFsErased),
+        Box::new(Raw),
+        Box::new(FatOnDisk),
+        Box::new(SequentialStorage),
+    ]
 }

@@ -38,7 +38,15 @@ impl Entrant for Raw {
     }
 
     fn on(&self, chip: Chip) -> Result<RawLog, String> {
-        Ok(RawLog { chip, files: BTreeMap::new(), block: 0, offset: 0, waiting: 0, erased_ahead: 0, last_read: None })
+        Ok(RawLog {
+            chip,
+            files: BTreeMap::new(),
+            block: 0,
+            offset: 0,
+            waiting: 0,
+            erased_ahead: 0,
+            last_read: None,
+        })
     }
 
     fn twin(&self, of: &RawLog, chip: Chip) -> Result<RawLog, String> {
@@ -160,14 +168,21 @@ impl Volume for &mut RawLog {
         Ok(())
     }
 
-    fn read(&mut self, file: &mut Self::File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+    fn read(
+        &mut self,
+        file: &mut Self::File,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Fault> {
         let bytes = self.files.get(&file.0).map_or(&[][..], Vec::as_slice);
         let rest = bytes.get(offset as usize..).unwrap_or_default();
         let length = rest.len().min(data.len());
         data[..length].copy_from_slice(&rest[..length]);
         let plain = self.chip.plain();
         if plain.unit_bytes == 1 && length > 0 {
-            self.chip.read_plain(0, 0, &mut vec![0; length.min(plain.block_bytes as usize)]).map_err(failed)?;
+            self.chip
+                .read_plain(0, 0, &mut vec![0; length.min(plain.block_bytes as usize)])
+                .map_err(failed)?;
             return Ok(length);
         }
         let unit = u64::from(plain.unit_bytes);
@@ -206,7 +221,10 @@ impl Volume for &mut RawLog {
     }
 
     fn stat(&mut self, path: &str) -> Result<u64, Fault> {
-        self.files.get(path).map(|bytes| bytes.len() as u64).ok_or_else(|| Fault::Failed(format!("no {path}")))
+        self.files
+            .get(path)
+            .map(|bytes| bytes.len() as u64)
+            .ok_or_else(|| Fault::Failed(format!("no {path}")))
     }
 
     fn idle(&mut self, burst_bytes: u64) -> Result<(), Fault> {

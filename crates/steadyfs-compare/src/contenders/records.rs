@@ -79,7 +79,8 @@ pub struct File {
 
 /// Returns a number for a name: FNV-1a.
 pub fn number_of(path: &str) -> u32 {
-    path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    path.bytes()
+        .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl File {
@@ -185,7 +186,9 @@ impl<S: Store> Volume for Mounted<S> {
 
     fn remove(&mut self, path: &str) -> Result<(), Fault> {
         let mut file = File::of(path);
-        let Some(stride) = self.stride(&mut file)? else { return Err(Fault::Failed(format!("no {path}"))) };
+        let Some(stride) = self.stride(&mut file)? else {
+            return Err(Fault::Failed(format!("no {path}")));
+        };
         // Remove from the end: the file exists while its first value exists.
         let mut values = 1;
         while self.store.get(&file.key(values * stride), &mut [0; VALUE_BYTES])?.is_some() {
@@ -200,7 +203,9 @@ impl<S: Store> Volume for Mounted<S> {
 
     fn stat(&mut self, path: &str) -> Result<u64, Fault> {
         let mut file = File::of(path);
-        let Some(stride) = self.stride(&mut file)? else { return Err(Fault::Failed(format!("no {path}"))) };
+        let Some(stride) = self.stride(&mut file)? else {
+            return Err(Fault::Failed(format!("no {path}")));
+        };
         let mut size = 0;
         while let Some(bytes) = self.store.get(&file.key(size), &mut [0; VALUE_BYTES])? {
             size += bytes as u64;
@@ -220,7 +225,13 @@ impl<S: Store> Volume for Mounted<S> {
         // Use half of the chip: with more live data, everything is copied more often.
         let usable_bytes = u64::from(plain.block_bytes) * u64::from(plain.block_count) / 2;
         let free_bytes = usable_bytes.saturating_sub(self.used_bytes);
-        Ok(Room { usable_bytes, free_bytes, unit_bytes: 1, files_max: 1_000, file_bytes_max: VALUE_BYTES as u64 - 24 })
+        Ok(Room {
+            usable_bytes,
+            free_bytes,
+            unit_bytes: 1,
+            files_max: 1_000,
+            file_bytes_max: VALUE_BYTES as u64 - 24,
+        })
     }
 
     fn counters(&self) -> Counters {

@@ -45,16 +45,22 @@ impl Entrant for SequentialStorage {
     fn on(&self, chip: Chip) -> Result<Records<Map>, String> {
         let plain = chip.plain();
         if plain.unit_bytes > 1 {
-            return Err("it is for NOR: it writes words, and pages of NAND are programmed once".to_string());
+            return Err(
+                "it is for NOR: it writes words, and pages of NAND are programmed once".to_string()
+            );
         }
         if plain.block_bytes as usize != SECTOR_BYTES || plain.block_count as usize > SECTORS_MAX {
-            return Err("set up for at most 256 sectors of 4 KiB: every search goes through all of them".to_string());
+            return Err(
+                "set up for at most 256 sectors of 4 KiB: every search goes through all of them"
+                    .to_string(),
+            );
         }
         Ok(Records::new(chip))
     }
 
     fn cannot(&self, case: Case) -> Option<String> {
-        let is_for_it = matches!(case, Case::Append(_) | Case::Replace(_) | Case::Names(_) | Case::Mount(_));
+        let is_for_it =
+            matches!(case, Case::Append(_) | Case::Replace(_) | Case::Names(_) | Case::Mount(_));
         (!is_for_it).then(|| {
             "a store of small values, not of files: measured where the case is a log, a configuration or many names".to_string()
         })
@@ -65,7 +71,11 @@ impl Entrant for SequentialStorage {
 pub struct Words(Chip);
 
 impl Words {
-    fn pieces(&self, offset: u32, bytes: usize) -> impl Iterator<Item = (u32, u32, std::ops::Range<usize>)> + use<> {
+    fn pieces(
+        &self,
+        offset: u32,
+        bytes: usize,
+    ) -> impl Iterator<Item = (u32, u32, std::ops::Range<usize>)> + use<> {
         let sector = SECTOR_BYTES as u32;
         let mut done = 0;
         std::iter::from_fn(move || {
@@ -168,11 +178,15 @@ impl Store for Map {
         let plain = chip.plain();
         let config = MapConfig::new(0..plain.block_count * plain.block_bytes);
         let cache = Cache::new(ArrayPageStates::new(), ArrayPagePointers::new(), Uncached);
-        Ok(Map { storage: MapStorage::new(Words(chip.clone()), config, cache), buffer: [0; VALUE_BYTES + 64] })
+        Ok(Map {
+            storage: MapStorage::new(Words(chip.clone()), config, cache),
+            buffer: [0; VALUE_BYTES + 64],
+        })
     }
 
     fn get(&mut self, key: &Key, value: &mut [u8]) -> Result<Option<usize>, Fault> {
-        let found: Option<&[u8]> = now(self.storage.fetch_item(&mut self.buffer, key)).map_err(fault)?;
+        let found: Option<&[u8]> =
+            now(self.storage.fetch_item(&mut self.buffer, key)).map_err(fault)?;
         Ok(found.map(|found| {
             value[..found.len()].copy_from_slice(found);
             found.len()

@@ -7,7 +7,8 @@ use steadyfs_compress::{Error, PackedFile};
 use steadyfs_sim::{Metered, Nand, NandTiming};
 
 /// A small chip: a few writes make it erase.
-pub const SMALL: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 160, programs_bytes: false };
+pub const SMALL: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 160, programs_bytes: false };
 
 pub fn chip() -> Nand {
     Nand::with_geometry(SMALL, NandTiming::ROUND, 1)
@@ -21,7 +22,12 @@ pub fn format(chip: Nand) -> (Nand, Vec<u8>) {
 /// Returns a new volume with transactions of `transaction_pages` pages, and the memory that it
 /// takes.
 pub fn format_with(chip: Nand, transaction_pages: u16) -> (Nand, Vec<u8>) {
-    let config = Config { pages_per_logical_page: 2, transaction_pages, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
+    let config = Config {
+        pages_per_logical_page: 2,
+        transaction_pages,
+        overlay_entries: 120,
+        ..Config::for_geometry(&SMALL)
+    };
     let mut memory = vec![0; config.memory_bytes(&SMALL) + 12 * 8];
     (FileSystem::format(chip, &config, &mut memory).expect("a volume"), memory)
 }
@@ -55,17 +61,22 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % n as u64) as usize
     }
 
     /// Returns text, noise or zeros.
     pub fn content(&mut self, bytes: usize) -> Vec<u8> {
-        const WORDS: [&str; 8] = ["degrees ", "at ", "21.5 ", "the ", "sensor ", "of ", "valve ", "\n"];
+        const WORDS: [&str; 8] =
+            ["degrees ", "at ", "21.5 ", "the ", "sensor ", "of ", "valve ", "\n"];
         match self.below(4) {
             0 => (0..bytes).map(|_| self.below(256) as u8).collect(),
             1 if self.below(3) == 0 => vec![0; bytes],
-            _ => std::iter::repeat_with(|| WORDS[self.below(8)].bytes()).flatten().take(bytes).collect(),
+            _ => std::iter::repeat_with(|| WORDS[self.below(8)].bytes())
+                .flatten()
+                .take(bytes)
+                .collect(),
         }
     }
 }
@@ -130,7 +141,11 @@ pub fn states(before: &[u8], step: &Step, chunk: usize) -> Vec<Vec<u8>> {
 }
 
 /// Makes a step.
-pub fn make<F: Flash>(fs: &mut FileSystem<'_, F>, file: &mut PackedFile<Vec<u8>>, step: &Step) -> Result<(), Error> {
+pub fn make<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    file: &mut PackedFile<Vec<u8>>,
+    step: &Step,
+) -> Result<(), Error> {
     match step {
         Step::Write { offset, data } => file.write(fs, *offset as u64, data),
         Step::Append { data } => file.append(fs, data),

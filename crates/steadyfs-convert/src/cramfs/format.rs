@@ -13,7 +13,9 @@ pub(super) fn checksum(image: &[u8], at: usize) -> u32 {
 
 /// Returns the offset of the superblock, if there is one.
 pub(super) fn superblock_at(image: &[u8]) -> Option<usize> {
-    [0, BOOT_BYTES as usize].into_iter().find(|&at| image.get(at..).and_then(ByteOrder::of).is_some())
+    [0, BOOT_BYTES as usize]
+        .into_iter()
+        .find(|&at| image.get(at..).and_then(ByteOrder::of).is_some())
 }
 
 /// Returns true if an image begins as a cramfs image, in either byte order, behind boot code or

@@ -31,15 +31,26 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// [`Error::DirectoryTwice`].
     pub fn new(tree: &'a Tree) -> Result<Self, Error> {
-        let mut plan = Self { nodes: vec![Node { inode: 0, name: b"", parent: 0, directory_bytes: 0, is_first: true }] };
+        let mut plan = Self {
+            nodes: vec![Node {
+                inode: 0,
+                name: b"",
+                parent: 0,
+                directory_bytes: 0,
+                is_first: true,
+            }],
+        };
         let mut seen = vec![false; tree.inodes().len()];
         seen[0] = true;
         let mut waiting = VecDeque::from([0]);
         while let Some(parent) = waiting.pop_front() {
-            let Kind::Directory(entries) = &tree.inode(plan.nodes[parent].inode).kind else { continue };
+            let Kind::Directory(entries) = &tree.inode(plan.nodes[parent].inode).kind else {
+                continue;
+            };
             for (name, &inode) in entries {
                 let is_first = !std::mem::replace(&mut seen[inode], true);
-                plan.nodes[parent].directory_bytes += (ENTRY_BYTES + name.len().next_multiple_of(4)) as u64;
+                plan.nodes[parent].directory_bytes +=
+                    (ENTRY_BYTES + name.len().next_multiple_of(4)) as u64;
                 plan.nodes.push(Node { inode, name, parent, directory_bytes: 0, is_first });
                 let number = plan.nodes.len() - 1;
                 match tree.inode(inode).is_directory() {
@@ -59,7 +70,8 @@ impl<'a> Plan<'a> {
             number = self.nodes[number].parent;
             names.push(self.nodes[number].name);
         }
-        let path: Vec<u8> = names.into_iter().rev().flat_map(|name| [b"/", name].concat()).collect();
+        let path: Vec<u8> =
+            names.into_iter().rev().flat_map(|name| [b"/", name].concat()).collect();
         String::from_utf8_lossy(&path).into_owned()
     }
 }
@@ -85,7 +97,10 @@ mod tests {
         let plan = Plan::new(&tree).expect("a tree");
         let paths: Vec<_> = (0..plan.nodes.len()).map(|number| plan.path(number)).collect();
         assert_eq!(paths, ["/", "/a", "/b", "/a/deep", "/a/five5", "/b/file"]);
-        assert_eq!(plan.nodes.iter().map(|node| node.directory_bytes).collect::<Vec<_>>(), [32, 36, 16, 0, 0, 0]);
+        assert_eq!(
+            plan.nodes.iter().map(|node| node.directory_bytes).collect::<Vec<_>>(),
+            [32, 36, 16, 0, 0, 0]
+        );
         assert_eq!(plan.nodes.iter().filter(|node| !node.is_first).count(), 1);
     }
 

@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use super::format::{
-    BLOCK_BYTES, ByteOrder, ENTRY_BYTES, Entry, FLAG_VERSION_2, IMAGE_BYTES_MAX, SUPERBLOCK_BYTES, Superblock, checksum,
-    superblock_at,
+    BLOCK_BYTES, ByteOrder, ENTRY_BYTES, Entry, FLAG_VERSION_2, IMAGE_BYTES_MAX, SUPERBLOCK_BYTES,
+    Superblock, checksum, superblock_at,
 };
 use crate::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use std::collections::BTreeMap;
@@ -30,7 +30,8 @@ pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let image = whole(image, at, &superblock)?;
     let mut memory = vec![0; Cramfs::<InRam<'_>>::MEMORY_BYTES];
     let pages = Cramfs::mount(InRam::new(image), &mut memory).map_err(|_| Error::NotCramfs)?;
-    let (tree, names, taken, waiting) = (Tree::new(limit), vec![(0, 0..0)], BTreeMap::new(), Vec::new());
+    let (tree, names, taken, waiting) =
+        (Tree::new(limit), vec![(0, 0..0)], BTreeMap::new(), Vec::new());
     let mut reader = Reader { image, order: superblock.order, pages, tree, names, taken, waiting };
     reader.read(&superblock.root)?;
     Ok(reader.tree)
@@ -111,9 +112,15 @@ impl Reader<'_, '_> {
         let mut at = start;
         while at < end {
             let entry = Entry::parse(self.order, &image[..end], at);
-            let name = entry.map(|entry| at + ENTRY_BYTES..at + ENTRY_BYTES + entry.name_bytes).filter(|name| name.end <= end);
+            let name = entry
+                .map(|entry| at + ENTRY_BYTES..at + ENTRY_BYTES + entry.name_bytes)
+                .filter(|name| name.end <= end);
             let (Some(entry), Some(name)) = (entry, name) else {
-                return Err(Error::Directory { path: self.path(directory.index), offset: start, end });
+                return Err(Error::Directory {
+                    path: self.path(directory.index),
+                    offset: start,
+                    end,
+                });
             };
             at = name.end;
             let zeros = image[name.clone()].iter().rev().take_while(|&&byte| byte == 0).count();
@@ -122,7 +129,12 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn entry(&mut self, directory: &Waiting, entry: &Entry, name: Range<usize>) -> Result<(), Error> {
+    fn entry(
+        &mut self,
+        directory: &Waiting,
+        entry: &Entry,
+        name: Range<usize>,
+    ) -> Result<(), Error> {
         let path_bytes = directory.path_bytes + 1 + name.len();
         let parent = directory.index;
         let tree_error = |reader: &Self, source| Error::Tree { path: reader.path(parent), source };
@@ -137,7 +149,12 @@ impl Reader<'_, '_> {
     }
 
     /// Returns the kind of an entry, with its content.
-    fn kind(&mut self, entry: &Entry, parent: InodeIndex, name: Range<usize>) -> Result<Kind, Error> {
+    fn kind(
+        &mut self,
+        entry: &Entry,
+        parent: InodeIndex,
+        name: Range<usize>,
+    ) -> Result<Kind, Error> {
         Ok(match entry.mode >> 12 {
             0o01 => Kind::Fifo,
             0o02 => device(entry, false),
@@ -150,7 +167,12 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn content(&mut self, entry: &Entry, parent: InodeIndex, name: Range<usize>) -> Result<Vec<u8>, Error> {
+    fn content(
+        &mut self,
+        entry: &Entry,
+        parent: InodeIndex,
+        name: Range<usize>,
+    ) -> Result<Vec<u8>, Error> {
         if u64::from(entry.size) > self.tree.bytes_left() {
             let source = TreeError::Bytes(self.tree.limit().bytes);
             return Err(Error::Tree { path: self.path(parent), source });
@@ -166,7 +188,11 @@ impl Reader<'_, '_> {
         let mut content = vec![0; entry.size as usize];
         for (page, out) in content.chunks_mut(BLOCK_BYTES).enumerate() {
             let read = self.pages.read_content(&node, (page * BLOCK_BYTES) as u64, out);
-            read.map_err(|source| Error::Page { path: self.path_of(parent, name.clone()), page, source })?;
+            read.map_err(|source| Error::Page {
+                path: self.path_of(parent, name.clone()),
+                page,
+                source,
+            })?;
         }
         Ok(content)
     }

@@ -2,8 +2,9 @@
 
 use super::error::Error;
 use super::format::{
-    BLOCK_BYTES, BOOT_BYTES, ByteOrder, CONTENT_BYTES_END, ENTRY_BYTES, Entry, FLAG_HOLES, FLAG_SORTED, FLAG_VERSION_2,
-    NAME_BYTES_MAX, OFFSET_END, SUPERBLOCK_BYTES, Superblock, checksum,
+    BLOCK_BYTES, BOOT_BYTES, ByteOrder, CONTENT_BYTES_END, ENTRY_BYTES, Entry, FLAG_HOLES,
+    FLAG_SORTED, FLAG_VERSION_2, NAME_BYTES_MAX, OFFSET_END, SUPERBLOCK_BYTES, Superblock,
+    checksum,
 };
 use super::plan::{Node, Plan};
 use crate::{Inode, InodeIndex, Kind, Tree};
@@ -153,13 +154,24 @@ impl<'a> Writer<'a> {
             Kind::Device { is_block, major, minor } => {
                 (if *is_block { 0o06 } else { 0o02 }, self.device(number, *major, *minor)?, 0)
             }
-            Kind::Directory(_) => (0o04, directory_bytes as u32, if directory_bytes == 0 { 0 } else { offsets[number] }),
+            Kind::Directory(_) => (
+                0o04,
+                directory_bytes as u32,
+                if directory_bytes == 0 { 0 } else { offsets[number] },
+            ),
             Kind::File(content) => (0o10, content.len() as u32, self.content(number, content)?),
             Kind::Symlink(target) => (0o12, target.len() as u32, self.content(number, target)?),
             Kind::Socket => (0o14, 0, 0),
         };
         let mode = kind << 12 | (inode.mode & 0o7777);
-        Ok(Entry { mode, uid: inode.uid as u16, size, gid, name_bytes: name.len().next_multiple_of(4), offset })
+        Ok(Entry {
+            mode,
+            uid: inode.uid as u16,
+            size,
+            gid,
+            name_bytes: name.len().next_multiple_of(4),
+            offset,
+        })
     }
 
     fn emit_entry(&mut self, number: usize, entry: &[u8; ENTRY_BYTES]) {
@@ -259,7 +271,13 @@ impl<'a> Writer<'a> {
         self.image
     }
 
-    fn limit(&self, number: usize, what: &'static str, found: u64, limit: u64) -> Result<(), Error> {
+    fn limit(
+        &self,
+        number: usize,
+        what: &'static str,
+        found: u64,
+        limit: u64,
+    ) -> Result<(), Error> {
         match found > limit {
             true => Err(Error::TooLarge { path: self.plan.path(number), what, found, limit }),
             false => Ok(()),

@@ -31,7 +31,8 @@ impl<'n, 'a> Attributes<'n, 'a> {
             *sequence = node.sequence.max(*sequence);
         }
         let held = newest.into_iter().filter(|(_, sequence)| sequence & 1 == 0);
-        let references = held.map(|((inode, number), sequence)| ((inode, sequence), number)).collect();
+        let references =
+            held.map(|((inode, number), sequence)| ((inode, sequence), number)).collect();
         Self { order: nodes.order, values, references }
     }
 
@@ -39,7 +40,9 @@ impl<'n, 'a> Attributes<'n, 'a> {
     /// and invalid lists of access rights are left out.
     pub fn of(&self, inode: u32) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let references = self.references.range((inode, 0)..=(inode, u32::MAX));
-        let values = references.filter_map(|(_, number)| self.values.get(number)).filter(|node| node.version != REMOVED);
+        let values = references
+            .filter_map(|(_, number)| self.values.get(number))
+            .filter(|node| node.version != REMOVED);
         values.filter_map(|node| self.named(node)).collect()
     }
 

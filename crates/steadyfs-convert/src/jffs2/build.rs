@@ -35,14 +35,21 @@ pub(super) fn build(nodes: &Nodes<'_>, limit: Limit) -> Result<Tree, Error> {
 fn names<'a>(entries: &[EntryNode<'a>]) -> Names<'a> {
     let mut newest: BTreeMap<u32, BTreeMap<&'a [u8], (u32, u32)>> = BTreeMap::new();
     for entry in entries {
-        let found = newest.entry(entry.directory).or_default().entry(entry.name).or_insert((entry.version, entry.inode));
+        let found = newest
+            .entry(entry.directory)
+            .or_default()
+            .entry(entry.name)
+            .or_insert((entry.version, entry.inode));
         if entry.version >= found.0 {
             *found = (entry.version, entry.inode);
         }
     }
     let held = |names: BTreeMap<&'a [u8], (u32, u32)>| {
-        let names: BTreeMap<_, _> =
-            names.into_iter().map(|(name, (_, inode))| (name, inode)).filter(|&(_, inode)| inode != 0).collect();
+        let names: BTreeMap<_, _> = names
+            .into_iter()
+            .map(|(name, (_, inode))| (name, inode))
+            .filter(|&(_, inode)| inode != 0)
+            .collect();
         names
     };
     newest.into_iter().map(|(directory, names)| (directory, held(names))).collect()
@@ -81,8 +88,12 @@ impl From<TreeError> for Trouble {
 impl Trouble {
     fn of(self, path: String) -> Error {
         match self {
-            Self::Bad(BadNode { at, expected_bytes, fault: Fault::Unpack }) => Error::Unpack { path, at, expected_bytes },
-            Self::Bad(BadNode { at, fault: Fault::Compressor(compressor), .. }) => Error::Compressor { path, at, compressor },
+            Self::Bad(BadNode { at, expected_bytes, fault: Fault::Unpack }) => {
+                Error::Unpack { path, at, expected_bytes }
+            }
+            Self::Bad(BadNode { at, fault: Fault::Compressor(compressor), .. }) => {
+                Error::Compressor { path, at, compressor }
+            }
             Self::Tree(error) => Error::Tree { path, error },
             Self::Mode(mode) => Error::Mode { path, mode },
             Self::Twice => Error::DirectoryTwice { path },
@@ -125,7 +136,12 @@ impl<'a> Builder<'_, 'a> {
 
     /// Adds a name of an inode. Makes the inode if it is not in the tree yet. Returns `None` if the
     /// inode has no sound node.
-    fn entry(&mut self, directory: InodeIndex, name: &[u8], inode: u32) -> Result<Option<InodeIndex>, Trouble> {
+    fn entry(
+        &mut self,
+        directory: InodeIndex,
+        name: &[u8],
+        inode: u32,
+    ) -> Result<Option<InodeIndex>, Trouble> {
         let index = match self.done.get(&inode) {
             Some(&index) if self.tree.inode(index).is_directory() => return Err(Trouble::Twice),
             Some(&index) => index,

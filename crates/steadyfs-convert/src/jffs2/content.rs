@@ -22,7 +22,11 @@ pub(super) fn newest<'a, 'n>(parts: &'n [InodeNode<'a>]) -> Option<&'n InodeNode
 /// # Errors
 /// [`BadNode`] if it does not unpack.
 pub(super) fn unpack(part: &InodeNode<'_>) -> Result<Vec<u8>, BadNode> {
-    unpack::unpack(part).map_err(|fault| BadNode { at: part.at, expected_bytes: part.unpacked_bytes, fault })
+    unpack::unpack(part).map_err(|fault| BadNode {
+        at: part.at,
+        expected_bytes: part.unpacked_bytes,
+        fault,
+    })
 }
 
 /// Makes the bytes of a file. Each byte comes from the newest part that has it, or is zero without

@@ -8,10 +8,14 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// The image has no node of JFFS2.
-    #[error("no node of JFFS2 is in these bytes; expected a header with the magic 0x1985 and a right checksum")]
+    #[error(
+        "no node of JFFS2 is in these bytes; expected a header with the magic 0x1985 and a right checksum"
+    )]
     NoJffs2,
     /// The image has a node of an unknown type that a reader must not skip.
-    #[error("the node at byte {at} has the type {kind:#06x}, which is not known and may not be passed over")]
+    #[error(
+        "the node at byte {at} has the type {kind:#06x}, which is not known and may not be passed over"
+    )]
     UnknownNode {
         /// Offset of the node in the image, in bytes.
         at: usize,
@@ -31,7 +35,9 @@ pub enum Error {
         compressor: String,
     },
     /// The checksum of a node is right, but its content does not unpack.
-    #[error("{path}: the node at byte {at} does not unpack to the {expected_bytes} bytes it promises")]
+    #[error(
+        "{path}: the node at byte {at} does not unpack to the {expected_bytes} bytes it promises"
+    )]
     Unpack {
         /// The file.
         path: String,

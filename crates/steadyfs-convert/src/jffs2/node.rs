@@ -138,7 +138,8 @@ impl<'a> EntryNode<'a> {
         if crc(&head[..32]) != order.u32(head, 32) || crc(name) != order.u32(head, 36) {
             return None;
         }
-        let (directory, version, inode) = (order.u32(head, 12), order.u32(head, 16), order.u32(head, 20));
+        let (directory, version, inode) =
+            (order.u32(head, 12), order.u32(head, 16), order.u32(head, 20));
         Some(Self { directory, version, inode, name })
     }
 }
@@ -153,7 +154,13 @@ impl<'a> AttributeNode<'a> {
             return None;
         }
         let (name, value) = (&data[..name_bytes], &data[name_bytes + 1..]);
-        Some(Self { number: order.u32(head, 12), version: order.u32(head, 16), prefix: head[20], name, value })
+        Some(Self {
+            number: order.u32(head, 12),
+            version: order.u32(head, 16),
+            prefix: head[20],
+            name,
+            value,
+        })
     }
 }
 
@@ -164,6 +171,10 @@ impl ReferenceNode {
         if crc(&head[..24]) != order.u32(head, 24) {
             return None;
         }
-        Some(Self { inode: order.u32(head, 12), number: order.u32(head, 16), sequence: order.u32(head, 20) })
+        Some(Self {
+            inode: order.u32(head, 12),
+            number: order.u32(head, 16),
+            sequence: order.u32(head, 20),
+        })
     }
 }

@@ -79,7 +79,8 @@ fn first_order(image: &[u8]) -> Option<Order> {
 /// four.
 pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     let order = first_order(image).ok_or(Error::NoJffs2)?;
-    let (inodes, entries, attributes, references) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
+    let (inodes, entries, attributes, references) =
+        (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
     let mut nodes = Nodes { order, inodes, entries, attributes, references, unsound: 0 };
     let mut at = 0;
     while at + HEADER_BYTES <= image.len() {
@@ -127,14 +128,18 @@ impl<'a> Nodes<'a> {
             INODE => {
                 let inode = InodeNode::parse(node, self.order, at);
                 let is_sound = inode.is_some();
-                inode.into_iter().for_each(|inode| self.inodes.entry(inode.inode).or_default().push(inode));
+                inode
+                    .into_iter()
+                    .for_each(|inode| self.inodes.entry(inode.inode).or_default().push(inode));
                 is_sound
             }
             ENTRY => add(&mut self.entries, EntryNode::parse(node, self.order)),
             ATTRIBUTE => add(&mut self.attributes, AttributeNode::parse(node, self.order)),
             REFERENCE => add(&mut self.references, ReferenceNode::parse(node, self.order)),
             _ if kind & ACCURATE == 0 => true,
-            _ if kind & MUST_BE_KNOWN == MUST_BE_KNOWN => return Err(Error::UnknownNode { at, kind }),
+            _ if kind & MUST_BE_KNOWN == MUST_BE_KNOWN => {
+                return Err(Error::UnknownNode { at, kind });
+            }
             _ => true,
         };
         self.unsound += u64::from(!is_sound);

@@ -41,7 +41,13 @@ pub(super) struct Attributes<'a> {
 impl<'a> Attributes<'a> {
     /// Starts without lists. `drops_others` leaves out attributes that the format does not support.
     pub(super) fn new(is_plain: bool, drops_others: bool) -> Self {
-        Self { lists: Metadata::new(is_plain), table: Vec::new(), known: HashMap::new(), values: HashMap::new(), drops_others }
+        Self {
+            lists: Metadata::new(is_plain),
+            table: Vec::new(),
+            known: HashMap::new(),
+            values: HashMap::new(),
+            drops_others,
+        }
     }
 
     /// Returns true if no inode has attributes.
@@ -60,9 +66,15 @@ impl<'a> Attributes<'a> {
         for (name, value) in attributes {
             match (split(name), self.drops_others) {
                 (None, true) => continue,
-                (None, false) => return Err(WriteError::AttributeName { path: path(), name: text(name) }),
+                (None, false) => {
+                    return Err(WriteError::AttributeName { path: path(), name: text(name) });
+                }
                 (Some(_), _) if value.len() > VALUE_BYTES_MAX => {
-                    return Err(WriteError::AttributeValue { path: path(), name: text(name), bytes: value.len() });
+                    return Err(WriteError::AttributeValue {
+                        path: path(),
+                        name: text(name),
+                        bytes: value.len(),
+                    });
                 }
                 (Some(_), _) => list.push((&name[..], &value[..])),
             }
@@ -75,7 +87,12 @@ impl<'a> Attributes<'a> {
     }
 
     /// Appends lists, table and head to the image. Returns the begin of the head.
-    pub(super) fn append_to(self, image: &mut Vec<u8>, is_plain: bool, packer: &mut Packer) -> Result<u64, WriteError> {
+    pub(super) fn append_to(
+        self,
+        image: &mut Vec<u8>,
+        is_plain: bool,
+        packer: &mut Packer,
+    ) -> Result<u64, WriteError> {
         let start = image.len() as u64;
         let (lists, _) = self.lists.finish(packer)?;
         image.extend(lists);
@@ -99,10 +116,16 @@ impl<'a> Attributes<'a> {
     }
 
     /// Appends an attribute. Returns its bytes in the list.
-    fn append(&mut self, name: &[u8], value: &'a [u8], packer: &mut Packer) -> Result<usize, WriteError> {
+    fn append(
+        &mut self,
+        name: &[u8],
+        value: &'a [u8],
+        packer: &mut Packer,
+    ) -> Result<usize, WriteError> {
         let Some((prefix, rest)) = split(name) else { return Ok(0) };
         // A reference has eight bytes, and makes the reader decode another block.
-        let earlier = self.values.get(value).filter(|_| value.len() > 8).map(|place| place.to_le_bytes());
+        let earlier =
+            self.values.get(value).filter(|_| value.len() > 8).map(|place| place.to_le_bytes());
         let kind = prefix | if earlier.is_some() { ELSEWHERE } else { 0 };
         let head = [&kind.to_le_bytes()[..], &(rest.len() as u16).to_le_bytes(), rest].concat();
         self.lists.append(&head, packer)?;
@@ -120,7 +143,8 @@ impl<'a> Attributes<'a> {
 /// support it.
 fn split(name: &[u8]) -> Option<(u16, &[u8])> {
     let mut prefixes = (0..).zip(PREFIXES);
-    let (prefix, rest) = prefixes.find_map(|(number, prefix)| Some((number, name.strip_prefix(prefix)?)))?;
+    let (prefix, rest) =
+        prefixes.find_map(|(number, prefix)| Some((number, name.strip_prefix(prefix)?)))?;
     (!rest.is_empty() && name.len() <= 255 && !name.contains(&0)).then_some((prefix, rest))
 }
 
@@ -142,7 +166,10 @@ mod tests {
     fn added(maps: &[Map], drops_others: bool) -> Result<(Vec<u32>, usize), WriteError> {
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096)?;
         let mut all = Attributes::new(true, drops_others);
-        let indices = maps.iter().map(|map| all.add(map, &mut packer, || "/f".into())).collect::<Result<_, _>>()?;
+        let indices = maps
+            .iter()
+            .map(|map| all.add(map, &mut packer, || "/f".into()))
+            .collect::<Result<_, _>>()?;
         let mut image = Vec::new();
         all.append_to(&mut image, true, &mut packer)?;
         Ok((indices, image.len()))
@@ -151,9 +178,11 @@ mod tests {
     #[test]
     fn equal_lists_are_one_and_equal_values_are_stored_once() {
         let one = map(&[("user.a", &[1; 1000]), ("security.b", b"x")]);
-        let (indices, once) = added(&[one.clone(), one.clone(), Map::new()], false).expect("attributes");
+        let (indices, once) =
+            added(&[one.clone(), one.clone(), Map::new()], false).expect("attributes");
         assert_eq!(indices, [0, 0, NO_ATTRIBUTES]);
-        let (indices, twice) = added(&[one.clone(), map(&[("trusted.c", &[1; 1000])])], false).expect("attributes");
+        let (indices, twice) =
+            added(&[one.clone(), map(&[("trusted.c", &[1; 1000])])], false).expect("attributes");
         assert_eq!((indices, twice), (vec![0, 1], once + 16 + 5 + 4 + 8));
     }
 
@@ -161,7 +190,10 @@ mod tests {
     fn names_that_the_format_does_not_hold_are_refused_or_dropped() {
         for name in ["system.posix_acl_access", "user.", "user", ""] {
             let maps = [map(&[(name, b"x")])];
-            assert_eq!(added(&maps, false), Err(WriteError::AttributeName { path: "/f".into(), name: name.into() }));
+            assert_eq!(
+                added(&maps, false),
+                Err(WriteError::AttributeName { path: "/f".into(), name: name.into() })
+            );
             assert_eq!(added(&maps, true).expect("it is dropped").0, [NO_ATTRIBUTES]);
         }
         let long = [map(&[("user.a", &[0; 65537])])];

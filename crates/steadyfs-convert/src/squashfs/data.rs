@@ -54,13 +54,30 @@ pub(super) struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// Begins behind the bytes of the image.
-    pub(super) fn new(image: Vec<u8>, block_bytes: usize, packs_tails: bool, open_fragments: usize) -> Self {
+    pub(super) fn new(
+        image: Vec<u8>,
+        block_bytes: usize,
+        packs_tails: bool,
+        open_fragments: usize,
+    ) -> Self {
         let fragments = Fragments::new(block_bytes, open_fragments);
-        Self { image, block_bytes, packs_tails, contents: HashMap::new(), rows: HashMap::new(), fragments }
+        Self {
+            image,
+            block_bytes,
+            packs_tails,
+            contents: HashMap::new(),
+            rows: HashMap::new(),
+            fragments,
+        }
     }
 
     /// Adds the content of all files at and below an inode that are not added yet, by name.
-    pub(super) fn add_below(&mut self, tree: &'a Tree, inode: InodeIndex, packer: &mut Packer) -> Result<(), WriteError> {
+    pub(super) fn add_below(
+        &mut self,
+        tree: &'a Tree,
+        inode: InodeIndex,
+        packer: &mut Packer,
+    ) -> Result<(), WriteError> {
         let mut waiting = vec![inode];
         while let Some(inode) = waiting.pop() {
             match &tree.inode(inode).kind {
@@ -83,10 +100,15 @@ impl<'a> Data<'a> {
 
     fn add(&mut self, bytes: &'a [u8], packer: &mut Packer) -> Result<Content, WriteError> {
         let is_short = bytes.len() < self.block_bytes;
-        let tail_bytes = if is_short || self.packs_tails { bytes.len() % self.block_bytes } else { 0 };
+        let tail_bytes =
+            if is_short || self.packs_tails { bytes.len() % self.block_bytes } else { 0 };
         let (whole, tail) = bytes.split_at(bytes.len() - tail_bytes);
         let blocks = self.add_blocks(whole, packer)?;
-        let fragment = if tail.is_empty() { None } else { Some(self.fragments.add(tail, &mut self.image, packer)?) };
+        let fragment = if tail.is_empty() {
+            None
+        } else {
+            Some(self.fragments.add(tail, &mut self.image, packer)?)
+        };
         Ok(Content { blocks, fragment })
     }
 
@@ -123,7 +145,12 @@ mod tests {
         let mut tree = Tree::new(Limit::default());
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");
         for (number, file) in files.iter().enumerate() {
-            tree.insert(0, format!("{number:03}").as_bytes(), Inode::new(Kind::File(file.clone()), 0o644)).expect("a name");
+            tree.insert(
+                0,
+                format!("{number:03}").as_bytes(),
+                Inode::new(Kind::File(file.clone()), 0o644),
+            )
+            .expect("a name");
         }
         let mut data = Data::new(vec![0; 96], 4096, packs_tails, 4);
         data.add_below(&tree, 0, &mut packer).expect("memory");
@@ -167,7 +194,11 @@ mod tests {
         assert_eq!(
             alone[0],
             Content {
-                blocks: Blocks { start: 96, sizes: vec![4096 | PLAIN_DATA, 904 | PLAIN_DATA], sparse_bytes: 0 },
+                blocks: Blocks {
+                    start: 96,
+                    sizes: vec![4096 | PLAIN_DATA, 904 | PLAIN_DATA],
+                    sparse_bytes: 0
+                },
                 fragment: None
             }
         );

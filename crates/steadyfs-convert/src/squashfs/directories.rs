@@ -52,7 +52,11 @@ pub(super) struct Listing {
 ///
 /// # Errors
 /// [`WriteError::TooLarge`] if a field is too small for a size; errors of the packer.
-pub(super) fn append_entries(table: &mut Metadata, entries: &[Entry], packer: &mut Packer) -> Result<Listing, WriteError> {
+pub(super) fn append_entries(
+    table: &mut Metadata,
+    entries: &[Entry],
+    packer: &mut Packer,
+) -> Result<Listing, WriteError> {
     let place = table.place()?;
     if entries.is_empty() {
         return Ok(Listing::default());
@@ -80,7 +84,10 @@ pub(super) fn append_entries(table: &mut Metadata, entries: &[Entry], packer: &m
 impl Listing {
     /// Records that a part of the list begins here.
     fn add_index(&mut self, block: u32, name: &[u8]) -> Result<(), WriteError> {
-        self.index_count = self.index_count.checked_add(1).ok_or(WriteError::TooLarge("the index of a directory"))?;
+        self.index_count = self
+            .index_count
+            .checked_add(1)
+            .ok_or(WriteError::TooLarge("the index of a directory"))?;
         for word in [self.bytes, block, name.len() as u32 - 1] {
             self.index.extend(word.to_le_bytes());
         }
@@ -108,7 +115,9 @@ fn run_length(entries: &[Entry], room: usize) -> usize {
         let begins_in_block = bytes < room;
         bytes += entry_bytes(entry);
         let delta = i64::from(entry.number) - i64::from(entries[0].number);
-        begins_in_block && entry.place.block == entries[0].place.block && i16::try_from(delta).is_ok()
+        begins_in_block
+            && entry.place.block == entries[0].place.block
+            && i16::try_from(delta).is_ok()
     };
     entries.iter().take(ENTRIES_MAX).take_while(shares).count().max(1)
 }
@@ -120,8 +129,10 @@ fn entry_bytes(entry: &Entry) -> usize {
 /// Makes a header and its entries.
 fn run_bytes(run: &[Entry]) -> Vec<u8> {
     let base = run[0].number;
-    let mut bytes: Vec<u8> =
-        [run.len() as u32 - 1, run[0].place.block, base].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = [run.len() as u32 - 1, run[0].place.block, base]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
     for entry in run {
         let delta = entry.number.wrapping_sub(base) as u16;
         for half in [entry.place.offset, delta, entry.kind, entry.name.len() as u16 - 1] {
@@ -145,7 +156,8 @@ mod tests {
         table.append(&vec![0; offset], &mut packer).expect("memory");
         let listing = append_entries(&mut table, entries, &mut packer).expect("memory");
         let (blocks, _) = table.finish(&mut packer).expect("memory");
-        let content = blocks.chunks(METADATA_BYTES + 2).flat_map(|block| block[2..].to_vec()).collect();
+        let content =
+            blocks.chunks(METADATA_BYTES + 2).flat_map(|block| block[2..].to_vec()).collect();
         (listing, content)
     }
 
@@ -181,8 +193,10 @@ mod tests {
 
     #[test]
     fn the_index_finds_the_block_of_each_name() {
-        let names: Vec<Vec<u8>> = (0..3000).map(|n| format!("file{n:05}{}", "x".repeat(n % 90)).into_bytes()).collect();
-        let entries: Vec<_> = names.iter().zip(0u32..).map(|(name, n)| entry(name, n + 1, n / 200 * 5000)).collect();
+        let names: Vec<Vec<u8>> =
+            (0..3000).map(|n| format!("file{n:05}{}", "x".repeat(n % 90)).into_bytes()).collect();
+        let entries: Vec<_> =
+            names.iter().zip(0u32..).map(|(name, n)| entry(name, n + 1, n / 200 * 5000)).collect();
         for offset in [0, 1, 500, 8180, 8191, 8192, 10_000] {
             let (listing, content) = written(&entries, offset);
             assert_eq!(offset + listing.bytes as usize, content.len());
@@ -196,12 +210,22 @@ mod tests {
                         break;
                     }
                     part = word(index, 0);
-                    assert_eq!(word(index, 4), (offset + part) / METADATA_BYTES * (METADATA_BYTES + 2));
+                    assert_eq!(
+                        word(index, 4),
+                        (offset + part) / METADATA_BYTES * (METADATA_BYTES + 2)
+                    );
                     index = &index[12 + name_bytes..];
                 }
-                assert_eq!(looked_up(&content, offset + part, content.len(), name), Some(number), "{offset}");
+                assert_eq!(
+                    looked_up(&content, offset + part, content.len(), name),
+                    Some(number),
+                    "{offset}"
+                );
             }
-            assert_eq!(usize::from(listing.index_count), (content.len() - 1) / METADATA_BYTES - offset / METADATA_BYTES);
+            assert_eq!(
+                usize::from(listing.index_count),
+                (content.len() - 1) / METADATA_BYTES - offset / METADATA_BYTES
+            );
         }
     }
 
@@ -216,8 +240,13 @@ mod tests {
 
     #[test]
     fn numbers_that_are_far_apart_have_headers_of_their_own() {
-        let entries =
-            [entry(b"a", 40_000, 0), entry(b"b", 7232, 0), entry(b"c", 72_767, 0), entry(b"d", 1, 0), entry(b"e", 2, 9)];
+        let entries = [
+            entry(b"a", 40_000, 0),
+            entry(b"b", 7232, 0),
+            entry(b"c", 72_767, 0),
+            entry(b"d", 1, 0),
+            entry(b"e", 2, 9),
+        ];
         let (listing, content) = written(&entries, 0);
         assert_eq!(listing.bytes, 3 * 12 + 5 * 9);
         for (name, number) in [(b"a", 40_000), (b"b", 7232), (b"c", 72_767), (b"d", 1), (b"e", 2)] {

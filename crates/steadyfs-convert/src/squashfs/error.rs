@@ -23,7 +23,9 @@ pub enum WriteError {
         expected: &'static str,
     },
     /// A directory has two names, or contains itself.
-    #[error("the directory {0:?} has a second name or holds itself; expected one name for each directory")]
+    #[error(
+        "the directory {0:?} has a second name or holds itself; expected one name for each directory"
+    )]
     DirectoryTwice(String),
     /// A name refers to an inode that the tree does not have.
     #[error("the directory {0:?} names an inode that the tree does not have")]
@@ -47,7 +49,9 @@ pub enum WriteError {
         minor: u32,
     },
     /// The tree has more owners and groups than the format supports.
-    #[error("at {0:?} there are more than 65535 different owners and groups, what the format holds")]
+    #[error(
+        "at {0:?} there are more than 65535 different owners and groups, what the format holds"
+    )]
     Ids(String),
     /// The format does not support the name of an attribute.
     #[error(

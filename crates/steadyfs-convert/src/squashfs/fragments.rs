@@ -41,12 +41,23 @@ impl<'a> Fragments<'a> {
     /// Starts without blocks. Each block takes `block_bytes`, and `open_max` blocks are open at a
     /// time, at least one.
     pub(super) fn new(block_bytes: usize, open_max: usize) -> Self {
-        Self { block_bytes, open_max: open_max.max(1), open: Vec::new(), closed: Vec::new(), known: HashMap::new() }
+        Self {
+            block_bytes,
+            open_max: open_max.max(1),
+            open: Vec::new(),
+            closed: Vec::new(),
+            known: HashMap::new(),
+        }
     }
 
     /// Finds a place for the end of a file, which is shorter than a block. Equal ends share one
     /// place.
-    pub(super) fn add(&mut self, tail: &'a [u8], image: &mut Vec<u8>, packer: &mut Packer) -> Result<FragmentPlace, WriteError> {
+    pub(super) fn add(
+        &mut self,
+        tail: &'a [u8],
+        image: &mut Vec<u8>,
+        packer: &mut Packer,
+    ) -> Result<FragmentPlace, WriteError> {
         if let Some(&place) = self.known.get(tail) {
             return Ok(place);
         }
@@ -64,7 +75,11 @@ impl<'a> Fragments<'a> {
     }
 
     /// Closes all blocks.
-    pub(super) fn close_all(&mut self, image: &mut Vec<u8>, packer: &mut Packer) -> Result<(), WriteError> {
+    pub(super) fn close_all(
+        &mut self,
+        image: &mut Vec<u8>,
+        packer: &mut Packer,
+    ) -> Result<(), WriteError> {
         while !self.open.is_empty() {
             self.close(0, image, packer)?;
         }
@@ -73,18 +88,28 @@ impl<'a> Fragments<'a> {
 
     /// Makes the entries of the table of fragments.
     pub(super) fn table(&self) -> Vec<u8> {
-        let entry = |&(start, size): &(u64, u32)| [&start.to_le_bytes()[..], &size.to_le_bytes(), &[0; 4]].concat();
+        let entry = |&(start, size): &(u64, u32)| {
+            [&start.to_le_bytes()[..], &size.to_le_bytes(), &[0; 4]].concat()
+        };
         self.closed.iter().flat_map(entry).collect()
     }
 
     /// Finds the fullest open block of a kind with at most `bytes` bytes.
     fn fullest(&self, bytes: usize, is_text: bool) -> Option<usize> {
         let fits = |open: &Open| open.is_text == is_text && open.bytes.len() <= bytes;
-        (0..self.open.len()).filter(|&at| fits(&self.open[at])).max_by_key(|&at| self.open[at].bytes.len())
+        (0..self.open.len())
+            .filter(|&at| fits(&self.open[at]))
+            .max_by_key(|&at| self.open[at].bytes.len())
     }
 
-    fn open_another(&mut self, is_text: bool, image: &mut Vec<u8>, packer: &mut Packer) -> Result<usize, WriteError> {
-        if self.open.iter().filter(|open| open.is_text == is_text).count() == (self.open_max / 2).max(1)
+    fn open_another(
+        &mut self,
+        is_text: bool,
+        image: &mut Vec<u8>,
+        packer: &mut Packer,
+    ) -> Result<usize, WriteError> {
+        if self.open.iter().filter(|open| open.is_text == is_text).count()
+            == (self.open_max / 2).max(1)
             && let Some(fullest) = self.fullest(self.block_bytes, is_text)
         {
             self.close(fullest, image, packer)?;
@@ -94,7 +119,12 @@ impl<'a> Fragments<'a> {
         Ok(self.open.len() - 1)
     }
 
-    fn close(&mut self, at: usize, image: &mut Vec<u8>, packer: &mut Packer) -> Result<(), WriteError> {
+    fn close(
+        &mut self,
+        at: usize,
+        image: &mut Vec<u8>,
+        packer: &mut Packer,
+    ) -> Result<(), WriteError> {
         let Open { index, bytes, .. } = self.open.remove(at);
         let start = image.len() as u64;
         self.closed[index as usize] = (start, packer.append(image, &bytes)?);
@@ -106,7 +136,8 @@ impl<'a> Fragments<'a> {
 /// nor white space.
 fn is_text(tail: &[u8]) -> bool {
     let begin = &tail[..tail.len().min(LOOK_BYTES)];
-    let others = begin.iter().filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
+    let others =
+        begin.iter().filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
     others * 8 <= begin.len()
 }
 
@@ -121,14 +152,22 @@ mod tests {
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");
         let (mut image, mut fragments) = (vec![0; 96], Fragments::new(4096, open_max));
         let tails: Vec<Vec<u8>> = ends.iter().map(|&(bytes, fill)| vec![fill; bytes]).collect();
-        let places: Vec<_> = tails.iter().map(|tail| fragments.add(tail, &mut image, &mut packer).expect("memory")).collect();
+        let places: Vec<_> = tails
+            .iter()
+            .map(|tail| fragments.add(tail, &mut image, &mut packer).expect("memory"))
+            .collect();
         let written = image.len() - 96;
-        (places.iter().map(|place| (place.index, place.offset)).collect(), written, fragments.table())
+        (
+            places.iter().map(|place| (place.index, place.offset)).collect(),
+            written,
+            fragments.table(),
+        )
     }
 
     #[test]
     fn an_end_goes_where_it_fills_best() {
-        let (places, written, table) = added(4, &[(3000, 1), (2000, 2), (1096, 3), (1000, 4), (2000, 2)]);
+        let (places, written, table) =
+            added(4, &[(3000, 1), (2000, 2), (1096, 3), (1000, 4), (2000, 2)]);
         assert_eq!(places, [(0, 0), (1, 0), (0, 3000), (1, 2000), (1, 0)]);
         assert_eq!((written, table.len()), (0, 2 * 16));
     }
@@ -144,7 +183,10 @@ mod tests {
         let (places, written, table) = added(4, &[(4000, 1), (4003, 2), (4002, 3)]);
         assert_eq!(places, [(0, 0), (1, 0), (2, 0)]);
         assert!(written > 0);
-        assert_eq!(table[..2 * 16], [&[0; 16][..], &[96, 0, 0, 0, 0, 0, 0, 0, written as u8, 0, 0, 0, 0, 0, 0, 0]].concat());
+        assert_eq!(
+            table[..2 * 16],
+            [&[0; 16][..], &[96, 0, 0, 0, 0, 0, 0, 0, written as u8, 0, 0, 0, 0, 0, 0, 0]].concat()
+        );
     }
 
     #[test]

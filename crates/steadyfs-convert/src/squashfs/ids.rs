@@ -36,7 +36,12 @@ impl Ids {
 
 impl Ids {
     /// Returns the indices of both. If the table is full, returns an error with the path.
-    pub(super) fn pair(&mut self, uid: u32, gid: u32, path: impl Fn() -> String) -> Result<(u16, u16), WriteError> {
+    pub(super) fn pair(
+        &mut self,
+        uid: u32,
+        gid: u32,
+        path: impl Fn() -> String,
+    ) -> Result<(u16, u16), WriteError> {
         match (self.index(uid), self.index(gid)) {
             (Some(uid), Some(gid)) => Ok((uid, gid)),
             _ => Err(WriteError::Ids(path())),

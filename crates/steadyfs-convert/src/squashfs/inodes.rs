@@ -74,8 +74,12 @@ pub(super) fn emit(head: &Head, body: &Body) -> Vec<u8> {
     match body {
         Body::Directory { listing, parent } => directory(head, listing, *parent),
         Body::File { content, bytes } => file(head, content, *bytes),
-        Body::Symlink(target) => with_attributes(head, 3, &[&(target.len() as u32).to_le_bytes(), target]),
-        Body::Device { is_block, numbers } => with_attributes(head, if *is_block { 4 } else { 5 }, &[&numbers.to_le_bytes()]),
+        Body::Symlink(target) => {
+            with_attributes(head, 3, &[&(target.len() as u32).to_le_bytes(), target])
+        }
+        Body::Device { is_block, numbers } => {
+            with_attributes(head, if *is_block { 4 } else { 5 }, &[&numbers.to_le_bytes()])
+        }
         Body::Pipe { is_socket } => with_attributes(head, if *is_socket { 7 } else { 6 }, &[]),
     }
 }
@@ -102,8 +106,10 @@ fn directory(head: &Head, listing: &Listing, parent: u32) -> Vec<u8> {
 }
 
 fn file(head: &Head, content: &Content, bytes: u64) -> Vec<u8> {
-    let (fragment, offset) = content.fragment.map_or((NO_FRAGMENT, 0), |place| (place.index, place.offset));
-    let needs_basic = head.attributes == NO_ATTRIBUTES && head.links == 1 && content.blocks.sparse_bytes == 0;
+    let (fragment, offset) =
+        content.fragment.map_or((NO_FRAGMENT, 0), |place| (place.index, place.offset));
+    let needs_basic =
+        head.attributes == NO_ATTRIBUTES && head.links == 1 && content.blocks.sparse_bytes == 0;
     let mut inode = match (u32::try_from(content.blocks.start), u32::try_from(bytes)) {
         (Ok(start), Ok(bytes)) if needs_basic => {
             let mut inode = head.emit(2);
@@ -177,7 +183,10 @@ mod tests {
     #[test]
     fn a_file_is_extended_only_where_it_must_be() {
         let file = |links, attributes, start, sparse, bytes| {
-            kind_and_bytes(&head(links, attributes), &Body::File { content: &content(start, sparse), bytes })
+            kind_and_bytes(
+                &head(links, attributes),
+                &Body::File { content: &content(start, sparse), bytes },
+            )
         };
         let max = u64::from(u32::MAX);
         assert_eq!(file(1, NO_ATTRIBUTES, max, 0, max), (2, 16 + 16 + 8));
@@ -192,7 +201,8 @@ mod tests {
     fn a_directory_is_extended_only_where_it_must_be() {
         let directory = |attributes, bytes, index_count| {
             let index = vec![0; 13 * usize::from(index_count)];
-            let listing = Listing { place: Place { block: 1, offset: 2 }, bytes, index_count, index };
+            let listing =
+                Listing { place: Place { block: 1, offset: 2 }, bytes, index_count, index };
             kind_and_bytes(&head(2, attributes), &Body::Directory { listing: &listing, parent: 9 })
         };
         assert_eq!(directory(NO_ATTRIBUTES, 65532, 0), (1, 16 + 16));
@@ -210,6 +220,9 @@ mod tests {
             [&link, &device, &socket].map(|body| kind_and_bytes(&head(1, NO_ATTRIBUTES), body)),
             [(3, 30), (4, 24), (7, 20)]
         );
-        assert_eq!([&link, &device, &socket].map(|body| kind_and_bytes(&head(1, 0), body)), [(10, 34), (11, 28), (14, 24)]);
+        assert_eq!(
+            [&link, &device, &socket].map(|body| kind_and_bytes(&head(1, 0), body)),
+            [(10, 34), (11, 28), (14, 24)]
+        );
     }
 }

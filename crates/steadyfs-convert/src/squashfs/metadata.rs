@@ -42,7 +42,12 @@ impl Place {
 impl Metadata {
     /// Makes a stream without records.
     pub(super) fn new(is_plain: bool) -> Self {
-        Self { blocks: Vec::new(), open: Vec::with_capacity(METADATA_BYTES), starts: Vec::new(), is_plain }
+        Self {
+            blocks: Vec::new(),
+            open: Vec::with_capacity(METADATA_BYTES),
+            starts: Vec::new(),
+            is_plain,
+        }
     }
 
     /// Returns the begin of the next record.
@@ -50,12 +55,17 @@ impl Metadata {
     /// # Errors
     /// [`WriteError::TooLarge`] beyond 4 GiB.
     pub(super) fn place(&self) -> Result<Place, WriteError> {
-        let block = u32::try_from(self.blocks.len()).map_err(|_| WriteError::TooLarge("a table of metadata"))?;
+        let block = u32::try_from(self.blocks.len())
+            .map_err(|_| WriteError::TooLarge("a table of metadata"))?;
         Ok(Place { block, offset: self.open.len() as u16 })
     }
 
     /// Appends a record, or a part of it.
-    pub(super) fn append(&mut self, mut record: &[u8], packer: &mut Packer) -> Result<(), WriteError> {
+    pub(super) fn append(
+        &mut self,
+        mut record: &[u8],
+        packer: &mut Packer,
+    ) -> Result<(), WriteError> {
         while !record.is_empty() {
             let (now, later) = record.split_at(record.len().min(METADATA_BYTES - self.open.len()));
             self.open.extend(now);
@@ -78,7 +88,9 @@ impl Metadata {
     fn close(&mut self, packer: &mut Packer) -> Result<(), WriteError> {
         self.starts.push(self.blocks.len() as u64);
         let packed = if self.is_plain { None } else { packer.pack(&self.open)? };
-        let length = packed.as_ref().map_or(self.open.len() as u16 | PLAIN_METADATA, |packed| packed.len() as u16);
+        let length = packed
+            .as_ref()
+            .map_or(self.open.len() as u16 | PLAIN_METADATA, |packed| packed.len() as u16);
         self.blocks.extend(length.to_le_bytes());
         self.blocks.extend(packed.as_ref().unwrap_or(&self.open));
         self.open.clear();
@@ -136,9 +148,13 @@ mod tests {
     #[test]
     fn a_table_ends_with_the_places_of_its_blocks() {
         let mut image = vec![9; 100];
-        let place = append_table(&mut image, &[0; 8200], b"head", true, &mut packer()).expect("memory");
+        let place =
+            append_table(&mut image, &[0; 8200], b"head", true, &mut packer()).expect("memory");
         assert_eq!(place, 100 + 8194 + 10);
-        assert_eq!(&image[place as usize..], [&b"head"[..], &100u64.to_le_bytes(), &8294u64.to_le_bytes()].concat());
+        assert_eq!(
+            &image[place as usize..],
+            [&b"head"[..], &100u64.to_le_bytes(), &8294u64.to_le_bytes()].concat()
+        );
     }
 
     #[test]

@@ -29,12 +29,14 @@ impl Packer {
     /// Makes a packer of blocks up to `block_bytes`, and of metadata.
     pub(super) fn new(compressor: Compressor, block_bytes: u32) -> Result<Self, WriteError> {
         let state = match compressor {
-            Compressor::Lz4 { high: true } => State::Lz4(CompressionMode::HIGHCOMPRESSION(LZ4_LEVEL)),
+            Compressor::Lz4 { high: true } => {
+                State::Lz4(CompressionMode::HIGHCOMPRESSION(LZ4_LEVEL))
+            }
             Compressor::Lz4 { high: false } => State::Lz4(CompressionMode::DEFAULT),
             Compressor::Gzip { level } => State::Gzip(level),
-            Compressor::Zstd { level } => {
-                State::Zstd(Box::new(zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?))
-            }
+            Compressor::Zstd { level } => State::Zstd(Box::new(
+                zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?,
+            )),
             // Linux assumes a dictionary of one block, and of 8 KiB at least, because of the
             // metadata.
             Compressor::Xz => State::Xz { dictionary_bytes: block_bytes.max(8192) },
@@ -47,13 +49,17 @@ impl Packer {
     pub(super) fn pack(&mut self, data: &[u8]) -> Result<Option<Vec<u8>>, WriteError> {
         let compressor = self.compressor;
         let packed = match &mut self.state {
-            State::Lz4(mode) => lz4::block::compress(data, Some(*mode), false).map_err(|reason| failed(compressor, reason))?,
+            State::Lz4(mode) => lz4::block::compress(data, Some(*mode), false)
+                .map_err(|reason| failed(compressor, reason))?,
             State::Gzip(level) => miniz_oxide::deflate::compress_to_vec_zlib(data, *level),
-            State::Zstd(state) => state.compress(data).map_err(|reason| failed(compressor, reason))?,
-            State::Xz { dictionary_bytes } => xz(data, *dictionary_bytes).map_err(|reason| failed(compressor, reason))?,
-            State::Lzo(state) => {
-                lzokay_native::compress_with_dict(data, state).map_err(|reason| failed(compressor, format!("{reason:?}")))?
+            State::Zstd(state) => {
+                state.compress(data).map_err(|reason| failed(compressor, reason))?
             }
+            State::Xz { dictionary_bytes } => {
+                xz(data, *dictionary_bytes).map_err(|reason| failed(compressor, reason))?
+            }
+            State::Lzo(state) => lzokay_native::compress_with_dict(data, state)
+                .map_err(|reason| failed(compressor, format!("{reason:?}")))?,
         };
         Ok((packed.len() < data.len()).then_some(packed))
     }
@@ -125,7 +131,11 @@ mod tests {
             let first = packer(name).pack(text.as_bytes()).expect("memory").expect("is smaller");
             let mut used = packer(name);
             used.pack(&[7; 4096]).expect("memory");
-            assert_eq!(used.pack(text.as_bytes()).expect("memory").expect("is smaller"), first, "{name}");
+            assert_eq!(
+                used.pack(text.as_bytes()).expect("memory").expect("is smaller"),
+                first,
+                "{name}"
+            );
             assert!(first.len() < 200, "{name}: {}", first.len());
         }
     }

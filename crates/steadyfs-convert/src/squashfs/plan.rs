@@ -56,7 +56,12 @@ impl Plan {
     }
 
     /// Counts the names in a directory, and queues its directories for a visit.
-    fn enter(&mut self, tree: &Tree, directory: InodeIndex, waiting: &mut Vec<Visit>) -> Result<(), WriteError> {
+    fn enter(
+        &mut self,
+        tree: &Tree,
+        directory: InodeIndex,
+        waiting: &mut Vec<Visit>,
+    ) -> Result<(), WriteError> {
         waiting.push(Visit::Leave(directory));
         for &entry in entries(tree, directory).rev() {
             let Some(inode) = tree.inodes().get(entry) else {
@@ -106,7 +111,10 @@ impl Plan {
     /// directory in it.
     pub(super) fn links(&self, tree: &Tree, inode: InodeIndex) -> u32 {
         match &tree.inode(inode).kind {
-            Kind::Directory(entries) => 2 + entries.values().filter(|&&entry| tree.inode(entry).is_directory()).count() as u32,
+            Kind::Directory(entries) => {
+                2 + entries.values().filter(|&&entry| tree.inode(entry).is_directory()).count()
+                    as u32
+            }
             _ => self.names[inode],
         }
     }
@@ -117,7 +125,10 @@ impl Plan {
         while inode != 0 {
             let parent = self.parents[inode];
             if let Kind::Directory(entries) = &tree.inode(parent).kind {
-                let name = entries.iter().find(|(_, entry)| **entry == inode).map(|(name, _)| String::from_utf8_lossy(name));
+                let name = entries
+                    .iter()
+                    .find(|(_, entry)| **entry == inode)
+                    .map(|(name, _)| String::from_utf8_lossy(name));
                 names.extend(name);
             }
             inode = parent;
@@ -127,7 +138,10 @@ impl Plan {
 }
 
 /// Returns the inodes of a directory's entries, by name.
-pub(super) fn entries(tree: &Tree, directory: InodeIndex) -> impl DoubleEndedIterator<Item = &InodeIndex> {
+pub(super) fn entries(
+    tree: &Tree,
+    directory: InodeIndex,
+) -> impl DoubleEndedIterator<Item = &InodeIndex> {
     match &tree.inode(directory).kind {
         Kind::Directory(entries) => Some(entries.values()),
         _ => None,
@@ -158,7 +172,17 @@ mod tests {
         let (inode, entries) = (Step::Inode, Step::Entries);
         assert_eq!(
             plan.steps,
-            [inode(file), entries(x), inode(x), entries(a), entries(b), inode(a), inode(b), entries(0), inode(0)]
+            [
+                inode(file),
+                entries(x),
+                inode(x),
+                entries(a),
+                entries(b),
+                inode(a),
+                inode(b),
+                entries(0),
+                inode(0)
+            ]
         );
         assert_eq!([file, x, a, b, 0].map(|inode| plan.number(inode)), [1, 2, 3, 4, 5]);
         assert_eq!([x, a, 0].map(|inode| plan.parent_number(inode)), [3, 5, 6]);

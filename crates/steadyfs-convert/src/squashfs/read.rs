@@ -126,7 +126,9 @@ impl<'m, 'i> Reader<'m, 'i> {
 
     /// Reads some entries of a directory. Returns true if there were any.
     fn batch(&mut self, directory: &Waiting, cursor: &mut Cursor) -> Result<bool, ReadError> {
-        let found = self.find(directory, cursor).map_err(|source| self.error(directory.index, b"", source))?;
+        let found = self
+            .find(directory, cursor)
+            .map_err(|source| self.error(directory.index, b"", source))?;
         self.count(found.len() as u64 * ENTRY_WORK)?;
         let is_some = !found.is_empty();
         for found in found {
@@ -143,7 +145,10 @@ impl<'m, 'i> Reader<'m, 'i> {
         {
             entries.push(entry);
         }
-        let nodes = entries.iter().map(|entry| self.squash.entry_node(entry)).collect::<RomResult<Vec<_>>>()?;
+        let nodes = entries
+            .iter()
+            .map(|entry| self.squash.entry_node(entry))
+            .collect::<RomResult<Vec<_>>>()?;
         let found = entries.iter().zip(nodes).map(|(entry, node)| {
             let owner = self.squash.owner(&node)?;
             Ok(Found { name: entry.name().into(), node, owner })
@@ -156,7 +161,10 @@ impl<'m, 'i> Reader<'m, 'i> {
         let (parent, stat) = (directory.index, node.stat());
         let known = if node.is_directory() { None } else { self.linked.get(&stat.inode).copied() };
         if let Some(known) = known {
-            return self.tree.link(parent, &name, known).map_err(|source| self.tree_error(parent, &name, source));
+            return self
+                .tree
+                .link(parent, &name, known)
+                .map_err(|source| self.tree_error(parent, &name, source));
         }
         let attributes = self.attributes(&node, parent, &name)?;
         let kind = self.kind(&node, parent, &name)?;
@@ -169,7 +177,8 @@ impl<'m, 'i> Reader<'m, 'i> {
         }
         self.linked.insert(stat.inode, index);
         if stat.kind == RomKind::File {
-            let file = self.squash.open_node(&node).map_err(|source| self.error(index, b"", source))?;
+            let file =
+                self.squash.open_node(&node).map_err(|source| self.error(index, b"", source))?;
             self.files.push((index, file));
         }
         Ok(())
@@ -188,7 +197,9 @@ impl<'m, 'i> Reader<'m, 'i> {
             RomKind::Symlink => {
                 self.room(size, parent, name)?;
                 let mut target = vec![0; size as usize];
-                self.squash.read_link(node, &mut target).map_err(|source| self.error(parent, name, source))?;
+                self.squash
+                    .read_link(node, &mut target)
+                    .map_err(|source| self.error(parent, name, source))?;
                 self.count(size)?;
                 Kind::Symlink(target)
             }
@@ -199,7 +210,12 @@ impl<'m, 'i> Reader<'m, 'i> {
         })
     }
 
-    fn attributes(&mut self, node: &Node, parent: InodeIndex, name: &[u8]) -> Result<Attributes, ReadError> {
+    fn attributes(
+        &mut self,
+        node: &Node,
+        parent: InodeIndex,
+        name: &[u8],
+    ) -> Result<Attributes, ReadError> {
         let set = node.attribute_set();
         if set.is_none() && node.stat().kind != RomKind::Symlink {
             return Ok(Attributes::new());
@@ -213,13 +229,18 @@ impl<'m, 'i> Reader<'m, 'i> {
         let mut cursor = AttributeCursor::default();
         let mut bytes = 0;
         loop {
-            let next = self.squash.attribute(node, &mut cursor).map_err(|source| self.error(parent, name, source))?;
+            let next = self
+                .squash
+                .attribute(node, &mut cursor)
+                .map_err(|source| self.error(parent, name, source))?;
             let Some(attribute) = next else { break };
             bytes += (attribute.name().len() + attribute.value_bytes()) as u64;
             self.count(ATTRIBUTE_WORK)?;
             self.room(bytes, parent, name)?;
             let mut value = vec![0; attribute.value_bytes()];
-            self.squash.attribute_value(&attribute, &mut value).map_err(|source| self.error(parent, name, source))?;
+            self.squash
+                .attribute_value(&attribute, &mut value)
+                .map_err(|source| self.error(parent, name, source))?;
             if attributes.insert(attribute.name().to_vec(), value).is_some() {
                 let name = String::from_utf8_lossy(attribute.name()).into_owned();
                 return Err(ReadError::AttributeTwice { path: self.path(parent), name });
@@ -245,7 +266,8 @@ impl<'m, 'i> Reader<'m, 'i> {
     fn content(&mut self, index: InodeIndex, mut file: File) -> Result<Vec<u8>, ReadError> {
         let block_bytes = self.squash.superblock().block_bytes as usize;
         let limit = TreeError::Bytes(self.tree.limit().bytes);
-        let size = usize::try_from(file.size()).map_err(|_| self.tree_error(index, b"", limit.clone()))?;
+        let size =
+            usize::try_from(file.size()).map_err(|_| self.tree_error(index, b"", limit.clone()))?;
         let mut content = Vec::new();
         content.try_reserve_exact(size).map_err(|_| self.tree_error(index, b"", limit))?;
         while content.len() < size {
@@ -297,7 +319,8 @@ impl<'m, 'i> Reader<'m, 'i> {
             names.push(&self.names[at].1);
             at = self.names[at].0;
         }
-        let path: Vec<u8> = names.into_iter().rev().flat_map(|name| [b"/", name].concat()).collect();
+        let path: Vec<u8> =
+            names.into_iter().rev().flat_map(|name| [b"/", name].concat()).collect();
         if path.is_empty() { "/".into() } else { String::from_utf8_lossy(&path).into_owned() }
     }
 }

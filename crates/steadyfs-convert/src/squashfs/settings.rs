@@ -60,7 +60,8 @@ impl Compressor {
     /// Returns the content of the block of compressor options, if the image needs one. LZ4 always
     /// needs it, the others if their options differ from the defaults of the format.
     pub(super) fn options(self) -> Option<Vec<u8>> {
-        let words = |words: &[u32]| Some(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+        let words =
+            |words: &[u32]| Some(words.iter().flat_map(|word| word.to_le_bytes()).collect());
         match self {
             Self::Lz4 { high } => words(&[1, u32::from(high)]),
             // The low half of the second word is a window of 2^15 bytes, the high half means no
@@ -72,9 +73,12 @@ impl Compressor {
     }
 
     fn check(self) -> Result<(), WriteError> {
-        let level = |level, expected| Err(WriteError::Level { compressor: self.name(), level, expected });
+        let level =
+            |level, expected| Err(WriteError::Level { compressor: self.name(), level, expected });
         match self {
-            Self::Gzip { level: wrong } if !(1..=10).contains(&wrong) => level(wrong.into(), "1 to 10"),
+            Self::Gzip { level: wrong } if !(1..=10).contains(&wrong) => {
+                level(wrong.into(), "1 to 10")
+            }
             Self::Zstd { level: wrong } if !(1..=22).contains(&wrong) => level(wrong, "1 to 22"),
             _ => Ok(()),
         }
@@ -97,7 +101,8 @@ impl FromStr for Compressor {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || ParseCompressorError(text.to_owned());
-        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+        let (name, level) =
+            text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
         let number = |or: u8| level.map_or(Ok(or), |level| level.parse().map_err(|_| wrong()));
         let compressor = match (name, level) {
             ("lz4", None) => Self::Lz4 { high: true },
@@ -185,12 +190,16 @@ mod tests {
 
     #[test]
     fn a_compressor_is_what_its_text_says() {
-        for text in ["lz4", "lz4:fast", "gzip", "gzip:1", "gzip:10", "zstd:1", "zstd:22", "xz", "lzo"] {
+        for text in
+            ["lz4", "lz4:fast", "gzip", "gzip:1", "gzip:10", "zstd:1", "zstd:22", "xz", "lzo"]
+        {
             assert_eq!(text.parse::<Compressor>().expect("a compressor").to_string(), text);
         }
         assert_eq!("deflate".parse(), Ok(Compressor::Gzip { level: 9 }));
         assert_eq!("zstd".parse(), Ok(Compressor::Zstd { level: 19 }));
-        for text in ["", "lz4:9", "gzip:0", "gzip:11", "zstd:-1", "zstd:23", "xz:6", "lzma", "zstd:"] {
+        for text in
+            ["", "lz4:9", "gzip:0", "gzip:11", "zstd:-1", "zstd:23", "xz:6", "lzma", "zstd:"]
+        {
             assert_eq!(text.parse::<Compressor>(), Err(ParseCompressorError(text.into())));
         }
     }
@@ -198,12 +207,21 @@ mod tests {
     #[test]
     fn numbers_that_the_format_has_not_are_refused() {
         for block_bytes in [0, 2048, 4097, 12288, 2 << 20] {
-            assert_eq!(Settings { block_bytes, ..Settings::default() }.check(), Err(WriteError::BlockBytes(block_bytes)));
+            assert_eq!(
+                Settings { block_bytes, ..Settings::default() }.check(),
+                Err(WriteError::BlockBytes(block_bytes))
+            );
         }
         for pad_bytes in [0, 3, 2 << 20] {
-            assert_eq!(Settings { pad_bytes, ..Settings::default() }.check(), Err(WriteError::PadBytes(pad_bytes)));
+            assert_eq!(
+                Settings { pad_bytes, ..Settings::default() }.check(),
+                Err(WriteError::PadBytes(pad_bytes))
+            );
         }
         let compressor = Compressor::Zstd { level: 0 };
-        assert!(matches!(Settings { compressor, ..Settings::default() }.check(), Err(WriteError::Level { level: 0, .. })));
+        assert!(matches!(
+            Settings { compressor, ..Settings::default() }.check(),
+            Err(WriteError::Level { level: 0, .. })
+        ));
     }
 }

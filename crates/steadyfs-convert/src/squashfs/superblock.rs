@@ -86,12 +86,22 @@ impl Superblock {
         let log = self.block_bytes.trailing_zeros() as u16;
         let halves = [self.compressor, log, self.flags, self.id_count, VERSION[0], VERSION[1]];
         let Tables { ids, attributes, inodes, directories, fragments, export } = self.tables;
-        let longs = [self.root, self.bytes, ids, attributes, inodes, directories, fragments, export];
+        let longs =
+            [self.root, self.bytes, ids, attributes, inodes, directories, fragments, export];
         let mut all = [0; SUPERBLOCK_BYTES];
         all[..4].copy_from_slice(MAGIC);
-        words.iter().zip(all[4..20].chunks_exact_mut(4)).for_each(|(word, at)| at.copy_from_slice(&word.to_le_bytes()));
-        halves.iter().zip(all[20..32].chunks_exact_mut(2)).for_each(|(half, at)| at.copy_from_slice(&half.to_le_bytes()));
-        longs.iter().zip(all[32..].chunks_exact_mut(8)).for_each(|(long, at)| at.copy_from_slice(&long.to_le_bytes()));
+        words
+            .iter()
+            .zip(all[4..20].chunks_exact_mut(4))
+            .for_each(|(word, at)| at.copy_from_slice(&word.to_le_bytes()));
+        halves
+            .iter()
+            .zip(all[20..32].chunks_exact_mut(2))
+            .for_each(|(half, at)| at.copy_from_slice(&half.to_le_bytes()));
+        longs
+            .iter()
+            .zip(all[32..].chunks_exact_mut(8))
+            .for_each(|(long, at)| at.copy_from_slice(&long.to_le_bytes()));
         all
     }
 }
@@ -102,7 +112,14 @@ mod tests {
 
     #[test]
     fn each_field_lies_where_the_format_says() {
-        let tables = Tables { ids: 16, attributes: ABSENT, inodes: 17, directories: 18, fragments: 19, export: 20 };
+        let tables = Tables {
+            ids: 16,
+            attributes: ABSENT,
+            inodes: 17,
+            directories: 18,
+            fragments: 19,
+            export: 20,
+        };
         let superblock = Superblock {
             inode_count: 1,
             time: 2,
@@ -117,9 +134,14 @@ mod tests {
         };
         let bytes = superblock.emit();
         assert_eq!(bytes[..12], *b"hsqs\x01\0\0\0\x02\0\0\0");
-        assert_eq!(bytes[12..32], [0, 16, 0, 0, 3, 0, 0, 0, 6, 0, 12, 0, 0x80, 4, 5, 0, 4, 0, 0, 0]);
-        let longs: Vec<u64> =
-            bytes[32..].chunks(8).map(|long| u64::from_le_bytes(long.try_into().expect("eight bytes"))).collect();
+        assert_eq!(
+            bytes[12..32],
+            [0, 16, 0, 0, 3, 0, 0, 0, 6, 0, 12, 0, 0x80, 4, 5, 0, 4, 0, 0, 0]
+        );
+        let longs: Vec<u64> = bytes[32..]
+            .chunks(8)
+            .map(|long| u64::from_le_bytes(long.try_into().expect("eight bytes")))
+            .collect();
         assert_eq!(longs, [0x1_0002, 500, 16, ABSENT, 17, 18, 19, 20]);
     }
 }

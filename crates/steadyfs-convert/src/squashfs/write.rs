@@ -50,7 +50,12 @@ pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
 fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<Stored, WriteError> {
     let mut image = vec![0; SUPERBLOCK_BYTES];
     image.extend(settings.compressor.options().iter().flat_map(|options| plain_block(options)));
-    let mut data = Data::new(image, settings.block_bytes as usize, settings.tails, settings.open_fragments.into());
+    let mut data = Data::new(
+        image,
+        settings.block_bytes as usize,
+        settings.tails,
+        settings.open_fragments.into(),
+    );
     for inode in settings.order.iter().filter_map(|path| find(tree, path)) {
         data.add_below(tree, inode, packer)?;
     }
@@ -60,9 +65,11 @@ fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<S
 
 /// Finds the inode of a path of any bytes.
 fn find(tree: &Tree, path: &[u8]) -> Option<InodeIndex> {
-    path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).try_fold(0, |at, name| match &tree.inode(at).kind {
-        Kind::Directory(entries) => entries.get(name).copied(),
-        _ => None,
+    path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).try_fold(0, |at, name| {
+        match &tree.inode(at).kind {
+            Kind::Directory(entries) => entries.get(name).copied(),
+            _ => None,
+        }
     })
 }
 
@@ -82,7 +89,12 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes inodes, directories and tables behind the data.
-    fn write(mut self, image: &mut Vec<u8>, fragments: &[u8], settings: &Settings) -> Result<Superblock, WriteError> {
+    fn write(
+        mut self,
+        image: &mut Vec<u8>,
+        fragments: &[u8],
+        settings: &Settings,
+    ) -> Result<Superblock, WriteError> {
         for step in &self.plan.steps {
             match *step {
                 Step::Inode(inode) => self.write_inode(inode)?,
@@ -90,7 +102,8 @@ impl Writer<'_> {
             }
         }
         let flags = self.flags(settings);
-        let (root, id_count, inode_count) = (self.places[0].reference(), self.ids.count(), self.plan.inode_count);
+        let (root, id_count, inode_count) =
+            (self.places[0].reference(), self.ids.count(), self.plan.inode_count);
         let tables = self.write_tables(image, fragments, settings.plain_metadata)?;
         Ok(Superblock {
             inode_count,
@@ -137,15 +150,27 @@ impl Writer<'_> {
     fn body<'a>(&'a self, index: InodeIndex, inode: &'a Inode) -> Result<Body<'a>, WriteError> {
         let path = || self.plan.path(self.tree, index);
         Ok(match &inode.kind {
-            Kind::Directory(_) => Body::Directory { listing: &self.listings[&index], parent: self.plan.parent_number(index) },
-            Kind::File(bytes) => Body::File { content: &self.contents[&index], bytes: bytes.len() as u64 },
+            Kind::Directory(_) => Body::Directory {
+                listing: &self.listings[&index],
+                parent: self.plan.parent_number(index),
+            },
+            Kind::File(bytes) => {
+                Body::File { content: &self.contents[&index], bytes: bytes.len() as u64 }
+            }
             Kind::Symlink(target) if target.is_empty() || target.len() > TARGET_BYTES_MAX => {
                 return Err(WriteError::Target { path: path(), bytes: target.len() });
             }
             Kind::Symlink(target) => Body::Symlink(target),
             &Kind::Device { is_block, major, minor } => {
                 let numbers = crate::device::number(major, minor);
-                Body::Device { is_block, numbers: numbers.ok_or_else(|| WriteError::Device { path: path(), major, minor })? }
+                Body::Device {
+                    is_block,
+                    numbers: numbers.ok_or_else(|| WriteError::Device {
+                        path: path(),
+                        major,
+                        minor,
+                    })?,
+                }
             }
             Kind::Fifo => Body::Pipe { is_socket: false },
             Kind::Socket => Body::Pipe { is_socket: true },
@@ -167,7 +192,12 @@ impl Writer<'_> {
     }
 
     /// Appends all tables in the order that Linux expects.
-    fn write_tables(self, image: &mut Vec<u8>, fragments: &[u8], is_plain: bool) -> Result<Tables, WriteError> {
+    fn write_tables(
+        self,
+        image: &mut Vec<u8>,
+        fragments: &[u8],
+        is_plain: bool,
+    ) -> Result<Tables, WriteError> {
         let Self { plan, packer, inodes, directories, ids, attributes, places, .. } = self;
         let inodes_start = image.len() as u64;
         image.extend(inodes.finish(packer)?.0);

@@ -30,7 +30,8 @@ pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     if distances.is_empty() {
         return Ok(image.len());
     }
-    let fit = distances.into_iter().find(|&bytes| first.is_multiple_of(bytes) && fits(image, bytes));
+    let fit =
+        distances.into_iter().find(|&bytes| first.is_multiple_of(bytes) && fits(image, bytes));
     fit.ok_or(Error::NoGeometry)
 }
 

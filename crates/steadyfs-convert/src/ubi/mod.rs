@@ -83,7 +83,8 @@ pub fn volumes(image: &[u8]) -> Result<Vec<Volume>, Error> {
     let count = image.len().div_ceil(physical_bytes);
     let mut blocks = blocks(image, physical_bytes)?;
     let layout = blocks.remove(&LAYOUT).unwrap_or_default();
-    let records = layout.values().find_map(|block| table::parse(block.data)).ok_or(Error::NoTable)?;
+    let records =
+        layout.values().find_map(|block| table::parse(block.data)).ok_or(Error::NoTable)?;
     let mut count_left = count;
     let mut volumes = Vec::new();
     for record in records {
@@ -133,7 +134,8 @@ fn block(physical: &[u8]) -> Option<Block<'_>> {
 fn is_better(block: &Block<'_>, other: &Block<'_>) -> bool {
     let is_newer = block.header.sequence > other.header.sequence;
     let (newer, older) = if is_newer { (block, other) } else { (other, block) };
-    let is_cut = newer.header.is_copy && !newer.is_whole() && older.header.sequence != newer.header.sequence;
+    let is_cut =
+        newer.header.is_copy && !newer.is_whole() && older.header.sequence != newer.header.sequence;
     is_newer != is_cut
 }
 
@@ -149,7 +151,8 @@ impl Block<'_> {
 fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, Error> {
     let room = blocks.values().map(|block| block.data.len()).max().unwrap_or(0);
     let block_bytes = room.saturating_sub(record.pad_bytes as usize);
-    let bytes = if record.is_static { fixed(record.id, blocks)? } else { dynamic(blocks, block_bytes) };
+    let bytes =
+        if record.is_static { fixed(record.id, blocks)? } else { dynamic(blocks, block_bytes) };
     let Record { id, name, is_static, is_update_cut, .. } = record;
     Ok(Volume { id, name, is_static, is_update_cut, block_bytes, bytes })
 }
@@ -173,7 +176,10 @@ fn fixed(id: u32, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let count = blocks.values().next().map_or(0, |block| block.header.used_blocks);
     for place in 0..count {
-        let block = blocks.get(&place).filter(|block| block.is_whole()).ok_or(Error::Damaged { id, block: place })?;
+        let block = blocks
+            .get(&place)
+            .filter(|block| block.is_whole())
+            .ok_or(Error::Damaged { id, block: place })?;
         bytes.extend_from_slice(&block.data[..block.header.data_bytes as usize]);
     }
     Ok(bytes)

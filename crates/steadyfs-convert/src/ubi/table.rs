@@ -30,7 +30,8 @@ pub(super) struct Record {
 /// Parses a table; returns `None` if one of its checksums is wrong.
 pub(super) fn parse(data: &[u8]) -> Option<Vec<Record>> {
     let records = data.chunks_exact(RECORD_BYTES).take(VOLUMES_MAX).enumerate();
-    let found: Option<Vec<Option<Record>>> = records.map(|(id, bytes)| record(id as u32, bytes)).collect();
+    let found: Option<Vec<Option<Record>>> =
+        records.map(|(id, bytes)| record(id as u32, bytes)).collect();
     let found = found?;
     (!found.is_empty()).then(|| found.into_iter().flatten().collect())
 }
@@ -46,5 +47,11 @@ fn record(id: u32, bytes: &[u8]) -> Option<Option<Record>> {
     }
     let name_bytes = usize::from(u16::from_be_bytes([bytes[14], bytes[15]])).min(127);
     let name = String::from_utf8_lossy(&bytes[16..16 + name_bytes]).into_owned();
-    Some(Some(Record { id, name, is_static: bytes[12] == 2, is_update_cut: bytes[13] != 0, pad_bytes: word(8) }))
+    Some(Some(Record {
+        id,
+        name,
+        is_static: bytes[12] == 2,
+        is_update_cut: bytes[13] != 0,
+        pad_bytes: word(8),
+    }))
 }

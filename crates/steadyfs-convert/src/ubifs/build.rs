@@ -48,8 +48,10 @@ impl Builder<'_, '_> {
         while let Some((directory, index)) = waiting.pop() {
             for (&name, &target) in self.state.names.get(&directory).into_iter().flatten() {
                 let entry = self.entry(index, name, target);
-                let (inode, below) =
-                    entry.map_err(|fault| Error::File { path: path::path_of(&self.tree, index, name), fault })?;
+                let (inode, below) = entry.map_err(|fault| Error::File {
+                    path: path::path_of(&self.tree, index, name),
+                    fault,
+                })?;
                 if self.tree.inode(below).is_directory() {
                     waiting.push((inode, below));
                 }
@@ -60,10 +62,17 @@ impl Builder<'_, '_> {
     }
 
     /// Adds a name of an inode. Makes the inode if it is not in the tree yet.
-    fn entry(&mut self, directory: InodeIndex, name: &[u8], target: u64) -> Result<(u32, InodeIndex), Fault> {
+    fn entry(
+        &mut self,
+        directory: InodeIndex,
+        name: &[u8],
+        target: u64,
+    ) -> Result<(u32, InodeIndex), Fault> {
         let inode = u32::try_from(target).map_err(|_| Fault::NoInode(target))?;
         let index = match self.done.get(&inode) {
-            Some(&index) if self.tree.inode(index).is_directory() => return Err(Fault::DirectoryTwice),
+            Some(&index) if self.tree.inode(index).is_directory() => {
+                return Err(Fault::DirectoryTwice);
+            }
             Some(&index) => index,
             None => {
                 let made = self.inode(target)?;
@@ -75,11 +84,14 @@ impl Builder<'_, '_> {
     }
 
     fn node(&self, target: u64) -> Result<(u32, InodeNode<'_>), Fault> {
-        let found = u32::try_from(target).ok().and_then(|inode| Some((inode, *self.state.inodes.get(&inode)?)));
+        let found = u32::try_from(target)
+            .ok()
+            .and_then(|inode| Some((inode, *self.state.inodes.get(&inode)?)));
         let (inode, place): (u32, Place) = found.ok_or(Fault::NoInode(target))?;
         let key = Key { inode, kind: INODE, rest: 0 };
         let node = self.volume.node(place, INODE).filter(|node| node.key() == Some(key));
-        let said = node.as_ref().and_then(InodeNode::parse).ok_or(Fault::Node { place, kind: INODE })?;
+        let said =
+            node.as_ref().and_then(InodeNode::parse).ok_or(Fault::Node { place, kind: INODE })?;
         if said.flags & ENCRYPTED != 0 {
             return Err(Fault::Encrypted);
         }
@@ -102,7 +114,8 @@ impl Builder<'_, '_> {
         Ok(match said.mode & 0o170_000 {
             0o040_000 => Kind::Directory(BTreeMap::new()),
             0o100_000 => {
-                let size_bytes = self.state.sizes.get(&inode).copied().unwrap_or(0).max(said.size_bytes);
+                let size_bytes =
+                    self.state.sizes.get(&inode).copied().unwrap_or(0).max(said.size_bytes);
                 let size_bytes = self.check(size_bytes)?;
                 Kind::File(unpack::assemble(self.volume, self.state, inode, size_bytes)?)
             }

@@ -1,7 +1,9 @@
 //! The index: a B+tree of keys, with the place of each key's node.
 
 use super::Error;
-use super::node::{ATTRIBUTE, DATA, INDEX, INODE, Key, NAME, NameNode, Node, Place, u16_at, u32_at};
+use super::node::{
+    ATTRIBUTE, DATA, INDEX, INODE, Key, NAME, NameNode, Node, Place, u16_at, u32_at,
+};
 use super::state::State;
 use super::volume::Volume;
 
@@ -28,7 +30,9 @@ pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
     while let Some((place, level)) = waiting.pop() {
         let node = node(volume, place)?;
         let bad = |what| Error::Index { place, what };
-        bytes_left = bytes_left.checked_sub(place.bytes as usize).ok_or_else(|| bad("is referred to more than once"))?;
+        bytes_left = bytes_left
+            .checked_sub(place.bytes as usize)
+            .ok_or_else(|| bad("is referred to more than once"))?;
         if level.is_some_and(|level| node.level != level) {
             return Err(bad("has another level than the one above it says"));
         }
@@ -44,7 +48,8 @@ pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
 }
 
 fn branch_at(branch: &[u8]) -> (Place, Key) {
-    let place = Place { block: u32_at(branch, 0), offset: u32_at(branch, 4), bytes: u32_at(branch, 8) };
+    let place =
+        Place { block: u32_at(branch, 0), offset: u32_at(branch, 4), bytes: u32_at(branch, 8) };
     (place, Key::parse(&branch[12..20]))
 }
 
@@ -53,9 +58,11 @@ fn branch_at(branch: &[u8]) -> (Place, Key) {
 fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
     let node = volume.node(place, INDEX).ok_or(Error::Node { place, kind: INDEX })?;
     let bad = |what| Error::Index { place, what };
-    let (head, branches) = node.bytes.split_at_checked(HEAD_BYTES).ok_or_else(|| bad("is too short"))?;
+    let (head, branches) =
+        node.bytes.split_at_checked(HEAD_BYTES).ok_or_else(|| bad("is too short"))?;
     let count = usize::from(u16_at(head, 24));
-    if count == 0 || !branches.len().is_multiple_of(count) || branches.len() / count < BRANCH_BYTES {
+    if count == 0 || !branches.len().is_multiple_of(count) || branches.len() / count < BRANCH_BYTES
+    {
         return Err(bad("has a length that does not fit its branches"));
     }
     Ok(IndexNode { level: u16_at(head, 26), branches, branch_bytes: branches.len() / count })
@@ -63,13 +70,22 @@ fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
 
 /// Adds the node that a branch of the lowest level refers to. Names are read now, because two names
 /// may have one key.
-fn leaf<'a>(volume: &Volume<'a>, state: &mut State<'a>, place: Place, key: Key) -> Result<(), Error> {
+fn leaf<'a>(
+    volume: &Volume<'a>,
+    state: &mut State<'a>,
+    place: Place,
+    key: Key,
+) -> Result<(), Error> {
     match key.kind {
         INODE => drop(state.inodes.insert(key.inode, place)),
         DATA => drop(state.blocks.insert((key.inode, key.rest), place)),
         NAME | ATTRIBUTE => {
-            let node: Option<Node<'a>> = volume.node(place, key.kind).filter(|node| node.key() == Some(key));
-            let name = node.as_ref().and_then(NameNode::parse).ok_or(Error::Node { place, kind: key.kind })?;
+            let node: Option<Node<'a>> =
+                volume.node(place, key.kind).filter(|node| node.key() == Some(key));
+            let name = node
+                .as_ref()
+                .and_then(NameNode::parse)
+                .ok_or(Error::Node { place, kind: key.kind })?;
             let names = if key.kind == NAME { &mut state.names } else { &mut state.attributes };
             State::name(names, name.inode, name.name, name.target);
         }

@@ -8,8 +8,8 @@
 
 use super::Error;
 use super::node::{
-    self, ATTRIBUTE, BLOCK_BYTES, COMMIT_START, DATA, IN_GROUP, INODE, InodeNode, NAME, NameNode, Node, REFERENCE, SIGNATURE,
-    TRUNCATION, u32_at, u64_at,
+    self, ATTRIBUTE, BLOCK_BYTES, COMMIT_START, DATA, IN_GROUP, INODE, InodeNode, NAME, NameNode,
+    Node, REFERENCE, SIGNATURE, TRUNCATION, u32_at, u64_at,
 };
 use super::state::State;
 use super::volume::{LOG, Volume};
@@ -87,19 +87,28 @@ fn buds(volume: &Volume<'_>) -> Result<BTreeMap<u32, Bud>, Error> {
     }
     if started.is_none() {
         let place = node::Place { block: first, offset: 0, bytes: 0 };
-        return Err(Error::Journal { place, what: "is missing: expected the start of the last commit" });
+        return Err(Error::Journal {
+            place,
+            what: "is missing: expected the start of the last commit",
+        });
     }
     Ok(buds)
 }
 
 /// Returns the sequence number of the commit's start, which is the first node of the log.
 fn start_of(volume: &Volume<'_>, node: &Node<'_>) -> Result<u64, Error> {
-    let is_start = node.kind == COMMIT_START && node.bytes.len() >= 32 && u64_at(node.bytes, 24) == volume.master.commit;
+    let is_start = node.kind == COMMIT_START
+        && node.bytes.len() >= 32
+        && u64_at(node.bytes, 24) == volume.master.commit;
     let what = "is not the start of the last commit, as the first of the log has to be";
     is_start.then_some(node.sequence).ok_or(Error::Journal { place: node.place, what })
 }
 
-fn log_node(volume: &Volume<'_>, node: &Node<'_>, buds: &mut BTreeMap<u32, Bud>) -> Result<(), Error> {
+fn log_node(
+    volume: &Volume<'_>,
+    node: &Node<'_>,
+    buds: &mut BTreeMap<u32, Bud>,
+) -> Result<(), Error> {
     let bad = |what| Err(Error::Journal { place: node.place, what });
     match node.kind {
         COMMIT_START | SIGNATURE => return Ok(()),
@@ -107,7 +116,8 @@ fn log_node(volume: &Volume<'_>, node: &Node<'_>, buds: &mut BTreeMap<u32, Bud>)
         _ => return bad("has a type that does not belong into a log"),
     }
     let [block, offset, head] = [24, 28, 32].map(|at| u32_at(node.bytes, at));
-    let is_within = (volume.main..volume.block_count()).contains(&block) && offset as usize <= volume.block_bytes();
+    let is_within = (volume.main..volume.block_count()).contains(&block)
+        && offset as usize <= volume.block_bytes();
     if !is_within || !offset.is_multiple_of(8) {
         return bad("refers to what lies outside the main area");
     }
@@ -133,7 +143,11 @@ fn bud_nodes<'a>(volume: &Volume<'a>, block: u32, bud: &Bud) -> Vec<Node<'a>> {
 /// Parses a node of a bud.
 fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
     let bad = |what| Error::Journal { place: node.place, what };
-    let key = || node.key().filter(|key| key.kind == node.kind).ok_or_else(|| bad("has a key of another type"));
+    let key = || {
+        node.key()
+            .filter(|key| key.kind == node.kind)
+            .ok_or_else(|| bad("has a key of another type"))
+    };
     let short = || bad("is too short");
     Ok(match node.kind {
         INODE => {
@@ -144,8 +158,10 @@ fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
             }
         }
         DATA => {
-            let (key, bytes) = (key()?, node.bytes.get(40..48).map(|bytes| u32_at(bytes, 0)).ok_or_else(short)?);
-            let end = u64::from(key.rest) * BLOCK_BYTES as u64 + u64::from(bytes.min(BLOCK_BYTES as u32));
+            let (key, bytes) =
+                (key()?, node.bytes.get(40..48).map(|bytes| u32_at(bytes, 0)).ok_or_else(short)?);
+            let end =
+                u64::from(key.rest) * BLOCK_BYTES as u64 + u64::from(bytes.min(BLOCK_BYTES as u32));
             Change::Data { inode: key.inode, block: key.rest, end }
         }
         NAME | ATTRIBUTE => {
@@ -154,7 +170,11 @@ fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
         }
         TRUNCATION => {
             let bytes = node.bytes.get(..56).ok_or_else(short)?;
-            Change::Truncation { inode: u32_at(bytes, 24), before: u64_at(bytes, 40), after: u64_at(bytes, 48) }
+            Change::Truncation {
+                inode: u32_at(bytes, 24),
+                before: u64_at(bytes, 40),
+                after: u64_at(bytes, 48),
+            }
         }
         _ => return Err(bad("has a type that does not belong into a bud")),
     })
@@ -164,7 +184,10 @@ impl Change<'_> {
     /// Returns the inode of the change; for a name, its directory.
     fn inode(&self) -> u32 {
         match self {
-            Self::Inode { inode } | Self::Removal { inode } | Self::Data { inode, .. } | Self::Truncation { inode, .. } => *inode,
+            Self::Inode { inode }
+            | Self::Removal { inode }
+            | Self::Data { inode, .. }
+            | Self::Truncation { inode, .. } => *inode,
             Self::Name { name, .. } => name.inode,
         }
     }
@@ -185,7 +208,12 @@ fn last_of_inodes(changes: &[(Node<'_>, Change<'_>)]) -> BTreeMap<u32, bool> {
     changes.iter().map(|(_, change)| (change.inode(), change.is_removal())).collect()
 }
 
-fn apply<'a>(state: &mut State<'a>, node: &Node<'a>, change: &Change<'a>, last: &BTreeMap<u32, bool>) {
+fn apply<'a>(
+    state: &mut State<'a>,
+    node: &Node<'a>,
+    change: &Change<'a>,
+    last: &BTreeMap<u32, bool>,
+) {
     match *change {
         Change::Inode { inode } => drop(state.inodes.insert(inode, node.place)),
         Change::Removal { inode } => {
@@ -194,8 +222,12 @@ fn apply<'a>(state: &mut State<'a>, node: &Node<'a>, change: &Change<'a>, last: 
             }
         }
         Change::Data { inode, block, .. } => drop(state.blocks.insert((inode, block), node.place)),
-        Change::Name { kind: NAME, name } => State::name(&mut state.names, name.inode, name.name, name.target),
-        Change::Name { name, .. } => State::name(&mut state.attributes, name.inode, name.name, name.target),
+        Change::Name { kind: NAME, name } => {
+            State::name(&mut state.names, name.inode, name.name, name.target)
+        }
+        Change::Name { name, .. } => {
+            State::name(&mut state.attributes, name.inode, name.name, name.target)
+        }
         Change::Truncation { inode, before, after } => {
             let block_bytes = BLOCK_BYTES as u64;
             let first = u32::try_from(after.div_ceil(block_bytes)).unwrap_or(u32::MAX);

@@ -120,7 +120,13 @@ impl<'a> Node<'a> {
         let bytes = rest.get(..node_bytes as usize)?;
         let place = Place { block, offset: offset as u32, bytes: node_bytes };
         let (kind, group, sequence) = (head[20], head[21], u64_at(head, 8));
-        (crc(&bytes[8..]) == u32_at(head, 4)).then_some(Self { place, kind, group, sequence, bytes })
+        (crc(&bytes[8..]) == u32_at(head, 4)).then_some(Self {
+            place,
+            kind,
+            group,
+            sequence,
+            bytes,
+        })
     }
 
     /// Returns the key of a node that has a key.
@@ -142,7 +148,8 @@ pub(super) fn scan(block: u32, content: &[u8], from: usize) -> Vec<Node<'_>> {
                 nodes.push(node);
             }
         } else {
-            let pads = content[at..].iter().take(PAD_BYTES_MAX).take_while(|&&byte| byte == PAD).count();
+            let pads =
+                content[at..].iter().take(PAD_BYTES_MAX).take_while(|&&byte| byte == PAD).count();
             if pads == 0 || !pads.is_multiple_of(8) {
                 break;
             }
@@ -154,7 +161,10 @@ pub(super) fn scan(block: u32, content: &[u8], from: usize) -> Vec<Node<'_>> {
 
 /// Returns the end of a padding node and of the padding behind it.
 fn padded(offset: usize, node: &[u8]) -> usize {
-    (offset + node.len()).saturating_add(u32_at(node, 24) as usize).checked_next_multiple_of(8).unwrap_or(usize::MAX)
+    (offset + node.len())
+        .saturating_add(u32_at(node, 24) as usize)
+        .checked_next_multiple_of(8)
+        .unwrap_or(usize::MAX)
 }
 
 /// Key of a node: an inode, a type, and the number of a block or the hash of a name.
@@ -219,6 +229,10 @@ impl<'a> NameNode<'a> {
     pub fn parse(node: &Node<'a>) -> Option<Self> {
         let (head, name) = node.bytes.split_at_checked(56)?;
         let name = name.get(..usize::from(u16_at(head, 50)))?;
-        (name.len() <= 255).then_some(Self { inode: u32_at(head, 24), target: u64_at(head, 40), name })
+        (name.len() <= 255).then_some(Self {
+            inode: u32_at(head, 24),
+            target: u64_at(head, 40),
+            name,
+        })
     }
 }

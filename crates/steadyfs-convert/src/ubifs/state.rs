@@ -47,7 +47,8 @@ impl<'a> State<'a> {
         if first > last {
             return;
         }
-        let keys: Vec<_> = self.blocks.range((inode, first)..=(inode, last)).map(|(&key, _)| key).collect();
+        let keys: Vec<_> =
+            self.blocks.range((inode, first)..=(inode, last)).map(|(&key, _)| key).collect();
         for key in keys {
             self.blocks.remove(&key);
         }

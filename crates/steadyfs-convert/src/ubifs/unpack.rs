@@ -8,7 +8,12 @@ use crate::lzo;
 
 /// Makes the bytes of a file from its blocks; a missing block is zeros. The caller has checked that
 /// `size_bytes` is within its limit.
-pub(super) fn assemble(volume: &Volume<'_>, state: &State<'_>, inode: u32, size_bytes: usize) -> Result<Vec<u8>, Fault> {
+pub(super) fn assemble(
+    volume: &Volume<'_>,
+    state: &State<'_>,
+    inode: u32,
+    size_bytes: usize,
+) -> Result<Vec<u8>, Fault> {
     let mut bytes = vec![0; size_bytes];
     for (&(_, block), &place) in state.blocks.range((inode, 0)..=(inode, u32::MAX)) {
         let from = block as usize * BLOCK_BYTES;
@@ -16,7 +21,10 @@ pub(super) fn assemble(volume: &Volume<'_>, state: &State<'_>, inode: u32, size_
             break;
         }
         let key = Key { inode, kind: DATA, rest: block };
-        let node = volume.node(place, DATA).filter(|node| node.key() == Some(key)).ok_or(Fault::Node { place, kind: DATA })?;
+        let node = volume
+            .node(place, DATA)
+            .filter(|node| node.key() == Some(key))
+            .ok_or(Fault::Node { place, kind: DATA })?;
         let content = unpack(&node)?;
         let to = size_bytes.min(from + content.len());
         bytes[from..to].copy_from_slice(&content[..to - from]);
@@ -27,7 +35,8 @@ pub(super) fn assemble(volume: &Volume<'_>, state: &State<'_>, inode: u32, size_
 /// Unpacks the content of a data node, of at most [`BLOCK_BYTES`].
 fn unpack(node: &Node<'_>) -> Result<Vec<u8>, Fault> {
     let place = node.place;
-    let (head, packed) = node.bytes.split_at_checked(48).ok_or(Fault::Node { place, kind: DATA })?;
+    let (head, packed) =
+        node.bytes.split_at_checked(48).ok_or(Fault::Node { place, kind: DATA })?;
     let bytes = u32_at(head, 40) as usize;
     let compressor = u16_at(head, 44);
     if bytes > BLOCK_BYTES {
@@ -40,5 +49,7 @@ fn unpack(node: &Node<'_>) -> Result<Vec<u8>, Fault> {
         3 => zstd::bulk::decompress(packed, bytes).ok(),
         _ => return Err(Fault::Compressor { place, compressor }),
     };
-    unpacked.filter(|unpacked| unpacked.len() == bytes).ok_or(Fault::Unpack { place, expected_bytes: bytes })
+    unpacked
+        .filter(|unpacked| unpacked.len() == bytes)
+        .ok_or(Fault::Unpack { place, expected_bytes: bytes })
 }

@@ -49,15 +49,30 @@ pub(super) struct Master {
 impl<'a> Volume<'a> {
     /// Finds superblock and master node.
     pub fn open(image: &'a [u8]) -> Result<Self, Error> {
-        let node = Node::at(0, image, 0).filter(|node| node.kind == SUPERBLOCK && node.bytes.len() >= 128);
+        let node =
+            Node::at(0, image, 0).filter(|node| node.kind == SUPERBLOCK && node.bytes.len() >= 128);
         let head = node.ok_or(Error::NoUbifs)?.bytes;
         let flags = u32_at(head, 28);
         check("the format of keys", head[27].into(), |format| format == 0, "0")?;
-        check("the version that can read it", u32_at(head, 124).into(), |version| version == 0, "0")?;
-        check("the version of the format", u32_at(head, 80).into(), |version| version >= 4, "4 or more")?;
+        check(
+            "the version that can read it",
+            u32_at(head, 124).into(),
+            |version| version == 0,
+            "0",
+        )?;
+        check(
+            "the version of the format",
+            u32_at(head, 80).into(),
+            |version| version >= 4,
+            "4 or more",
+        )?;
         let is_size = |bytes: u64| (1024..=1 << 30).contains(&bytes) && bytes.is_multiple_of(8);
-        let block_bytes =
-            check("the size of a logical erase block", u32_at(head, 36).into(), is_size, "a multiple of 8 from 1 KiB to 1 GiB")?;
+        let block_bytes = check(
+            "the size of a logical erase block",
+            u32_at(head, 36).into(),
+            is_size,
+            "a multiple of 8 from 1 KiB to 1 GiB",
+        )?;
         let block_count = u32_at(head, 40);
         if flags & ENCRYPTED != 0 {
             return Err(Error::Encrypted);
@@ -103,7 +118,8 @@ impl<'a> Volume<'a> {
     pub fn node(&self, place: Place, kind: u8) -> Option<Node<'a>> {
         let block = self.block(place.block);
         // The length is checked first, so that no other bytes than the promised ones are summed.
-        let node_bytes = block.get(place.offset as usize..)?.get(16..20).map(|bytes| u32_at(bytes, 0))?;
+        let node_bytes =
+            block.get(place.offset as usize..)?.get(16..20).map(|bytes| u32_at(bytes, 0))?;
         if node_bytes != place.bytes || node_bytes as usize > node::bytes_max(kind) {
             return None;
         }
@@ -116,20 +132,31 @@ fn content(image: &[u8], block_bytes: usize, block: u32) -> &[u8] {
     &image[from..image.len().min(from + block_bytes)]
 }
 
-fn check(what: &'static str, value: u64, is_right: impl Fn(u64) -> bool, expected: &'static str) -> Result<u64, Error> {
+fn check(
+    what: &'static str,
+    value: u64,
+    is_right: impl Fn(u64) -> bool,
+    expected: &'static str,
+) -> Result<u64, Error> {
     if is_right(value) { Ok(value) } else { Err(Error::Superblock { what, value, expected }) }
 }
 
 /// Returns the newest sound master node of both copies. The copy in block 1 is written first, after
 /// everything that it refers to. So the newest node is valid even if the other copy is missing.
 fn master(image: &[u8], block_bytes: usize) -> Option<Master> {
-    let copies = [1, 2].into_iter().flat_map(|block| node::scan(block, content(image, block_bytes, block), 0));
+    let copies = [1, 2]
+        .into_iter()
+        .flat_map(|block| node::scan(block, content(image, block_bytes, block), 0));
     let masters = copies.filter(|node| node.kind == MASTER && node.bytes.len() >= 60).map(|node| {
         let head = node.bytes;
         Master {
             commit: u64_at(head, 32),
             log: u32_at(head, 44),
-            root: Place { block: u32_at(head, 48), offset: u32_at(head, 52), bytes: u32_at(head, 56) },
+            root: Place {
+                block: u32_at(head, 48),
+                offset: u32_at(head, 52),
+                bytes: u32_at(head, 56),
+            },
             is_dirty: u32_at(head, 40) & DIRTY != 0,
             sequence: node.sequence,
         }

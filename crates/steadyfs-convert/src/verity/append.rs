@@ -3,7 +3,9 @@
 use super::Error;
 use super::digest::Salted;
 use super::sign::{public_key, sign};
-use steadyfs_rom::verity::format::{BLOCK_BYTES_MAX, DIGEST_BYTES, Layout, Record, Salt, Superblock};
+use steadyfs_rom::verity::format::{
+    BLOCK_BYTES_MAX, DIGEST_BYTES, Layout, Record, Salt, Superblock,
+};
 
 /// Settings of a sealed image.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,7 +29,11 @@ impl std::fmt::Debug for Settings {
     /// Shows everything except the key.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = self.key.map(|_| "secret");
-        out.debug_struct("Settings").field("block_bytes", &self.block_bytes).field("salt", &self.salt).field("key", &key).finish()
+        out.debug_struct("Settings")
+            .field("block_bytes", &self.block_bytes)
+            .field("salt", &self.salt)
+            .field("key", &key)
+            .finish()
     }
 }
 
@@ -60,7 +66,8 @@ pub fn append(image: Vec<u8>, settings: &Settings) -> Result<Sealed, Error> {
     bytes.resize(layout.total_bytes() as usize, 0);
     let root_hash = append_tree(&mut bytes, &layout, &Salted::new(&salt));
     let uuid = std::array::from_fn(|at| root_hash[at]);
-    let superblock = Superblock { uuid, block_bytes: settings.block_bytes, data_blocks, salt }.emit();
+    let superblock =
+        Superblock { uuid, block_bytes: settings.block_bytes, data_blocks, salt }.emit();
     put(&mut bytes, layout.data_bytes(), &superblock);
     let mut record = Record { root_hash, data_bytes: layout.data_bytes(), signature: None };
     if let Some(seed) = &settings.key {
@@ -81,7 +88,9 @@ fn append_tree(bytes: &mut [u8], layout: &Layout, salted: &Salted) -> [u8; DIGES
     let mut below = 0..layout.data_blocks();
     for level in 0..layout.levels() {
         for (index, block) in below.clone().enumerate() {
-            let place = layout.place(level, index as u64).expect("a block of the level below has a place in this level");
+            let place = layout
+                .place(level, index as u64)
+                .expect("a block of the level below has a place in this level");
             let digest = digest(bytes, block);
             put(bytes, place.block * block_bytes as u64 + place.at as u64, &digest);
         }

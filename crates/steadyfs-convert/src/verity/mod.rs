@@ -89,7 +89,9 @@ pub enum Error {
     #[error("has a signature that is not of the trusted key and this image")]
     Signature,
     /// A hash block does not match its digest in the level above.
-    #[error("has hash block {index} of level {level}, at byte {offset}, whose digest does not match")]
+    #[error(
+        "has hash block {index} of level {level}, at byte {offset}, whose digest does not match"
+    )]
     HashBlock {
         /// Level; level 0 has the digests of data blocks.
         level: usize,

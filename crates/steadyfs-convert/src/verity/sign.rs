@@ -18,7 +18,11 @@ pub(super) fn sign(seed: &[u8; 32], message: &[u8]) -> Result<[u8; SIGNATURE_BYT
 
 /// # Errors
 /// [`Error::Key`] for an invalid public key, [`Error::Signature`].
-pub(super) fn check(key: &[u8; 32], message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> Result<(), Error> {
+pub(super) fn check(
+    key: &[u8; 32],
+    message: &[u8],
+    signature: &[u8; SIGNATURE_BYTES],
+) -> Result<(), Error> {
     let key = PublicKey::new(*key);
     key.validate().map_err(|_| Error::Key)?;
     key.verify(message, &Signature::new(*signature)).map_err(|_| Error::Signature)
@@ -65,7 +69,10 @@ mod tests {
             assert_eq!(public_key(&bytes(seed)), Ok(bytes(key)));
             assert_eq!(sign(&bytes(seed), message), Ok(bytes(signature)));
             assert_eq!(check(&bytes(key), message, &bytes(signature)), Ok(()));
-            assert_eq!(check(&bytes(key), &[message, &[0]].concat(), &bytes(signature)), Err(Error::Signature));
+            assert_eq!(
+                check(&bytes(key), &[message, &[0]].concat(), &bytes(signature)),
+                Err(Error::Signature)
+            );
         }
     }
 

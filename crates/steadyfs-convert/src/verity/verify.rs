@@ -3,7 +3,9 @@
 use super::Error;
 use super::digest::Salted;
 use super::sign::check;
-use steadyfs_rom::verity::format::{DIGEST_BYTES, FormatError, Layout, Record, SUPERBLOCK_BYTES, Superblock};
+use steadyfs_rom::verity::format::{
+    DIGEST_BYTES, FormatError, Layout, Record, SUPERBLOCK_BYTES, Superblock,
+};
 
 /// Trusted value, which comes from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,8 @@ pub enum Trusted {
 /// describe the fault of the superblock or the record.
 pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
     let superblock = read_superblock(bytes, hash_offset)?;
-    let layout = superblock.layout().map_err(|source| Error::Superblock { offset: hash_offset, source })?;
+    let layout =
+        superblock.layout().map_err(|source| Error::Superblock { offset: hash_offset, source })?;
     if layout.data_bytes() != hash_offset {
         return Err(Error::DataBytes { offset: hash_offset, found: layout.data_bytes() });
     }
@@ -35,7 +38,8 @@ pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Er
     }
     let record = read_record(bytes, &layout)?;
     check_record(&record, &superblock, hash_offset, trusted)?;
-    let image = Image { bytes, layout, salted: Salted::new(&superblock.salt), root_hash: record.root_hash };
+    let image =
+        Image { bytes, layout, salted: Salted::new(&superblock.salt), root_hash: record.root_hash };
     image.check_tree()?;
     image.check_data()
 }
@@ -43,9 +47,12 @@ pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Er
 /// Reads the superblock, and checks that the rest of its block is zeros.
 fn read_superblock(bytes: &[u8], offset: u64) -> Result<Superblock, Error> {
     let error = |source| Error::Superblock { offset, source };
-    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    let rest =
+        usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
     let short = |expected: usize| error(FormatError::Short { expected, found: rest.len() });
-    let superblock = Superblock::parse(rest.get(..SUPERBLOCK_BYTES).ok_or_else(|| short(SUPERBLOCK_BYTES))?).map_err(error)?;
+    let superblock =
+        Superblock::parse(rest.get(..SUPERBLOCK_BYTES).ok_or_else(|| short(SUPERBLOCK_BYTES))?)
+            .map_err(error)?;
     let block_bytes = superblock.block_bytes as usize;
     Superblock::parse(rest.get(..block_bytes).ok_or_else(|| short(block_bytes))?).map_err(error)
 }
@@ -55,7 +62,12 @@ fn read_record(bytes: &[u8], layout: &Layout) -> Result<Record, Error> {
     Record::parse(&bytes[offset as usize..]).map_err(|source| Error::Record { offset, source })
 }
 
-fn check_record(record: &Record, superblock: &Superblock, hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
+fn check_record(
+    record: &Record,
+    superblock: &Superblock,
+    hash_offset: u64,
+    trusted: Trusted,
+) -> Result<(), Error> {
     match trusted {
         Trusted::Root(expected) if expected != record.root_hash => {
             return Err(Error::RootHash { expected, found: record.root_hash });
@@ -85,7 +97,10 @@ impl Image<'_> {
     fn check_tree(&self) -> Result<(), Error> {
         for level in (0..self.layout.levels()).rev() {
             for index in 0..self.layout.level_blocks(level) {
-                let block = self.layout.hash_block(level, index).expect("the level has a block of this index");
+                let block = self
+                    .layout
+                    .hash_block(level, index)
+                    .expect("the level has a block of this index");
                 if self.digest(block) != self.expected(level + 1, index) {
                     return Err(Error::HashBlock { level, index, offset: self.offset(block) });
                 }
@@ -95,7 +110,9 @@ impl Image<'_> {
     }
 
     fn check_data(&self) -> Result<(), Error> {
-        match (0..self.layout.data_blocks()).find(|&index| self.digest(index) != self.expected(0, index)) {
+        match (0..self.layout.data_blocks())
+            .find(|&index| self.digest(index) != self.expected(0, index))
+        {
             Some(index) => Err(Error::DataBlock { index, offset: self.offset(index) }),
             None => Ok(()),
         }

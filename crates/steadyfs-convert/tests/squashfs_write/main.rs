@@ -19,7 +19,11 @@ const COMPRESSORS: [&str; 6] = ["lz4", "lz4:fast", "gzip", "zstd:19", "xz", "lzo
 const BLOCK_BYTES: [u32; 3] = [4 << 10, 128 << 10, 1 << 20];
 
 fn settings(compressor: &str, block_bytes: u32) -> Settings {
-    Settings { compressor: compressor.parse().expect("a compressor"), block_bytes, ..Settings::default() }
+    Settings {
+        compressor: compressor.parse().expect("a compressor"),
+        block_bytes,
+        ..Settings::default()
+    }
 }
 
 /// Unpacks the image of a tree, and compares the result with the tree.
@@ -48,7 +52,11 @@ fn plain_metadata_and_ends_alone_give_the_tree_back() {
     for (plain_metadata, tails) in [(true, true), (true, false), (false, false)] {
         for compressor in ["gzip:6", "zstd:15", "lz4"] {
             let settings = Settings { plain_metadata, tails, ..settings(compressor, 4096) };
-            assert_unpacks(&tree, &settings, &format!("{compressor}, plain {plain_metadata}, tails {tails}"));
+            assert_unpacks(
+                &tree,
+                &settings,
+                &format!("{compressor}, plain {plain_metadata}, tails {tails}"),
+            );
         }
     }
 }
@@ -58,7 +66,8 @@ fn plain_metadata_is_stored_as_it_is() {
     let mut tree = Tree::new(Limit::default());
     let name = "aaaaaaaaaaaaaaaa".repeat(8);
     tree.insert(0, name.as_bytes(), file(b"")).expect("a name");
-    let image = write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).expect("an image");
+    let image =
+        write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).expect("an image");
     assert!(image.windows(name.len()).any(|window| window == name.as_bytes()));
 }
 
@@ -82,7 +91,12 @@ fn random_trees_come_back() {
             plain_metadata: random.bool(),
             tails: random.bool(),
             time: random.u32(..),
-            order: tree.walk().into_iter().filter(|_| random.u8(..) < 20).map(|(path, _)| path).collect(),
+            order: tree
+                .walk()
+                .into_iter()
+                .filter(|_| random.u8(..) < 20)
+                .map(|(path, _)| path)
+                .collect(),
             ..settings(compressor, 4096 << random.u32(0..9))
         };
         assert_unpacks(&tree, &settings, &format!("seed {seed}, {settings:?}"));
@@ -94,8 +108,12 @@ fn three_thousand_entries_come_back() {
     let mut tree = Tree::new(Limit::default());
     let many = tree.insert(0, b"many", directory()).expect("a name");
     for n in 0..3000 {
-        tree.insert(many, format!("an entry with a longer name {n}").as_bytes(), file(format!("{n}").as_bytes()))
-            .expect("a name");
+        tree.insert(
+            many,
+            format!("an entry with a longer name {n}").as_bytes(),
+            file(format!("{n}").as_bytes()),
+        )
+        .expect("a name");
     }
     for plain_metadata in [false, true] {
         assert_unpacks(&tree, &Settings { plain_metadata, ..settings("lz4", 4096) }, "many");
@@ -106,7 +124,8 @@ fn three_thousand_entries_come_back() {
 fn deep_directories_come_back() {
     let deep = |depth| {
         let mut tree = Tree::new(Limit::default());
-        let last = (0..depth).fold(0, |at, _| tree.insert(at, b"below", directory()).expect("a name"));
+        let last =
+            (0..depth).fold(0, |at, _| tree.insert(at, b"below", directory()).expect("a name"));
         tree.insert(last, b"file", file(b"deep")).expect("a name");
         tree
     };
@@ -136,7 +155,12 @@ fn data_lies_in_the_order_that_is_asked_for() {
     }
     let order = [&b"/z"[..], b"not/there", b"etc"].map(<[u8]>::to_vec).to_vec();
     let image = write(&tree, &Settings { order, ..settings("lz4", 4096) }).expect("an image");
-    let place = |fill| image.windows(4096).position(|window| window == &content(fill)[..4096]).expect("it is stored plain");
+    let place = |fill| {
+        image
+            .windows(4096)
+            .position(|window| window == &content(fill)[..4096])
+            .expect("it is stored plain")
+    };
     assert!(place(4) < place(2) && place(2) < place(3) && place(3) < place(1));
 }
 
@@ -149,12 +173,17 @@ fn what_the_format_does_not_hold_is_refused_with_its_path() {
         write(&tree, &Settings::default()).expect_err("it is refused").to_string()
     };
     let device = Kind::Device { is_block: true, major: 4096, minor: 3 };
-    assert_eq!(refused(Inode::new(device, 0o600)), "the device \"/etc/x\" is 4096:3; expected at most 4095:1048575");
+    assert_eq!(
+        refused(Inode::new(device, 0o600)),
+        "the device \"/etc/x\" is 4096:3; expected at most 4095:1048575"
+    );
     let link = refused(Inode::new(Kind::Symlink(Vec::new()), 0o777));
     assert_eq!(link, "the target of the link \"/etc/x\" has 0 bytes; expected 1 to 4095");
     let mut inode = file(b"");
     inode.attributes.insert(b"system.acl".to_vec(), Vec::new());
-    assert!(refused(inode).starts_with("the attribute \"system.acl\" of \"/etc/x\" has another name"));
+    assert!(
+        refused(inode).starts_with("the attribute \"system.acl\" of \"/etc/x\" has another name")
+    );
     let mut tree = Tree::new(Limit::default());
     let a = tree.insert(0, b"a", directory()).expect("a name");
     tree.link(a, b"a", a).expect("a name");
@@ -164,7 +193,8 @@ fn what_the_format_does_not_hold_is_refused_with_its_path() {
 #[test]
 fn the_same_tree_makes_the_same_bytes() {
     for compressor in COMPRESSORS {
-        let image = || write(&Maker::new(77).tree(200), &settings(compressor, 16384)).expect("an image");
+        let image =
+            || write(&Maker::new(77).tree(200), &settings(compressor, 16384)).expect("an image");
         assert!(image() == image(), "{compressor}");
     }
 }
@@ -185,9 +215,17 @@ fn the_tool_lists_and_counts_what_was_written() {
     };
     let stat = run("-stat");
     assert!(stat.contains(&format!("Number of inodes {}\n", tree.inodes().len())), "{stat}");
-    assert!(stat.contains("Compression zstd\n\tcompression-level 19\n") && stat.contains("Block size 8192\n"), "{stat}");
+    assert!(
+        stat.contains("Compression zstd\n\tcompression-level 19\n")
+            && stat.contains("Block size 8192\n"),
+        "{stat}"
+    );
     let list = run("-lls");
-    assert_eq!(list.lines().filter(|line| line.contains(" squashfs-root")).count(), tree.walk().len() + 1, "{list}");
+    assert_eq!(
+        list.lines().filter(|line| line.contains(" squashfs-root")).count(),
+        tree.walk().len() + 1,
+        "{list}"
+    );
 }
 
 #[test]
@@ -197,18 +235,33 @@ fn an_image_is_at_most_a_fiftieth_larger_than_that_of_the_tool() {
     }
     let tree = trees::small_root();
     let room = tempfile::tempdir().expect("a directory");
-    let Some(Unpacked { root, .. }) = &unpacked(&write(&tree, &Settings::default()).expect("an image")) else { return };
-    let options: [(&str, &[&str]); 3] =
-        [("lz4", &["lz4", "-Xhc"]), ("gzip", &["gzip"]), ("zstd:19", &["zstd", "-Xcompression-level", "19"])];
+    let Some(Unpacked { root, .. }) =
+        &unpacked(&write(&tree, &Settings::default()).expect("an image"))
+    else {
+        return;
+    };
+    let options: [(&str, &[&str]); 3] = [
+        ("lz4", &["lz4", "-Xhc"]),
+        ("gzip", &["gzip"]),
+        ("zstd:19", &["zstd", "-Xcompression-level", "19"]),
+    ];
     for block_bytes in [4096, 65536, 131_072] {
         for (compressor, arguments) in options {
             let theirs = room.path().join("theirs");
             let mut command = Command::new("mksquashfs");
-            command.arg(root).arg(&theirs).args(["-noappend", "-b", &block_bytes.to_string(), "-comp"]).args(arguments);
+            command
+                .arg(root)
+                .arg(&theirs)
+                .args(["-noappend", "-b", &block_bytes.to_string(), "-comp"])
+                .args(arguments);
             assert!(command.output().expect("it runs").status.success());
-            let ours = write(&tree, &settings(compressor, block_bytes)).expect("an image").len() as u64;
+            let ours =
+                write(&tree, &settings(compressor, block_bytes)).expect("an image").len() as u64;
             let theirs = fs::metadata(&theirs).expect("an image").len();
-            assert!(ours <= theirs + theirs / 50, "{compressor}, {block_bytes}: {ours} bytes, mksquashfs {theirs}");
+            assert!(
+                ours <= theirs + theirs / 50,
+                "{compressor}, {block_bytes}: {ours} bytes, mksquashfs {theirs}"
+            );
         }
     }
 }

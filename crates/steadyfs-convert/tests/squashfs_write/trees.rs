@@ -23,9 +23,10 @@ pub fn prose(seed: u64, bytes: usize) -> Vec<u8> {
     while text.len() < bytes {
         match random.u8(..8) {
             0 => text.extend(format!("{} ", random.u32(..)).bytes()),
-            n => {
-                text.extend([&b"flash "[..], b"block ", b"erase ", b"page ", b"inode ", b"reads the ", b"\n"][usize::from(n) - 1])
-            }
+            n => text.extend(
+                [&b"flash "[..], b"block ", b"erase ", b"page ", b"inode ", b"reads the ", b"\n"]
+                    [usize::from(n) - 1],
+            ),
         }
     }
     text.truncate(bytes);
@@ -35,13 +36,28 @@ pub fn prose(seed: u64, bytes: usize) -> Vec<u8> {
 /// Makes one of each thing that a file system may hold, around the edges of blocks.
 pub fn everything(block_bytes: usize) -> Tree {
     let mut tree = Tree::new(Limit::default());
-    for bytes in [0, 1, 100, block_bytes - 1, block_bytes, block_bytes + 1, 2 * block_bytes, 3 * block_bytes + 77] {
+    for bytes in [
+        0,
+        1,
+        100,
+        block_bytes - 1,
+        block_bytes,
+        block_bytes + 1,
+        2 * block_bytes,
+        3 * block_bytes + 77,
+    ] {
         tree.insert(0, format!("prose{bytes}").as_bytes(), file(&prose(1, bytes))).expect("a name");
         tree.insert(0, format!("noise{bytes}").as_bytes(), file(&noise(2, bytes))).expect("a name");
         tree.insert(0, format!("zeros{bytes}").as_bytes(), file(&vec![0; bytes])).expect("a name");
     }
-    let holes =
-        [prose(3, block_bytes), vec![0; 2 * block_bytes], noise(4, block_bytes), vec![0; block_bytes], vec![5; 10]].concat();
+    let holes = [
+        prose(3, block_bytes),
+        vec![0; 2 * block_bytes],
+        noise(4, block_bytes),
+        vec![0; block_bytes],
+        vec![5; 10],
+    ]
+    .concat();
     let holes = tree.insert(0, b"holes", file(&holes)).expect("a name");
     tree.insert(0, b"again", file(&noise(2, block_bytes + 1))).expect("a name");
     tree.insert(0, b"empty", directory()).expect("a name");
@@ -50,8 +66,10 @@ pub fn everything(block_bytes: usize) -> Tree {
     let links = tree.insert(0, b"links", directory()).expect("a name");
     tree.link(links, b"hard", holes).expect("a name");
     tree.link(links, b"harder", holes).expect("a name");
-    tree.insert(links, b"soft", Inode::new(Kind::Symlink(b"../prose100".to_vec()), 0o777)).expect("a name");
-    tree.insert(links, b"long", Inode::new(Kind::Symlink([b't'; 4095].to_vec()), 0o777)).expect("a name");
+    tree.insert(links, b"soft", Inode::new(Kind::Symlink(b"../prose100".to_vec()), 0o777))
+        .expect("a name");
+    tree.insert(links, b"long", Inode::new(Kind::Symlink([b't'; 4095].to_vec()), 0o777))
+        .expect("a name");
     add_special(&mut tree);
     add_attributes(&mut tree);
     tree.root_mut().mode = 0o1751;
@@ -62,7 +80,9 @@ pub fn everything(block_bytes: usize) -> Tree {
 
 fn add_special(tree: &mut Tree) {
     let dev = tree.insert(0, b"dev", directory()).expect("a name");
-    for (name, is_block, major, minor) in [("sda1", true, 8, 1), ("null", false, 1, 3), ("far", false, 4095, 1_048_575)] {
+    for (name, is_block, major, minor) in
+        [("sda1", true, 8, 1), ("null", false, 1, 3), ("far", false, 4095, 1_048_575)]
+    {
         let mut device = Inode::new(Kind::Device { is_block, major, minor }, 0o620);
         (device.gid, device.modified) = (5, 86_400);
         let device = tree.insert(dev, name.as_bytes(), device).expect("a name");
@@ -76,8 +96,9 @@ fn add_special(tree: &mut Tree) {
 }
 
 fn add_attributes(tree: &mut Tree) {
-    let attributes =
-        |pairs: &[(&str, &[u8])]| pairs.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.to_vec())).collect();
+    let attributes = |pairs: &[(&str, &[u8])]| {
+        pairs.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.to_vec())).collect()
+    };
     let noted = tree.insert(0, b"noted", directory()).expect("a name");
     for n in 0..40 {
         let mut inode = if n % 4 == 0 { directory() } else { file(format!("{n}").as_bytes()) };
@@ -103,14 +124,20 @@ fn add_attributes(tree: &mut Tree) {
 pub fn small_root() -> Tree {
     let mut tree = Tree::new(Limit::default());
     let mut random = fastrand::Rng::with_seed(9);
-    for (place, count, most) in [("bin", 30, 60_000), ("lib", 10, 300_000), ("etc", 200, 3000), ("www", 20, 9000)] {
+    for (place, count, most) in
+        [("bin", 30, 60_000), ("lib", 10, 300_000), ("etc", 200, 3000), ("www", 20, 9000)]
+    {
         let at = tree.insert(0, place.as_bytes(), directory()).expect("a name");
         for n in 0..count {
             let bytes = random.usize(most / 20..most);
             let content = [prose(n, bytes), noise(n, bytes / 8)].concat();
             tree.insert(at, format!("{place}{n}").as_bytes(), file(&content)).expect("a name");
-            tree.insert(at, format!("link{n}").as_bytes(), Inode::new(Kind::Symlink(b"../bin/bin0".to_vec()), 0o777))
-                .expect("a name");
+            tree.insert(
+                at,
+                format!("link{n}").as_bytes(),
+                Inode::new(Kind::Symlink(b"../bin/bin0".to_vec()), 0o777),
+            )
+            .expect("a name");
         }
     }
     tree
@@ -150,7 +177,11 @@ impl Maker {
         let kind = match self.random.u8(..20) {
             0..4 => Kind::Directory(BTreeMap::new()),
             4..6 => Kind::Symlink(vec![b's'; self.random.usize(1..200)]),
-            6 => Kind::Device { is_block: self.random.bool(), major: self.random.u32(..4096), minor: self.random.u32(..1 << 20) },
+            6 => Kind::Device {
+                is_block: self.random.bool(),
+                major: self.random.u32(..4096),
+                minor: self.random.u32(..1 << 20),
+            },
             7 => Kind::Fifo,
             8 => Kind::Socket,
             _ => Kind::File(self.content()),
@@ -169,7 +200,11 @@ impl Maker {
     }
 
     fn content(&mut self) -> Vec<u8> {
-        let bytes = if self.random.u8(..10) == 0 { self.random.usize(..200_000) } else { self.random.usize(..9000) };
+        let bytes = if self.random.u8(..10) == 0 {
+            self.random.usize(..200_000)
+        } else {
+            self.random.usize(..9000)
+        };
         let seed = self.random.u64(..20);
         match self.random.u8(..6) {
             0 => noise(seed, bytes),

@@ -34,7 +34,9 @@ pub fn has_tool(name: &str) -> bool {
 }
 
 pub fn is_root() -> bool {
-    let is_root = tempfile::tempdir().and_then(|room| fs::metadata(room.path())).is_ok_and(|metadata| metadata.uid() == 0);
+    let is_root = tempfile::tempdir()
+        .and_then(|room| fs::metadata(room.path()))
+        .is_ok_and(|metadata| metadata.uid() == 0);
     if !is_root {
         println!("only root may make devices: nothing is unpacked");
     }
@@ -49,7 +51,11 @@ pub fn unpacked(image: &[u8]) -> Option<Unpacked> {
     let room = tempfile::tempdir().expect("a directory");
     let (path, root) = (room.path().join("image"), room.path().join("root"));
     fs::write(&path, image).expect("room");
-    let output = Command::new("unsquashfs").args(["-n", "-d"]).args([&root, &path]).output().expect("it runs");
+    let output = Command::new("unsquashfs")
+        .args(["-n", "-d"])
+        .args([&root, &path])
+        .output()
+        .expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.is_empty(), "{} {text}", output.status);
     fs::remove_file(path).expect("it is there");
@@ -80,15 +86,23 @@ impl Unpacked {
 
     fn place(&self, path: &[u8]) -> PathBuf {
         let relative = path.strip_prefix(b"/").unwrap_or(path);
-        if relative.is_empty() { self.root.clone() } else { self.root.join(OsStr::from_bytes(relative)) }
+        if relative.is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(OsStr::from_bytes(relative))
+        }
     }
 
     fn assert_attributes(&self, tree: &Tree, names: &[(Vec<u8>, InodeIndex)], what: &str) {
         let room = tempfile::tempdir().expect("a directory");
-        let list: Vec<u8> = names.iter().flat_map(|(path, _)| [self.place(path).as_os_str().as_bytes(), &[0]].concat()).collect();
+        let list: Vec<u8> = names
+            .iter()
+            .flat_map(|(path, _)| [self.place(path).as_os_str().as_bytes(), &[0]].concat())
+            .collect();
         fs::write(room.path().join("list"), list).expect("room");
         let list = fs::File::open(room.path().join("list")).expect("it is there");
-        let Ok(output) = Command::new("python3").args(["-c", ATTRIBUTES]).stdin(list).output() else {
+        let Ok(output) = Command::new("python3").args(["-c", ATTRIBUTES]).stdin(list).output()
+        else {
             println!("python3 is missing: attributes are not compared");
             return;
         };
@@ -96,7 +110,11 @@ impl Unpacked {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(printed.lines().count(), names.len());
         for (line, (path, inode)) in printed.lines().zip(names) {
-            let expected = tree.inode(*inode).attributes.iter().map(|(name, value)| hex(name) + "=" + &hex(value));
+            let expected = tree
+                .inode(*inode)
+                .attributes
+                .iter()
+                .map(|(name, value)| hex(name) + "=" + &hex(value));
             let expected = expected.collect::<Vec<_>>().join(" ");
             assert_eq!(line, expected, "{what}: {}", String::from_utf8_lossy(path));
         }
@@ -107,12 +125,25 @@ fn assert_inode(inode: &Inode, place: &Path, metadata: &fs::Metadata, what: &str
     let kind = metadata.file_type();
     match &inode.kind {
         Kind::Directory(_) => assert!(kind.is_dir(), "{what}"),
-        Kind::File(bytes) => assert!(kind.is_file() && &fs::read(place).expect("a file") == bytes, "{what}"),
-        Kind::Symlink(target) => assert_eq!(fs::read_link(place).expect("a link").as_os_str().as_bytes(), target, "{what}"),
+        Kind::File(bytes) => {
+            assert!(kind.is_file() && &fs::read(place).expect("a file") == bytes, "{what}")
+        }
+        Kind::Symlink(target) => assert_eq!(
+            fs::read_link(place).expect("a link").as_os_str().as_bytes(),
+            target,
+            "{what}"
+        ),
         &Kind::Device { is_block, major, minor } => {
-            assert!(if is_block { kind.is_block_device() } else { kind.is_char_device() }, "{what}");
+            assert!(
+                if is_block { kind.is_block_device() } else { kind.is_char_device() },
+                "{what}"
+            );
             let (major, minor) = (u64::from(major), u64::from(minor));
-            assert_eq!(metadata.rdev(), minor & 0xFF | major << 8 | (minor & !0xFF) << 12, "{what}");
+            assert_eq!(
+                metadata.rdev(),
+                minor & 0xFF | major << 8 | (minor & !0xFF) << 12,
+                "{what}"
+            );
         }
         Kind::Fifo => assert!(kind.is_fifo(), "{what}"),
         Kind::Socket => assert!(kind.is_socket(), "{what}"),
@@ -128,7 +159,10 @@ fn assert_inode(inode: &Inode, place: &Path, metadata: &fs::Metadata, what: &str
 fn count(place: &Path) -> usize {
     let is_directory = fs::symlink_metadata(place).expect("it is there").is_dir();
     let below = if is_directory {
-        fs::read_dir(place).expect("a directory").map(|entry| count(&entry.expect("an entry").path())).sum()
+        fs::read_dir(place)
+            .expect("a directory")
+            .map(|entry| count(&entry.expect("an entry").path()))
+            .sum()
     } else {
         0
     };

@@ -74,18 +74,28 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> SectorDevice for FromAsync<T, I> {
 
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         for (done, count) in batches(parts::bytes(parts))? {
-            let result = wait(self.device.read(first + done as u32, &mut self.batch[..count]), &mut self.idle);
+            let result = wait(
+                self.device.read(first + done as u32, &mut self.batch[..count]),
+                &mut self.idle,
+            );
             conclude(result, &mut self.last_error)?;
-            self.batch[..count].iter().enumerate().for_each(|(index, sector)| scatter(parts, done + index, sector));
+            self.batch[..count]
+                .iter()
+                .enumerate()
+                .for_each(|(index, sector)| scatter(parts, done + index, sector));
         }
         Ok(())
     }
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         for (done, count) in batches(parts::bytes(parts))? {
-            self.batch[..count].iter_mut().enumerate().for_each(|(index, sector)| gather(parts, done + index, sector));
+            self.batch[..count]
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, sector)| gather(parts, done + index, sector));
             self.written = Some(first + (done + count - 1) as u32);
-            let result = wait(self.device.write(first + done as u32, &self.batch[..count]), &mut self.idle);
+            let result =
+                wait(self.device.write(first + done as u32, &self.batch[..count]), &mut self.idle);
             conclude(result, &mut self.last_error)?;
         }
         Ok(())
@@ -111,21 +121,33 @@ mod tests {
     /// Is pending once, like a driver that waits for an interrupt.
     async fn interrupt() {
         let mut was_polled = false;
-        core::future::poll_fn(move |_| if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending })
-            .await;
+        core::future::poll_fn(move |_| {
+            if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 
     impl BlockDevice<SECTOR_BYTES> for Ram {
         type Error = &'static str;
         type Align = aligned::A4;
 
-        async fn read(&mut self, first: u32, data: &mut [Sector<aligned::A4>]) -> Result<(), &'static str> {
+        async fn read(
+            &mut self,
+            first: u32,
+            data: &mut [Sector<aligned::A4>],
+        ) -> Result<(), &'static str> {
             interrupt().await;
-            data.iter_mut().zip(first as usize..).for_each(|(sector, index)| **sector = self.sectors.borrow()[index]);
+            data.iter_mut()
+                .zip(first as usize..)
+                .for_each(|(sector, index)| **sector = self.sectors.borrow()[index]);
             Ok(())
         }
 
-        async fn write(&mut self, first: u32, data: &[Sector<aligned::A4>]) -> Result<(), &'static str> {
+        async fn write(
+            &mut self,
+            first: u32,
+            data: &[Sector<aligned::A4>],
+        ) -> Result<(), &'static str> {
             for (sector, index) in data.iter().zip(first as usize..) {
                 interrupt().await;
                 if index == BROKEN {

@@ -37,7 +37,14 @@ impl<T: BlockDevice> FromBlockDevice<T> {
     /// An error of the device when it returns its size.
     pub fn new(device: T, times: SectorTimes) -> Result<Self, T::Error> {
         let sectors = device.num_blocks()?.0;
-        Ok(Self { device, sectors, times, batch: core::array::from_fn(|_| Block::new()), written: None, last_error: None })
+        Ok(Self {
+            device,
+            sectors,
+            times,
+            batch: core::array::from_fn(|_| Block::new()),
+            written: None,
+            last_error: None,
+        })
     }
 
     /// Returns the device underneath.
@@ -69,7 +76,10 @@ impl<T: BlockDevice> SectorDevice for FromBlockDevice<T> {
         for (done, count) in batches(parts::bytes(parts))? {
             let result = self.device.read(&mut self.batch[..count], BlockIdx(first + done as u32));
             conclude(result, &mut self.last_error)?;
-            self.batch[..count].iter().enumerate().for_each(|(index, block)| scatter(parts, done + index, &block.contents));
+            self.batch[..count]
+                .iter()
+                .enumerate()
+                .for_each(|(index, block)| scatter(parts, done + index, &block.contents));
         }
         Ok(())
     }
@@ -121,7 +131,10 @@ mod tests {
         fn read(&self, blocks: &mut [Block], start: BlockIdx) -> Result<(), Broken> {
             self.calls.borrow_mut().push(blocks.len());
             let sectors = self.sectors.borrow();
-            blocks.iter_mut().zip(start.0 as usize..).for_each(|(block, sector)| block.contents = sectors[sector]);
+            blocks
+                .iter_mut()
+                .zip(start.0 as usize..)
+                .for_each(|(block, sector)| block.contents = sectors[sector]);
             Ok(())
         }
 

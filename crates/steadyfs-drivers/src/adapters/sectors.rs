@@ -19,7 +19,10 @@ pub(super) fn batches(bytes: usize) -> Result<impl Iterator<Item = (usize, usize
 }
 
 /// Stores an error, and returns [`Failure::Device`] for it.
-pub(super) fn conclude<E>(result: Result<(), E>, last_error: &mut Option<E>) -> Result<(), Failure> {
+pub(super) fn conclude<E>(
+    result: Result<(), E>,
+    last_error: &mut Option<E>,
+) -> Result<(), Failure> {
     result.map_err(|error| {
         *last_error = Some(error);
         Failure::Device
@@ -51,8 +54,14 @@ pub(super) mod tests {
     use std::vec::Vec;
     use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 
-    pub(in super::super) const TIMES: SectorTimes =
-        SectorTimes { read_ns: 1, read_sector_ns: 2, write_ns: 3, write_sector_ns: 4, discard_ns: 0, flush_ns: 0 };
+    pub(in super::super) const TIMES: SectorTimes = SectorTimes {
+        read_ns: 1,
+        read_sector_ns: 2,
+        write_ns: 3,
+        write_sector_ns: 4,
+        discard_ns: 0,
+        flush_ns: 0,
+    };
 
     /// Sectors in RAM, and the number of sectors of each call. One sector cannot be written.
     pub(in super::super) struct Ram {
@@ -62,7 +71,10 @@ pub(super) mod tests {
 
     impl Ram {
         pub fn new() -> Self {
-            Self { sectors: RefCell::new(std::vec![[0; SECTOR_BYTES]; 64]), calls: RefCell::default() }
+            Self {
+                sectors: RefCell::new(std::vec![[0; SECTOR_BYTES]; 64]),
+                calls: RefCell::default(),
+            }
         }
     }
 
@@ -78,7 +90,10 @@ pub(super) mod tests {
         let mut found = std::vec![0; 21 * SECTOR_BYTES];
         let (begin, end) = found.split_at_mut(9001);
         device.read(5, &mut [begin, end]).unwrap();
-        assert_eq!((&found[..data.len()], &found[data.len()..]), (&data[..], &[7; SECTOR_BYTES][..]));
+        assert_eq!(
+            (&found[..data.len()], &found[data.len()..]),
+            (&data[..], &[7; SECTOR_BYTES][..])
+        );
         assert_eq!(device.write(BROKEN as u32, &[&[1; SECTOR_BYTES]]), Err(Failure::Device));
         assert_eq!(device.write(0, &[&[1; 100]]), Err(Failure::Device));
         assert_eq!(device.read(0, &mut [&mut [1; 100]]), Err(Failure::Device));

@@ -100,9 +100,15 @@ impl MistakeKind {
             Self::NotProgrammed => "what was programmed reads as erased",
             Self::ByteOrder => "bytes are in another order",
             Self::BitOrder => "bits are in another order",
-            Self::Shifted => "all bytes are shifted: a command has too few or too many dummy clocks",
-            Self::AnotherPage => "the bytes are those of another page: an address wraps, or a buffer of before is read",
-            Self::WrapsInPage => "a program ran over the end of a page of the chip and went on at its beginning",
+            Self::Shifted => {
+                "all bytes are shifted: a command has too few or too many dummy clocks"
+            }
+            Self::AnotherPage => {
+                "the bytes are those of another page: an address wraps, or a buffer of before is read"
+            }
+            Self::WrapsInPage => {
+                "a program ran over the end of a page of the chip and went on at its beginning"
+            }
             Self::NotLeftAlone => "bytes that were not to be programmed were",
             Self::OnesChange => "ones have changed what was there",
             Self::ZerosDoNot => "zeros did not clear what was there",

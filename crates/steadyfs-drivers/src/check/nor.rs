@@ -26,7 +26,10 @@ pub fn check_nor_driver<N: NorFlash>(chip: &mut N, spare: &[BlockIndex]) -> Resu
         return Err(Mistake::new(MistakeKind::Times, 0));
     }
     if let Some(&block) = spare.iter().find(|block| **block >= block_count) {
-        return Err(Mistake { expected: block_count, ..Mistake::new(MistakeKind::Arguments, block) });
+        return Err(Mistake {
+            expected: block_count,
+            ..Mistake::new(MistakeKind::Arguments, block)
+        });
     }
     let mut trial = Trial { chip, block_bytes, spare };
     spare.iter().try_for_each(|block| trial.erase(*block))?;
@@ -46,11 +49,15 @@ struct Trial<'t, N> {
 impl<N: NorFlash> Trial<'_, N> {
     fn read(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Mistake> {
         data.fill(0);
-        self.chip.read(block * self.block_bytes + offset, data).map_err(Mistake::of(Call::Read, block))
+        self.chip
+            .read(block * self.block_bytes + offset, data)
+            .map_err(Mistake::of(Call::Read, block))
     }
 
     fn write(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Mistake> {
-        self.chip.program(block * self.block_bytes + offset, data).map_err(Mistake::of(Call::Program, block))
+        self.chip
+            .program(block * self.block_bytes + offset, data)
+            .map_err(Mistake::of(Call::Program, block))
     }
 
     fn program(&mut self, block: BlockIndex, offset: u32, bytes: usize) -> Result<(), Mistake> {
@@ -67,14 +74,26 @@ impl<N: NorFlash> Trial<'_, N> {
             self.read(block, at, &mut data[..length])?;
             // Wrong bytes may come from another block, or from a page of the chip before or
             // behind.
-            let near = [256, 512, 4096].into_iter().flat_map(move |by| [at.wrapping_add(by), at.wrapping_sub(by)]);
-            let others = self.spare.iter().map(move |other| (*other, at)).chain(near.map(move |at| (block, at)));
+            let near = [256, 512, 4096]
+                .into_iter()
+                .flat_map(move |by| [at.wrapping_add(by), at.wrapping_sub(by)]);
+            let others = self
+                .spare
+                .iter()
+                .map(move |other| (*other, at))
+                .chain(near.map(move |at| (block, at)));
             compare(block, at, &data[..length], others)?;
         }
         Ok(())
     }
 
-    fn is_blank(&mut self, block: BlockIndex, offset: u32, bytes: u32, kind: MistakeKind) -> Result<(), Mistake> {
+    fn is_blank(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: u32,
+        kind: MistakeKind,
+    ) -> Result<(), Mistake> {
         let mut data = [0; LOOK];
         for at in (offset..offset + bytes).step_by(LOOK) {
             let length = LOOK.min((offset + bytes - at) as usize);
@@ -99,7 +118,9 @@ impl<N: NorFlash> Trial<'_, N> {
                 self.check(block, offset, 64)?;
             }
             for &other in &self.spare[number + 1..] {
-                [0, end].into_iter().try_for_each(|offset| self.is_blank(other, offset, 64, MistakeKind::AnotherPage))?;
+                [0, end].into_iter().try_for_each(|offset| {
+                    self.is_blank(other, offset, 64, MistakeKind::AnotherPage)
+                })?;
             }
         }
         let Some((&first, others)) = self.spare.split_first() else { return Ok(()) };
@@ -107,7 +128,9 @@ impl<N: NorFlash> Trial<'_, N> {
         for &block in others {
             for offset in [0, end] {
                 self.check(block, offset, 64).map_err(|mistake| match mistake.kind {
-                    MistakeKind::NotProgrammed => Mistake { kind: MistakeKind::ErasesAnother, ..mistake },
+                    MistakeKind::NotProgrammed => {
+                        Mistake { kind: MistakeKind::ErasesAnother, ..mistake }
+                    }
                     _ => mistake,
                 })?;
             }
@@ -137,11 +160,17 @@ impl<N: NorFlash> Trial<'_, N> {
 
     /// Returns true if a program has wrapped in a page of the chip. Then the last byte of the
     /// piece is missing, and the beginning of the chip's page is overwritten.
-    fn has_wrapped(&mut self, block: BlockIndex, offset: u32, bytes: usize) -> Result<bool, Mistake> {
+    fn has_wrapped(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: usize,
+    ) -> Result<bool, Mistake> {
         let (mut last, mut begin) = ([0], [0; 16]);
         self.read(block, offset + bytes as u32 - 1, &mut last)?;
         self.read(block, offset & !0xFF, &mut begin)?;
-        let is_spoilt = begin.iter().zip(offset & !0xFF..).any(|(found, at)| *found != byte(block, at));
+        let is_spoilt =
+            begin.iter().zip(offset & !0xFF..).any(|(found, at)| *found != byte(block, at));
         Ok(last == [0xFF] && is_spoilt)
     }
 

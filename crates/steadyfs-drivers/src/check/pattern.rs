@@ -28,17 +28,29 @@ pub(super) fn compare(
     data: &[u8],
     others: impl Iterator<Item = (BlockIndex, u32)>,
 ) -> Result<(), Mistake> {
-    let Some(at) = data.iter().zip(offset..).position(|(found, at)| *found != byte(block, at)) else { return Ok(()) };
+    let Some(at) = data.iter().zip(offset..).position(|(found, at)| *found != byte(block, at))
+    else {
+        return Ok(());
+    };
     let expected = byte(block, offset + at as u32).into();
     let kind = name(block, offset, data, others);
     Err(Mistake { kind, block, offset: offset + at as u32, expected, found: data[at].into() })
 }
 
-fn name(block: BlockIndex, offset: u32, data: &[u8], others: impl Iterator<Item = (BlockIndex, u32)>) -> MistakeKind {
+fn name(
+    block: BlockIndex,
+    offset: u32,
+    data: &[u8],
+    others: impl Iterator<Item = (BlockIndex, u32)>,
+) -> MistakeKind {
     // The expected byte at an index, counted from `offset`.
     let right = |index: u32| byte(block, offset.wrapping_add(index));
     let all = |wanted: &dyn Fn(u32) -> u8, from: usize, to: usize| {
-        to > from && data[from..to].iter().zip(from as u32..).all(|(found, index)| *found == wanted(index))
+        to > from
+            && data[from..to]
+                .iter()
+                .zip(from as u32..)
+                .all(|(found, index)| *found == wanted(index))
     };
     let length = data.len();
     if data.iter().all(|found| *found == 0xFF) {
@@ -51,7 +63,9 @@ fn name(block: BlockIndex, offset: u32, data: &[u8], others: impl Iterator<Item 
         return MistakeKind::BitOrder;
     }
     // The ends may be anything.
-    let is_shifted = |by: u32| all(&|index| right(index.wrapping_add(by)), 4.min(length), length.saturating_sub(4));
+    let is_shifted = |by: u32| {
+        all(&|index| right(index.wrapping_add(by)), 4.min(length), length.saturating_sub(4))
+    };
     if [1, 2, 1u32.wrapping_neg(), 2u32.wrapping_neg()].into_iter().any(is_shifted) {
         return MistakeKind::Shifted;
     }
@@ -64,10 +78,21 @@ fn name(block: BlockIndex, offset: u32, data: &[u8], others: impl Iterator<Item 
 }
 
 /// Returns a mistake if a byte is not erased.
-pub(super) fn blank(block: BlockIndex, offset: u32, data: &[u8], kind: MistakeKind) -> Result<(), Mistake> {
+pub(super) fn blank(
+    block: BlockIndex,
+    offset: u32,
+    data: &[u8],
+    kind: MistakeKind,
+) -> Result<(), Mistake> {
     match data.iter().position(|found| *found != 0xFF) {
         None => Ok(()),
-        Some(at) => Err(Mistake { kind, block, offset: offset + at as u32, expected: 0xFF, found: data[at].into() }),
+        Some(at) => Err(Mistake {
+            kind,
+            block,
+            offset: offset + at as u32,
+            expected: 0xFF,
+            found: data[at].into(),
+        }),
     }
 }
 
@@ -77,10 +102,22 @@ mod tests {
 
     #[test]
     fn pages_differ_and_no_byte_is_erased() {
-        let page = |block, page: u32| -> std::vec::Vec<u8> { (page * 256..page * 256 + 256).map(|at| byte(block, at)).collect() };
-        for (one, other) in [((0, 0), (0, 1)), ((0, 0), (1, 0)), ((1, 0), (256, 0)), ((0, 3), (0, 19)), ((5, 1), (6, 0))] {
+        let page = |block, page: u32| -> std::vec::Vec<u8> {
+            (page * 256..page * 256 + 256).map(|at| byte(block, at)).collect()
+        };
+        for (one, other) in [
+            ((0, 0), (0, 1)),
+            ((0, 0), (1, 0)),
+            ((1, 0), (256, 0)),
+            ((0, 3), (0, 19)),
+            ((5, 1), (6, 0)),
+        ] {
             assert_ne!(page(one.0, one.1), page(other.0, other.1), "{one:?} {other:?}");
         }
-        assert!((0..70_000).all(|at| byte(3, at) != 0xFF && byte(3, at) != 0 && byte(3, at) != byte(3, at + 1)));
+        assert!(
+            (0..70_000).all(|at| byte(3, at) != 0xFF
+                && byte(3, at) != 0
+                && byte(3, at) != byte(3, at + 1))
+        );
     }
 }

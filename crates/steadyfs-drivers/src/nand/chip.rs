@@ -6,7 +6,9 @@ use super::{NandError, Settings};
 use crate::bus::pause_us;
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::SpiDevice;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 /// Bytes of the table of replaced blocks: twenty entries.
 const LINK_BYTES: usize = 80;
@@ -32,7 +34,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     pub fn start(spi: S, delay: D, settings: Settings) -> Result<Self, NandError> {
         let mut link = Link::new(spi, delay);
         let info = link.start(&settings)?;
-        let block_count = settings.blocks.unwrap_or(info.block_count.saturating_sub(settings.first_block));
+        let block_count =
+            settings.blocks.unwrap_or(info.block_count.saturating_sub(settings.first_block));
         let end = settings.first_block.checked_add(block_count).ok_or(NandError::Range)?;
         if block_count == 0 || end > info.block_count {
             return Err(NandError::Range);
@@ -65,7 +68,11 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     /// Returns the number of the page in the chip.
     fn row(&self, page: PageIndex) -> Result<PageIndex, NandError> {
         let pages = self.info.pages_per_block;
-        if page >= self.block_count * pages { Err(NandError::Range) } else { Ok(page + self.settings.first_block * pages) }
+        if page >= self.block_count * pages {
+            Err(NandError::Range)
+        } else {
+            Ok(page + self.settings.first_block * pages)
+        }
     }
 
     /// Returns the first page of a block, as its number in the chip.
@@ -89,7 +96,13 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
 
     /// Writes bytes into the page buffer. `command` selects the rest of the buffer: all ones, or
     /// unchanged.
-    fn put(&mut self, command: u8, row: PageIndex, column: usize, data: &[u8]) -> Result<(), NandError> {
+    fn put(
+        &mut self,
+        command: u8,
+        row: PageIndex,
+        column: usize,
+        data: &[u8],
+    ) -> Result<(), NandError> {
         let [high, low] = self.column(row, column);
         self.link.send(&[command, high, low], data)
     }
@@ -98,8 +111,10 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     fn load_tag(&mut self, page: PageIndex) -> Result<[u8; TAG_BYTES], NandError> {
         let row = self.row(page)?;
         let status = self.link.load(row, &self.info.times)?;
-        let detail = self.info.ecc.detail(status).map_or(Ok(0), |address| self.link.register(address))?;
-        self.corrected = self.info.ecc.corrected(status, detail).ok_or(NandError::Uncorrectable { page })?;
+        let detail =
+            self.info.ecc.detail(status).map_or(Ok(0), |address| self.link.register(address))?;
+        self.corrected =
+            self.info.ecc.corrected(status, detail).ok_or(NandError::Uncorrectable { page })?;
         let (first, bytes) = self.info.tag.span();
         let mut spare = [0; SPAN_MAX];
         self.take(row, self.info.page_bytes as usize + first, &mut spare[..bytes])?;
@@ -107,7 +122,12 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         Ok(core::array::from_fn(|index| spare[place.byte(index) - first]))
     }
 
-    fn read_page(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), NandError> {
+    fn read_page(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), NandError> {
         if data.len() > self.info.page_bytes as usize {
             return Err(NandError::Range);
         }
@@ -116,10 +136,17 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     }
 
     /// Adds a tag to the page buffer, and programs the buffer.
-    fn execute(&mut self, page: PageIndex, row: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), NandError> {
+    fn execute(
+        &mut self,
+        page: PageIndex,
+        row: PageIndex,
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), NandError> {
         let (first, bytes) = self.info.tag.span();
         let mut spare = [0xFF; SPAN_MAX];
-        tag.iter().enumerate().for_each(|(index, byte)| spare[self.info.tag.byte(index) - first] = *byte);
+        tag.iter()
+            .enumerate()
+            .for_each(|(index, byte)| spare[self.info.tag.byte(index) - first] = *byte);
         self.put(command::LOAD_MORE, row, self.info.page_bytes as usize + first, &spare[..bytes])?;
         self.run(page, row)
     }
@@ -133,7 +160,12 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         }
     }
 
-    fn program_page(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), NandError> {
+    fn program_page(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), NandError> {
         if data.len() > self.info.page_bytes as usize {
             return Err(NandError::Range);
         }
@@ -153,7 +185,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     fn erase_block(&mut self, block: BlockIndex) -> Result<(), NandError> {
         let row = self.block_row(block)?;
         self.link.enable()?;
-        let has_failed = self.link.change(command::ERASE, row, ERASE_FAILED, self.info.times.erase_us)?;
+        let has_failed =
+            self.link.change(command::ERASE, row, ERASE_FAILED, self.info.times.erase_us)?;
         if has_failed { Err(NandError::EraseFailed { block }) } else { Ok(()) }
     }
 
@@ -176,7 +209,9 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         let mut links = [0; LINK_BYTES];
         self.link.receive(&[command::LINKS, 0], &mut links)?;
         let number = row / self.info.pages_per_block;
-        let is_replaced = |link: &[u8]| link[0] & 0x80 != 0 && u32::from(link[0] & 3) << 8 | u32::from(link[1]) == number;
+        let is_replaced = |link: &[u8]| {
+            link[0] & 0x80 != 0 && u32::from(link[0] & 3) << 8 | u32::from(link[1]) == number
+        };
         Ok(links.chunks(4).any(is_replaced))
     }
 
@@ -197,7 +232,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     /// status reads, and the time inside the chip.
     fn ns(&self, bytes: u32, (typical_us, maximum_us): (u32, u32)) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
-        u64::from(bytes + 32) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1))) + inside_us * 1000
+        u64::from(bytes + 32) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1)))
+            + inside_us * 1000
     }
 }
 
@@ -211,13 +247,23 @@ impl<S: SpiDevice, D: DelayNs> Flash for NandChip<S, D> {
         let whole = self.info.page_bytes + tag_bytes;
         // The check for a bad block may transfer the table of replaced blocks.
         let least = if self.info.has_links { LINK_BYTES as u32 } else { tag_bytes };
-        let (read_ns, program_ns) = (self.ns(whole, times.read_us), self.ns(whole, times.program_us));
+        let (read_ns, program_ns) =
+            (self.ns(whole, times.read_us), self.ns(whole, times.program_us));
         let read_tag_ns = self.ns(least.max(tag_bytes), times.read_us);
-        let copy_ns = if self.info.can_copy { read_tag_ns + self.ns(tag_bytes, times.program_us) } else { read_ns + program_ns };
+        let copy_ns = if self.info.can_copy {
+            read_tag_ns + self.ns(tag_bytes, times.program_us)
+        } else {
+            read_ns + program_ns
+        };
         Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns: self.ns(0, times.erase_us) }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.loaded = None;
         let result = self.read_page(page, data, tag);
         self.keep(result)
@@ -235,7 +281,12 @@ impl<S: SpiDevice, D: DelayNs> Flash for NandChip<S, D> {
         Corrected { bits: self.corrected, strength: self.info.ecc.strength() }
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.loaded = None;
         let result = self.program_page(page, data, tag);
         self.keep(result)

@@ -87,15 +87,25 @@ impl fmt::Display for NandError {
         match self {
             Self::Bus => f.write_str("the SPI bus reported an error"),
             Self::NoChip { id } => write!(f, "no chip answers: its identification is {id:02x?}"),
-            Self::UnknownChip { id } => write!(f, "a chip that is not known: its identification is {id:02x?}"),
+            Self::UnknownChip { id } => {
+                write!(f, "a chip that is not known: its identification is {id:02x?}")
+            }
             Self::BadParameters => f.write_str("the shape of the chip makes no sense"),
-            Self::Range => f.write_str("pages that the chip does not have, or data that is no page"),
+            Self::Range => {
+                f.write_str("pages that the chip does not have, or data that is no page")
+            }
             Self::Busy { waited_us } => write!(f, "busy for more than {waited_us} us"),
-            Self::NotEnabled { status } => write!(f, "write enable had no effect: status {status:#04x}"),
-            Self::Locked { protection } => write!(f, "blocks are locked: protection register {protection:#04x}"),
+            Self::NotEnabled { status } => {
+                write!(f, "write enable had no effect: status {status:#04x}")
+            }
+            Self::Locked { protection } => {
+                write!(f, "blocks are locked: protection register {protection:#04x}")
+            }
             Self::ProgramFailed { page } => write!(f, "the program of page {page} failed"),
             Self::EraseFailed { block } => write!(f, "the erase of block {block} failed"),
-            Self::Uncorrectable { page } => write!(f, "page {page} has more wrong bits than the ECC corrects"),
+            Self::Uncorrectable { page } => {
+                write!(f, "page {page} has more wrong bits than the ECC corrects")
+            }
             Self::NotLoaded => f.write_str("a copy without a page in the page buffer"),
         }
     }

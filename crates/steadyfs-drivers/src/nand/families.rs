@@ -157,7 +157,8 @@ const MICRON: NandInfo = NandInfo {
     has_links: false,
     times: Times { read_us: (46, 70), program_us: (220, 600), erase_us: (2000, 10_000) },
 };
-const MICRON_2G: NandInfo = NandInfo { id: [0x2C, 0x24, 0xFF], block_count: 2048, planes: 2, can_copy: false, ..MICRON };
+const MICRON_2G: NandInfo =
+    NandInfo { id: [0x2C, 0x24, 0xFF], block_count: 2048, planes: 2, can_copy: false, ..MICRON };
 const WINBOND: NandInfo = NandInfo {
     id: [0xEF, 0xAA, 0x21],
     ecc: Ecc::OneBit,
@@ -168,7 +169,8 @@ const WINBOND: NandInfo = NandInfo {
     times: Times { read_us: (60, 60), program_us: (250, 700), erase_us: (2000, 10_000) },
     ..MICRON
 };
-const WINBOND_KV: NandInfo = NandInfo { has_links: false, ecc: Ecc::Register { strength: 8 }, block_count: 2048, ..WINBOND };
+const WINBOND_KV: NandInfo =
+    NandInfo { has_links: false, ecc: Ecc::Register { strength: 8 }, block_count: 2048, ..WINBOND };
 const GIGADEVICE: NandInfo = NandInfo {
     id: [0xC8, 0x51, 0xFF],
     ecc: Ecc::Counted,
@@ -193,7 +195,12 @@ impl NandInfo {
         Self { id: [0x2C, 0x25, 0xFF], ..MICRON_2G },
         WINBOND,
         Self { id: [0xEF, 0xBA, 0x21], ..WINBOND },
-        Self { id: [0xEF, 0xAE, 0x21], ecc: Ecc::Register { strength: 4 }, block_count: 1024, ..WINBOND_KV },
+        Self {
+            id: [0xEF, 0xAE, 0x21],
+            ecc: Ecc::Register { strength: 4 },
+            block_count: 1024,
+            ..WINBOND_KV
+        },
         Self { id: [0xEF, 0xAA, 0x22], ..WINBOND_KV },
         Self { id: [0xEF, 0xBA, 0x22], ..WINBOND_KV },
         GIGADEVICE,
@@ -226,12 +233,19 @@ impl NandInfo {
             && matches!(self.planes, 1 | 2)
             && !(self.can_copy && self.planes > 1)
             && first
-            && [self.times.read_us, self.times.program_us, self.times.erase_us].into_iter().all(is_time)
+            && [self.times.read_us, self.times.program_us, self.times.erase_us]
+                .into_iter()
+                .all(is_time)
     }
 
     /// Returns the geometry of `block_count` blocks of the chip.
     pub(super) const fn geometry(&self, block_count: u32) -> Geometry {
-        Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count, programs_bytes: false }
+        Geometry {
+            page_bytes: self.page_bytes,
+            pages_per_block: self.pages_per_block,
+            block_count,
+            programs_bytes: false,
+        }
     }
 }
 
@@ -243,20 +257,29 @@ mod tests {
     fn every_chip_that_is_known_makes_sense_and_is_there_once() {
         for (index, chip) in NandInfo::CHIPS.iter().enumerate() {
             assert!(chip.is_sound(), "{:02x?}", chip.id);
-            assert!(NandInfo::CHIPS[index + 1..].iter().all(|other| other.id != chip.id), "{:02x?}", chip.id);
+            assert!(
+                NandInfo::CHIPS[index + 1..].iter().all(|other| other.id != chip.id),
+                "{:02x?}",
+                chip.id
+            );
         }
     }
 
     /// Each maker's table, from its datasheet.
     #[test]
     fn the_ecc_status_of_each_family_is_understood() {
-        let told = |ecc: Ecc| [0u8, 1, 2, 3, 5, 7].map(|bits| ecc.corrected(bits << 4 | 0x0F, 0x20));
+        let told =
+            |ecc: Ecc| [0u8, 1, 2, 3, 5, 7].map(|bits| ecc.corrected(bits << 4 | 0x0F, 0x20));
         assert_eq!(told(Ecc::OneBit)[..4], [Some(0), Some(1), None, None]);
         assert_eq!(told(Ecc::Steps), [Some(0), Some(3), None, Some(6), Some(8), None]);
         assert_eq!(told(Ecc::Counted)[..4], [Some(0), Some(3), None, None]);
         assert_eq!(told(Ecc::CountedAbove)[..4], [Some(0), Some(6), None, Some(8)]);
         assert_eq!(told(Ecc::Register { strength: 8 })[..4], [Some(0), Some(2), None, Some(2)]);
-        assert_eq!(Ecc::Register { strength: 4 }.corrected(0x10, 0xF0), Some(4), "a number beyond the strength");
+        assert_eq!(
+            Ecc::Register { strength: 4 }.corrected(0x10, 0xF0),
+            Some(4),
+            "a number beyond the strength"
+        );
     }
 
     #[test]

@@ -100,7 +100,13 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
 
     /// Programs or erases. Returns true if the chip reported a failure. A locked block fails too,
     /// with [`NandError::Locked`].
-    pub fn change(&mut self, command: u8, page: PageIndex, failed: u8, times: (u32, u32)) -> Result<bool, NandError> {
+    pub fn change(
+        &mut self,
+        command: u8,
+        page: PageIndex,
+        failed: u8,
+        times: (u32, u32),
+    ) -> Result<bool, NandError> {
         self.send(&Self::at(command, page), &[])?;
         if self.wait(times)? & failed == 0 {
             return Ok(false);
@@ -139,7 +145,8 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         if self.register(register::CONFIGURATION)? & (ECC | OTP) != ECC {
             return Err(NandError::BadParameters);
         }
-        found?.map_or(Ok(info), |page| parameters::merge(info, &page).ok_or(NandError::BadParameters))
+        found?
+            .map_or(Ok(info), |page| parameters::merge(info, &page).ok_or(NandError::BadParameters))
     }
 
     /// Returns the first copy of the parameter page with a right checksum.

@@ -42,7 +42,9 @@ pub(super) fn merge(info: NandInfo, page: &[u8; PAGE_BYTES]) -> Option<NandInfo>
     }
     let mut merged = NandInfo { block_count: long(96).checked_mul(u32::from(page[100]))?, ..info };
     let times = &mut merged.times;
-    for ((_, maximum), at) in [(&mut times.program_us, 133), (&mut times.erase_us, 135), (&mut times.read_us, 137)] {
+    for ((_, maximum), at) in
+        [(&mut times.program_us, 133), (&mut times.erase_us, 135), (&mut times.read_us, 137)]
+    {
         *maximum = short(at).max(*maximum);
     }
     merged.is_sound().then_some(merged)

@@ -37,7 +37,8 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     pub fn start(spi: S, delay: D, settings: Settings) -> Result<Self, NorError> {
         let mut link = Link::new(spi, delay);
         let info = link.start(&settings)?;
-        let erase = *info.erase_types().min_by_key(|erase| erase.bytes).ok_or(NorError::BadParameters)?;
+        let erase =
+            *info.erase_types().min_by_key(|erase| erase.bytes).ok_or(NorError::BadParameters)?;
         let bytes = settings.bytes.unwrap_or(info.bytes.saturating_sub(settings.first_byte));
         let end = settings.first_byte.checked_add(bytes).ok_or(NorError::Range)?;
         let is_whole = [settings.first_byte, bytes].iter().all(|at| at.is_multiple_of(erase.bytes));
@@ -64,9 +65,16 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     /// [`NorError::Range`] if there is no such command, or if the used bytes are not a whole
     /// number of blocks.
     pub fn set_block_bytes(&mut self, block_bytes: u32) -> Result<(), NorError> {
-        let fits =
-            |erase: &&EraseType| block_bytes.is_multiple_of(erase.bytes) && self.settings.first_byte.is_multiple_of(erase.bytes);
-        let erase = *self.info.erase_types().filter(fits).max_by_key(|erase| erase.bytes).ok_or(NorError::Range)?;
+        let fits = |erase: &&EraseType| {
+            block_bytes.is_multiple_of(erase.bytes)
+                && self.settings.first_byte.is_multiple_of(erase.bytes)
+        };
+        let erase = *self
+            .info
+            .erase_types()
+            .filter(fits)
+            .max_by_key(|erase| erase.bytes)
+            .ok_or(NorError::Range)?;
         if block_bytes == 0 || !self.bytes.is_multiple_of(block_bytes) {
             return Err(NorError::Range);
         }
@@ -81,7 +89,8 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     /// # Errors
     /// [`NorError::Range`] if too little of the chip is used for a volume.
     pub fn into_pages(mut self) -> Result<NorPages<Self>, NorError> {
-        let sectors = Config::group_sectors(self.block_bytes, self.bytes / self.block_bytes).ok_or(NorError::Range)?;
+        let sectors = Config::group_sectors(self.block_bytes, self.bytes / self.block_bytes)
+            .ok_or(NorError::Range)?;
         self.set_block_bytes(self.block_bytes * sectors)?;
         let page_bytes = page_bytes_for(self.block_bytes);
         Ok(NorPages::new(self, page_bytes))
@@ -107,12 +116,21 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     /// Returns the address in the chip. Bytes beyond the used ones are an error.
     fn address(&self, address: u32, bytes: usize) -> Result<u32, NorError> {
         let end = u64::from(address) + bytes as u64;
-        if end > u64::from(self.bytes) { Err(NorError::Range) } else { Ok(self.settings.first_byte + address) }
+        if end > u64::from(self.bytes) {
+            Err(NorError::Range)
+        } else {
+            Ok(self.settings.first_byte + address)
+        }
     }
 
     /// Returns the result of a program or an erase. If it failed, the error is `Protected` if
     /// blocks are protected, else `error`.
-    fn conclude(&mut self, has_failed: bool, is_right: bool, error: NorError) -> Result<(), NorError> {
+    fn conclude(
+        &mut self,
+        has_failed: bool,
+        is_right: bool,
+        error: NorError,
+    ) -> Result<(), NorError> {
         if !has_failed && is_right {
             return Ok(());
         }
@@ -123,12 +141,18 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     }
 
     /// Reads bytes of the chip. Returns true if `is_right` accepts all of them.
-    fn look(&mut self, address: u32, bytes: u32, is_right: impl Fn(usize, u8) -> bool) -> Result<bool, NorError> {
+    fn look(
+        &mut self,
+        address: u32,
+        bytes: u32,
+        is_right: impl Fn(usize, u8) -> bool,
+    ) -> Result<bool, NorError> {
         let mut found = [0; LOOK_BYTES];
         for done in (0..bytes).step_by(LOOK_BYTES) {
             let found = &mut found[..LOOK_BYTES.min((bytes - done) as usize)];
             self.link.read(address + done, found)?;
-            if !found.iter().enumerate().all(|(index, byte)| is_right(done as usize + index, *byte)) {
+            if !found.iter().enumerate().all(|(index, byte)| is_right(done as usize + index, *byte))
+            {
                 return Ok(false);
             }
         }
@@ -141,9 +165,11 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         // A program of few bytes is faster, but no parameter guarantees it. So the status is read
         // early.
         let typical_us = if data.len() < 64 { typical_us / 8 } else { typical_us };
-        let has_failed = self.link.change(command::PROGRAM, address, data, typical_us, maximum_us)?;
+        let has_failed =
+            self.link.change(command::PROGRAM, address, data, typical_us, maximum_us)?;
         // Zeros of earlier programs stay.
-        let is_right = !self.verifies() || self.look(address, data.len() as u32, |index, found| found & !data[index] == 0)?;
+        let is_right = !self.verifies()
+            || self.look(address, data.len() as u32, |index, found| found & !data[index] == 0)?;
         self.conclude(has_failed, is_right, NorError::ProgramFailed { address })
     }
 
@@ -165,8 +191,10 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         let start = self.address(start, block_bytes as usize)?;
         for address in (start..start + block_bytes).step_by(erase.bytes as usize) {
             let (typical_us, maximum_us) = (erase.typical_ms * 1000, erase.maximum_ms * 1000);
-            let has_failed = self.link.change(erase.opcode, address, &[], typical_us, maximum_us)?;
-            let is_right = !self.verifies() || self.look(address, erase.bytes, |_, found| found == 0xFF)?;
+            let has_failed =
+                self.link.change(erase.opcode, address, &[], typical_us, maximum_us)?;
+            let is_right =
+                !self.verifies() || self.look(address, erase.bytes, |_, found| found == 0xFF)?;
             self.conclude(has_failed, is_right, NorError::EraseFailed { address })?;
         }
         Ok(())
@@ -205,16 +233,19 @@ impl<S: SpiDevice, D: DelayNs> NorFlash for NorChip<S, D> {
 
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
         let (info, page) = (&self.info, self.info.page_bytes);
-        let part_ns = |bytes| self.change_ns(bytes, info.program_typical_us, info.program_maximum_us);
+        let part_ns =
+            |bytes| self.change_ns(bytes, info.program_typical_us, info.program_maximum_us);
         let rest_ns = if bytes.is_multiple_of(page) { 0 } else { part_ns(bytes % page) };
         let program_ns = u64::from(bytes / page) * part_ns(page) + rest_ns;
         let erase = &self.erase;
-        let erase_ns = self.change_ns(0, erase.typical_ms * 1000, erase.maximum_ms * 1000) + self.look_ns(erase.bytes);
+        let erase_ns = self.change_ns(0, erase.typical_ms * 1000, erase.maximum_ms * 1000)
+            + self.look_ns(erase.bytes);
         (self.read_ns(bytes), program_ns, u64::from(self.block_bytes / erase.bytes) * erase_ns)
     }
 
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
-        let result = self.address(address, data.len()).and_then(|address| self.link.read(address, data));
+        let result =
+            self.address(address, data.len()).and_then(|address| self.link.read(address, data));
         self.keep(result)
     }
 

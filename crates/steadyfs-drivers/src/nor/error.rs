@@ -82,12 +82,16 @@ impl fmt::Display for NorError {
         match self {
             Self::Bus => f.write_str("the SPI bus reported an error"),
             Self::NoChip { id } => write!(f, "no chip answers: its identification is {id:02x?}"),
-            Self::OtherChip { id } => write!(f, "another chip than expected: its identification is {id:02x?}"),
+            Self::OtherChip { id } => {
+                write!(f, "another chip than expected: its identification is {id:02x?}")
+            }
             Self::NoParameters => f.write_str("the chip has no SFDP parameters"),
             Self::BadParameters => f.write_str("the chip's SFDP parameters make no sense"),
             Self::Range => f.write_str("the bytes to be used are no blocks of the chip"),
             Self::Busy { waited_us } => write!(f, "busy for more than {waited_us} us"),
-            Self::NotEnabled { status } => write!(f, "write enable had no effect: status {status:#04x}"),
+            Self::NotEnabled { status } => {
+                write!(f, "write enable had no effect: status {status:#04x}")
+            }
             Self::Protected { status } => write!(f, "blocks are protected: status {status:#04x}"),
             Self::ProgramFailed { address } => write!(f, "a program at {address:#x} failed"),
             Self::EraseFailed { address } => write!(f, "an erase at {address:#x} failed"),

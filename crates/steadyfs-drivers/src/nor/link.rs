@@ -54,10 +54,14 @@ impl ErrorBits {
             // Macronix: the security register.
             [0xC2, ..] => Some(Self { register: 0x2B, program: 0x20, erase: 0x40, clear: 0 }),
             // Micron N25Q and MT25Q: the flag status register.
-            [0x20, 0xBA | 0xBB, _] => Some(Self { register: 0x70, program: 0x10, erase: 0x20, clear: 0x50 }),
+            [0x20, 0xBA | 0xBB, _] => {
+                Some(Self { register: 0x70, program: 0x10, erase: 0x20, clear: 0x50 })
+            }
             // Infineon S25FL-S: the status register. The chip seems busy until the bits are
             // cleared.
-            [0x01, 0x02 | 0x20, _] => Some(Self { register: command::STATUS, program: 0x40, erase: 0x20, clear: 0x30 }),
+            [0x01, 0x02 | 0x20, _] => {
+                Some(Self { register: command::STATUS, program: 0x40, erase: 0x20, clear: 0x30 })
+            }
             _ => None,
         }
     }
@@ -78,7 +82,12 @@ pub(super) struct Link<S, D> {
 
 impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     pub fn new(spi: S, delay: D) -> Self {
-        Self { bus: Bus::new(spi, delay, &[command::STATUS]), errors: None, protection: 0x1C, long_address: LongAddress::No }
+        Self {
+            bus: Bus::new(spi, delay, &[command::STATUS]),
+            errors: None,
+            protection: 0x1C,
+            long_address: LongAddress::No,
+        }
     }
 
     pub fn into_parts(self) -> (S, D) {
@@ -105,7 +114,10 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     /// Waits for an operation with this typical and longest time. Returns the status.
     fn wait(&mut self, typical_us: u32, maximum_us: u32) -> Result<u8, NorError> {
         // If the status register reports errors, the chip seems busy until they are cleared.
-        let failed = self.errors.filter(|bits| bits.register == command::STATUS).map_or(0, |bits| bits.any());
+        let failed = self
+            .errors
+            .filter(|bits| bits.register == command::STATUS)
+            .map_or(0, |bits| bits.any());
         Ok(self.bus.wait(typical_us, maximum_us, |status| status & failed != 0)?)
     }
 
@@ -117,14 +129,25 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     }
 
     /// Programs or erases. Returns true if the chip reported a failure.
-    pub fn change(&mut self, command: u8, address: u32, data: &[u8], typical_us: u32, maximum_us: u32) -> Result<bool, NorError> {
+    pub fn change(
+        &mut self,
+        command: u8,
+        address: u32,
+        data: &[u8],
+        typical_us: u32,
+        maximum_us: u32,
+    ) -> Result<bool, NorError> {
         self.bus.settle()?;
         self.bus.enable()?;
         let (command, length) = self.addressed(command, address);
         self.bus.send(&command[..length], data)?;
         let status = self.wait(typical_us, maximum_us)?;
         let Some(bits) = self.errors else { return Ok(false) };
-        let found = if bits.register == command::STATUS { status } else { self.bus.register(&[bits.register])? };
+        let found = if bits.register == command::STATUS {
+            status
+        } else {
+            self.bus.register(&[bits.register])?
+        };
         if found & bits.any() == 0 {
             return Ok(false);
         }

@@ -77,7 +77,14 @@ pub struct Settings {
 
 impl Settings {
     /// The defaults.
-    pub const DEFAULT: Self = Self { bus_hz: 10_000_000, first_byte: 0, bytes: None, verify: None, unlock: false, info: None };
+    pub const DEFAULT: Self = Self {
+        bus_hz: 10_000_000,
+        first_byte: 0,
+        bytes: None,
+        verify: None,
+        unlock: false,
+        info: None,
+    };
 }
 
 impl Default for Settings {

@@ -88,7 +88,9 @@ impl NorInfo {
     /// Returns true if sizes and times are in the ranges with which a driver can compute.
     pub(super) fn is_sound(&self) -> bool {
         let is_erase = |erase: &EraseType| {
-            (256..=1 << 24).contains(&erase.bytes) && erase.bytes.is_power_of_two() && self.bytes.is_multiple_of(erase.bytes)
+            (256..=1 << 24).contains(&erase.bytes)
+                && erase.bytes.is_power_of_two()
+                && self.bytes.is_multiple_of(erase.bytes)
         };
         self.bytes >= 4096
             && (8..=4096).contains(&self.page_bytes)
@@ -96,7 +98,9 @@ impl NorInfo {
             && self.erase_types().count() > 0
             && self.erase_types().all(|erase| is_erase(erase) && self.page_bytes <= erase.bytes)
             && self.program_maximum_us >= self.program_typical_us
-            && self.erase_types().all(|erase| erase.maximum_ms >= erase.typical_ms && erase.maximum_ms <= 1_000_000)
+            && self
+                .erase_types()
+                .all(|erase| erase.maximum_ms >= erase.typical_ms && erase.maximum_ms <= 1_000_000)
     }
 }
 
@@ -125,7 +129,12 @@ pub(super) fn parse(id: [u8; 3], table: &[u8]) -> Option<NorInfo> {
         let half = word(8 + index / 2)? >> (16 * (index % 2));
         if (8..25).contains(&(half & 0xFF)) {
             let (typical_ms, maximum_ms) = erase_times(times, index, 1 << (half & 0xFF));
-            *erase = EraseType { opcode: (half >> 8) as u8, bytes: 1 << (half & 0xFF), typical_ms, maximum_ms };
+            *erase = EraseType {
+                opcode: (half >> 8) as u8,
+                bytes: 1 << (half & 0xFF),
+                typical_ms,
+                maximum_ms,
+            };
         }
     }
     let (page_bytes, program_typical_us, program_maximum_us) = program_times(program);
@@ -144,7 +153,8 @@ pub(super) fn parse(id: [u8; 3], table: &[u8]) -> Option<NorInfo> {
 
 /// Reads the bytes of the chip from word 2. Bytes that cannot be addressed do not count.
 fn bytes(word: u32, long_address: LongAddress) -> Option<u32> {
-    let bits = if word >> 31 == 0 { u64::from(word) + 1 } else { 1u64.checked_shl(word & 0x7FFF_FFFF)? };
+    let bits =
+        if word >> 31 == 0 { u64::from(word) + 1 } else { 1u64.checked_shl(word & 0x7FFF_FFFF)? };
     let bytes = u32::try_from(bits / 8).unwrap_or(1 << 31);
     Some(if long_address == LongAddress::No { bytes.min(1 << 24) } else { bytes.min(1 << 31) })
 }
@@ -185,9 +195,10 @@ mod tests {
     /// device trees of Nordic's boards contain them (Zephyr, `nrf54l15dk`).
     const HEADER: [u8; 16] = *b"SFDP\x06\x01\x02\xFF\x00\x06\x01\x10\x30\x00\x00\xFF";
     const TABLE: [u8; 64] = [
-        0xE5, 0x20, 0xF1, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0x44, 0xEB, 0x08, 0x6B, 0x08, 0x3B, 0x04, 0xBB, 0xEE, 0xFF, 0xFF, 0xFF,
-        0xFF, 0xFF, 0x00, 0xFF, 0xFF, 0xFF, 0x00, 0xFF, 0x0C, 0x20, 0x0F, 0x52, 0x10, 0xD8, 0x00, 0xFF, 0x23, 0x72, 0xF5, 0x00,
-        0x82, 0xED, 0x04, 0xCC, 0x44, 0x83, 0x48, 0x44, 0x30, 0xB0, 0x30, 0xB0, 0xF7, 0xC4, 0xD5, 0x5C, 0x00, 0xBE, 0x29, 0xFF,
+        0xE5, 0x20, 0xF1, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0x44, 0xEB, 0x08, 0x6B, 0x08, 0x3B, 0x04,
+        0xBB, 0xEE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0xFF, 0xFF, 0xFF, 0x00, 0xFF, 0x0C, 0x20,
+        0x0F, 0x52, 0x10, 0xD8, 0x00, 0xFF, 0x23, 0x72, 0xF5, 0x00, 0x82, 0xED, 0x04, 0xCC, 0x44,
+        0x83, 0x48, 0x44, 0x30, 0xB0, 0x30, 0xB0, 0xF7, 0xC4, 0xD5, 0x5C, 0x00, 0xBE, 0x29, 0xFF,
         0xF0, 0xD0, 0xFF, 0xFF,
     ];
 
@@ -199,9 +210,17 @@ mod tests {
         let info = parse([0xC2, 0x28, 0x17], &TABLE).unwrap();
         assert_eq!((info.bytes, info.page_bytes), (8 << 20, 256));
         assert_eq!((info.program_typical_us, info.program_maximum_us), (896, 5376));
-        let erase = |opcode, kib: u32, typical_ms, maximum_ms| EraseType { opcode, bytes: kib << 10, typical_ms, maximum_ms };
+        let erase = |opcode, kib: u32, typical_ms, maximum_ms| EraseType {
+            opcode,
+            bytes: kib << 10,
+            typical_ms,
+            maximum_ms,
+        };
         let found: std::vec::Vec<_> = info.erase_types().copied().collect();
-        assert_eq!(found, [erase(0x20, 4, 48, 384), erase(0x52, 32, 240, 1920), erase(0xD8, 64, 480, 3840)]);
+        assert_eq!(
+            found,
+            [erase(0x20, 4, 48, 384), erase(0x52, 32, 240, 1920), erase(0xD8, 64, 480, 3840)]
+        );
         assert_eq!(info.long_address, LongAddress::No);
     }
 

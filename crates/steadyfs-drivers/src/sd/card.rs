@@ -99,7 +99,13 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
 
     /// Reads the sectors from `done` on with one command. Advances `done` by each sector that
     /// arrived with a right checksum.
-    fn read_run(&mut self, first: u32, done: &mut u32, count: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
+    fn read_run(
+        &mut self,
+        first: u32,
+        done: &mut u32,
+        count: u32,
+        data: &mut [&mut [u8]],
+    ) -> Result<(), SdError> {
         let is_single = count - *done == 1;
         let command = if is_single { command::READ_SINGLE } else { command::READ_MULTIPLE };
         self.writer.link.accepted(command, self.writer.address(first + *done))?;
@@ -114,11 +120,18 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.writer.link.deselect()
     }
 
-    fn read_blocks(&mut self, first: u32, done: &mut u32, count: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
+    fn read_blocks(
+        &mut self,
+        first: u32,
+        done: &mut u32,
+        count: u32,
+        data: &mut [&mut [u8]],
+    ) -> Result<(), SdError> {
         while *done < count {
             let sector = first + *done;
             self.writer.link.begin_block(sector)?;
-            parts::sector_mut(data, *done as usize).try_for_each(|piece| self.writer.link.take(piece))?;
+            parts::sector_mut(data, *done as usize)
+                .try_for_each(|piece| self.writer.link.take(piece))?;
             if !self.writer.link.end_block()? {
                 return Err(SdError::ReadCrc { sector });
             }
@@ -141,7 +154,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     /// Erases the part of the range that consists of whole erase units. Does nothing if the card
     /// cannot erase, or if [`Settings::erase`] is `false`.
     fn erase_sectors(&mut self, first: u32, count: u32) -> Result<(), SdError> {
-        let end = first.checked_add(count).filter(|end| *end <= self.writer.info.sectors).ok_or(SdError::OutOfRange)?;
+        let end = first
+            .checked_add(count)
+            .filter(|end| *end <= self.writer.info.sectors)
+            .ok_or(SdError::OutOfRange)?;
         let unit = self.writer.info.erase_sectors;
         if unit == 0 || !self.writer.settings.erase {
             return Ok(());
@@ -187,7 +203,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     }
 
     fn times(&self) -> SectorTimes {
-        self.writer.settings.times.unwrap_or_else(|| times_max(&self.writer.info, &self.writer.settings))
+        self.writer
+            .settings
+            .times
+            .unwrap_or_else(|| times_max(&self.writer.info, &self.writer.settings))
     }
 
     /// Reads sectors: CMD17 for one, CMD18 for several. Data that arrives with a bad checksum is

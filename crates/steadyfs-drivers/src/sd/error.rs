@@ -113,7 +113,9 @@ impl SdError {
     pub const fn failure(self) -> Failure {
         match self {
             // The card answers, so these sectors are bad, not the device.
-            Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => Failure::Uncorrectable,
+            Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => {
+                Failure::Uncorrectable
+            }
             // The sector was sent twice with a right checksum, so it takes no writes.
             Self::WriteRejected { .. } => Failure::BadBlock,
             Self::WriteProtected => Failure::WriteProtected,
@@ -133,13 +135,23 @@ impl fmt::Display for SdError {
             Self::UnknownRegister => f.write_str("the card has a register that is not understood"),
             Self::Locked => f.write_str("the card is locked with a password"),
             Self::NoAnswer { command } => write!(f, "no answer to CMD{command}"),
-            Self::Refused { command, answer } => write!(f, "CMD{command} was refused: R1 is {answer:#04x}"),
-            Self::Busy { wait, waited_ms } => write!(f, "busy for more than {waited_ms} ms ({wait:?})"),
+            Self::Refused { command, answer } => {
+                write!(f, "CMD{command} was refused: R1 is {answer:#04x}")
+            }
+            Self::Busy { wait, waited_ms } => {
+                write!(f, "busy for more than {waited_ms} ms ({wait:?})")
+            }
             Self::NoData { waited_ms } => write!(f, "no data within {waited_ms} ms"),
-            Self::ReadFailed { sector, token } => write!(f, "sector {sector} cannot be read: token {token:#04x}"),
+            Self::ReadFailed { sector, token } => {
+                write!(f, "sector {sector} cannot be read: token {token:#04x}")
+            }
             Self::ReadCrc { sector } => write!(f, "sector {sector} was read with a bad checksum"),
-            Self::WriteCrc { sector } => write!(f, "sector {sector} reached the card with a bad checksum"),
-            Self::WriteRejected { sector, status } => write!(f, "sector {sector} was refused: status {status:#06x}"),
+            Self::WriteCrc { sector } => {
+                write!(f, "sector {sector} reached the card with a bad checksum")
+            }
+            Self::WriteRejected { sector, status } => {
+                write!(f, "sector {sector} was refused: status {status:#06x}")
+            }
             Self::WriteFailed { status } => write!(f, "a write failed: status {status:#06x}"),
             Self::Lost => f.write_str("an earlier write is lost"),
             Self::EraseFailed { status } => write!(f, "an erase failed: status {status:#06x}"),

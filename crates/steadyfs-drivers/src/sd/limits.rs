@@ -62,7 +62,14 @@ pub struct Settings {
 
 impl Settings {
     /// The defaults.
-    pub const DEFAULT: Self = Self { keep_stream: true, erase: true, read_only: false, patience: 8, reorders: true, times: None };
+    pub const DEFAULT: Self = Self {
+        keep_stream: true,
+        erase: true,
+        read_only: false,
+        patience: 8,
+        reorders: true,
+        times: None,
+    };
 }
 
 impl Default for Settings {
@@ -86,9 +93,12 @@ pub fn times_max(info: &CardInfo, settings: &Settings) -> SectorTimes {
     let byte_ns = 8_000_000_000 / u64::from(info.clock_hz.max(1));
     let pause_ns = u64::from(PAUSE_US) * 1000;
     let sector_ns = (512 + SECTOR_EXTRA_BYTES) * byte_ns + pause_ns;
-    let stop_ns = u64::from(WRITE_MS + stop_ms(info.kind)) * MS + 2 * (COMMAND_BYTES * byte_ns + pause_ns);
+    let stop_ns =
+        u64::from(WRITE_MS + stop_ms(info.kind)) * MS + 2 * (COMMAND_BYTES * byte_ns + pause_ns);
     let before_ns = if settings.keep_stream { stop_ns } else { 0 };
-    let erase_ns = u64::from(erase_ms(info, info.unit_bytes / 512)) * MS + 4 * COMMAND_BYTES * byte_ns + pause_ns;
+    let erase_ns = u64::from(erase_ms(info, info.unit_bytes / 512)) * MS
+        + 4 * COMMAND_BYTES * byte_ns
+        + pause_ns;
     SectorTimes {
         read_ns: before_ns + 2 * COMMAND_BYTES * byte_ns,
         read_sector_ns: u64::from(READ_MS) * MS + sector_ns,
@@ -128,9 +138,12 @@ pub(super) const fn stop_ms(kind: Kind) -> u32 {
 
 /// Returns the longest time of an erase of `sectors` sectors, in milliseconds: 4.14.
 pub(super) fn erase_ms(info: &CardInfo, sectors: u32) -> u32 {
-    let Some(time) = info.erase_time else { return sectors.saturating_mul(ERASE_SECTOR_MS).min(ERASE_MS_MAX) };
+    let Some(time) = info.erase_time else {
+        return sectors.saturating_mul(ERASE_SECTOR_MS).min(ERASE_MS_MAX);
+    };
     let units = sectors.div_ceil((info.unit_bytes / 512).max(1));
-    let ms = (u64::from(time.seconds) * 1000 * u64::from(units)).div_ceil(u64::from(time.units.max(1)))
+    let ms = (u64::from(time.seconds) * 1000 * u64::from(units))
+        .div_ceil(u64::from(time.units.max(1)))
         + u64::from(time.offset_seconds) * 1000;
     // At both ends a unit may be erased in part.
     (ms.min(u64::from(u32::MAX / 2)) as u32).max(ERASE_MS_MIN) + 2 * ERASE_SECTOR_MS

@@ -143,7 +143,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     ///
     /// The limit counts the time of the bus and of the pauses. The time of the processor comes in
     /// addition, so a wait never ends too early.
-    fn poll<T>(&mut self, limit_ms: u32, wanted: impl Fn(u8) -> Option<T>) -> Result<Result<T, u32>, SdError> {
+    fn poll<T>(
+        &mut self,
+        limit_ms: u32,
+        wanted: impl Fn(u8) -> Option<T>,
+    ) -> Result<Result<T, u32>, SdError> {
         let limit_ms = limit_ms.saturating_mul(u32::from(self.patience));
         let (limit_ns, mut waited_ns) = (u64::from(limit_ms) * 1_000_000, 0);
         for look in 0.. {
@@ -165,7 +169,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     /// Waits until the card is not busy.
     pub fn wait_ready(&mut self, limit_ms: u32, wait: Wait) -> Result<(), SdError> {
         self.select()?;
-        self.poll(limit_ms, |byte| (byte == 0xFF).then_some(()))?.map_err(|waited_ms| SdError::Busy { wait, waited_ms })
+        self.poll(limit_ms, |byte| (byte == 0xFF).then_some(()))?
+            .map_err(|waited_ms| SdError::Busy { wait, waited_ms })
     }
 
     /// Sends a command once. Returns R1.
@@ -283,10 +288,15 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     }
 
     /// Reads a register that comes as a block.
-    pub fn register<const N: usize>(&mut self, is_app: bool, command: u8) -> Result<[u8; N], SdError> {
+    pub fn register<const N: usize>(
+        &mut self,
+        is_app: bool,
+        command: u8,
+    ) -> Result<[u8; N], SdError> {
         let mut tries = 0;
         loop {
-            let answer = if is_app { self.app_command(command, 0)? } else { self.command(command, 0)? };
+            let answer =
+                if is_app { self.app_command(command, 0)? } else { self.command(command, 0)? };
             if answer != 0 {
                 return Err(SdError::Refused { command, answer });
             }
@@ -307,7 +317,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     }
 
     /// Sends a sector, with the gap byte before its token. Returns the card's answer.
-    pub fn block<'p>(&mut self, token: u8, pieces: impl Iterator<Item = &'p [u8]>) -> Result<Taken, SdError> {
+    pub fn block<'p>(
+        &mut self,
+        token: u8,
+        pieces: impl Iterator<Item = &'p [u8]>,
+    ) -> Result<Taken, SdError> {
         self.send(&[0xFF, token])?;
         let mut crc = 0;
         for piece in pieces {

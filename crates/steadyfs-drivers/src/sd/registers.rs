@@ -71,7 +71,12 @@ pub struct CardInfo {
 
 impl CardInfo {
     /// Combines the registers into a description.
-    pub(super) fn parse(cid: &[u8; 16], csd: &[u8; 16], status: &[u8; 64], clock_hz: u32) -> Result<Self, SdError> {
+    pub(super) fn parse(
+        cid: &[u8; 16],
+        csd: &[u8; 16],
+        status: &[u8; 64],
+        clock_hz: u32,
+    ) -> Result<Self, SdError> {
         let (kind, sectors) = capacity(csd)?;
         let csd_bits = u128::from_be_bytes(*csd);
         let cid_bits = u128::from_be_bytes(*cid);
@@ -80,7 +85,8 @@ impl CardInfo {
             kib => kib * 1024,
         };
         let units = u16::from_be_bytes([status[11], status[12]]);
-        let erase_time = EraseTime { units, seconds: status[13] >> 2, offset_seconds: status[13] & 3 };
+        let erase_time =
+            EraseTime { units, seconds: status[13] >> 2, offset_seconds: status[13] & 3 };
         Ok(Self {
             kind,
             sectors,
@@ -105,7 +111,8 @@ impl CardInfo {
 }
 
 /// KiB of an allocation unit by its code: 4.10.2, table 4-46.
-const UNIT_KIB: [u32; 16] = [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
+const UNIT_KIB: [u32; 16] =
+    [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
 const SPEED_CLASSES: [u8; 5] = [0, 2, 4, 6, 10];
 
 /// Returns the bytes of the largest allocation unit that a card of `sectors` sectors may have:
@@ -168,8 +175,14 @@ mod tests {
     use super::*;
 
     /// CSD 1 of a card of 60 MiB, and CSD 2 of a card of 7.5 GiB.
-    const SDSC: [u8; 16] = [0x00, 0x2D, 0x00, 0x32, 0x13, 0x59, 0x83, 0xB1, 0xF6, 0xD9, 0xCF, 0x80, 0x16, 0x40, 0x00, 0x00];
-    const SDHC: [u8; 16] = [0x40, 0x0E, 0x00, 0x32, 0x5B, 0x59, 0x00, 0x00, 0x3C, 0x01, 0x7F, 0x80, 0x0A, 0x40, 0x00, 0x00];
+    const SDSC: [u8; 16] = [
+        0x00, 0x2D, 0x00, 0x32, 0x13, 0x59, 0x83, 0xB1, 0xF6, 0xD9, 0xCF, 0x80, 0x16, 0x40, 0x00,
+        0x00,
+    ];
+    const SDHC: [u8; 16] = [
+        0x40, 0x0E, 0x00, 0x32, 0x5B, 0x59, 0x00, 0x00, 0x3C, 0x01, 0x7F, 0x80, 0x0A, 0x40, 0x00,
+        0x00,
+    ];
 
     #[test]
     fn capacities_are_read_from_both_layouts() {
@@ -192,7 +205,8 @@ mod tests {
     #[test]
     fn hostile_registers_do_not_panic() {
         for byte in 0..=255 {
-            let _ = CardInfo::parse(&[byte; 16], &[byte; 16], &[byte; 64], 0).map(|info| info.name().len());
+            let _ = CardInfo::parse(&[byte; 16], &[byte; 16], &[byte; 64], 0)
+                .map(|info| info.name().len());
         }
     }
 }

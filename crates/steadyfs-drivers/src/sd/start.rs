@@ -65,7 +65,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
         let info = CardInfo::parse(&cid, &csd, &status, clock_hz)?;
         // OCR and CSD both report how the card is addressed.
-        if is_by_sector == (info.kind != Kind::Standard) { Ok(info) } else { Err(SdError::UnknownRegister) }
+        if is_by_sector == (info.kind != Kind::Standard) {
+            Ok(info)
+        } else {
+            Err(SdError::UnknownRegister)
+        }
     }
 
     /// Sends CMD0 until the card is idle. The processor may have been reset in the middle of any

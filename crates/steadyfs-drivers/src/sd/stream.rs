@@ -11,7 +11,9 @@
 
 use super::error::{SdError, Wait};
 use super::limits::{Settings, WRITE_MS, stop_ms};
-use super::link::{Link, RETRIES, TOKEN_DATA, TOKEN_STOP, TOKEN_WRITE_MULTIPLE, Taken, command, is_error};
+use super::link::{
+    Link, RETRIES, TOKEN_DATA, TOKEN_STOP, TOKEN_WRITE_MULTIPLE, Taken, command, is_error,
+};
 use super::registers::{CardInfo, Kind};
 use crate::parts;
 use embedded_hal::delay::DelayNs;
@@ -88,7 +90,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         // Only data of this call can be lost, and this call reports it.
         match self.send_and_end(first, data, count) {
             Err(SdError::WriteFailed { .. }) => match self.send_and_end(first, data, count) {
-                Err(SdError::WriteFailed { status }) => Err(SdError::WriteRejected { sector: first, status }),
+                Err(SdError::WriteFailed { status }) => {
+                    Err(SdError::WriteRejected { sector: first, status })
+                }
                 result => result,
             },
             result => result,
@@ -167,8 +171,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         if count >= PRE_ERASE_MIN {
             self.link.app_command(command::APP_PRE_ERASE, count & 0x7F_FFFF)?;
         }
-        let answer =
-            self.link.command(command::WRITE_MULTIPLE, self.address(sector)).inspect_err(|_| self.stream = Stream::Broken)?;
+        let answer = self
+            .link
+            .command(command::WRITE_MULTIPLE, self.address(sector))
+            .inspect_err(|_| self.stream = Stream::Broken)?;
         if answer != 0 {
             return Err(SdError::Refused { command: command::WRITE_MULTIPLE, answer });
         }
@@ -202,7 +208,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
             match taken {
                 Taken::Yes if !is_error(status) => return Ok(()),
                 Taken::BadCrc => {}
-                Taken::Yes | Taken::WriteError if was_refused => return Err(SdError::WriteRejected { sector, status }),
+                Taken::Yes | Taken::WriteError if was_refused => {
+                    return Err(SdError::WriteRejected { sector, status });
+                }
                 Taken::Yes | Taken::WriteError => was_refused = true,
             }
         }

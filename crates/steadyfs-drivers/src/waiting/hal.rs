@@ -49,7 +49,9 @@ pub(super) fn take_turns<F: Future>(future: F, turn: &mut impl Turn) -> F::Outpu
     wait(future, turn)
 }
 
-impl<T: embedded_hal_async::delay::DelayNs, M: Turn> embedded_hal::delay::DelayNs for Waiting<T, M> {
+impl<T: embedded_hal_async::delay::DelayNs, M: Turn> embedded_hal::delay::DelayNs
+    for Waiting<T, M>
+{
     fn delay_ns(&mut self, ns: u32) {
         take_turns(self.inner.delay_ns(ns), &mut self.turn);
     }

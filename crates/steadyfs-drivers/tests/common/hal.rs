@@ -2,7 +2,8 @@
 // sector. On a chip that is not multiwrite, a second write of a word panics.
 
 use embedded_storage::nor_flash::{
-    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase,
+    check_read, check_write,
 };
 
 #[derive(Clone, Debug)]
@@ -25,7 +26,15 @@ pub struct Hal<const READ: usize, const WRITE: usize, const ERASE: usize> {
 #[allow(dead_code)]
 impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE, ERASE> {
     pub fn new(bytes: usize) -> Self {
-        Self { cells: vec![0xFF; bytes], written: None, torn: Default::default(), left: None, seed: 1, stuck: None, error: None }
+        Self {
+            cells: vec![0xFF; bytes],
+            written: None,
+            torn: Default::default(),
+            left: None,
+            seed: 1,
+            stuck: None,
+            error: None,
+        }
     }
 
     /// A chip that takes each word once.
@@ -53,7 +62,10 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
     fn write_word(&mut self, word: usize, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         let fails = self.fails()?;
         if let Some(written) = &mut self.written {
-            assert!(!std::mem::replace(&mut written[word], true), "word {word:#x} is written twice");
+            assert!(
+                !std::mem::replace(&mut written[word], true),
+                "word {word:#x} is written twice"
+            );
             // If a write is cut, the ECC may not be able to correct the word.
             if fails && self.random() & 1 == 0 {
                 self.torn.insert(word);
@@ -74,17 +86,23 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
     }
 }
 
-impl<const READ: usize, const WRITE: usize, const ERASE: usize> ErrorType for Hal<READ, WRITE, ERASE> {
+impl<const READ: usize, const WRITE: usize, const ERASE: usize> ErrorType
+    for Hal<READ, WRITE, ERASE>
+{
     type Error = NorFlashErrorKind;
 }
 
-impl<const READ: usize, const WRITE: usize, const ERASE: usize> ReadNorFlash for Hal<READ, WRITE, ERASE> {
+impl<const READ: usize, const WRITE: usize, const ERASE: usize> ReadNorFlash
+    for Hal<READ, WRITE, ERASE>
+{
     const READ_SIZE: usize = READ;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         check_read(self, offset, bytes.len())?;
         let (from, to) = (offset as usize, offset as usize + bytes.len());
-        if self.left == Some(0) || self.torn.range(from / WRITE..to.div_ceil(WRITE)).next().is_some() {
+        if self.left == Some(0)
+            || self.torn.range(from / WRITE..to.div_ceil(WRITE)).next().is_some()
+        {
             return Err(NorFlashErrorKind::Other);
         }
         self.error.map_or(Ok(()), Err)?;
@@ -97,7 +115,9 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> ReadNorFlash for
     }
 }
 
-impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal<READ, WRITE, ERASE> {
+impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash
+    for Hal<READ, WRITE, ERASE>
+{
     const WRITE_SIZE: usize = WRITE;
     const ERASE_SIZE: usize = ERASE;
 
@@ -106,7 +126,8 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal
         self.error.map_or(Ok(()), Err)?;
         let fails = self.fails()?;
         for at in from as usize..to as usize {
-            self.cells[at] = if fails && self.random() & 1 == 0 { self.cells[at] | self.random() } else { 0xFF };
+            self.cells[at] =
+                if fails && self.random() & 1 == 0 { self.cells[at] | self.random() } else { 0xFF };
         }
         let words = from as usize / WRITE..to as usize / WRITE;
         self.torn.retain(|word| !words.contains(word));
@@ -128,8 +149,13 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal
         check_write(self, offset, bytes.len())?;
         self.error.map_or(Ok(()), Err)?;
         let first = offset as usize / WRITE;
-        (first..).zip(bytes.chunks(WRITE)).try_for_each(|(word, bytes)| self.write_word(word, bytes))
+        (first..)
+            .zip(bytes.chunks(WRITE))
+            .try_for_each(|(word, bytes)| self.write_word(word, bytes))
     }
 }
 
-impl<const READ: usize, const WRITE: usize, const ERASE: usize> MultiwriteNorFlash for Hal<READ, WRITE, ERASE> {}
+impl<const READ: usize, const WRITE: usize, const ERASE: usize> MultiwriteNorFlash
+    for Hal<READ, WRITE, ERASE>
+{
+}

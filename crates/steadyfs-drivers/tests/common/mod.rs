@@ -16,7 +16,9 @@ pub fn slot(sim: &SdSim) -> Slot {
 }
 
 pub fn try_start(sim: &SdSim, settings: Settings) -> Result<Card, SdError> {
-    slot(sim).start(settings, |bus, hz_max| bus.set_hz(hz_max.min(HZ))).map_err(|failed| failed.error)
+    slot(sim)
+        .start(settings, |bus, hz_max| bus.set_hz(hz_max.min(HZ)))
+        .map_err(|failed| failed.error)
 }
 
 /// Starts a card and discards the commands of the start.
@@ -35,8 +37,21 @@ pub fn profiles() -> [SdProfile; 6] {
     let small = SdProfile::small();
     [
         small,
-        SdProfile { answer_bytes: 8, starts: 1, read_ns: 90_000_000, write_ns: 0, stop_ns: 0, ..small },
-        SdProfile { kind: SdKind::Standard, unit_bytes: 16 << 10, erase_sectors: 32, answer_bytes: 2, ..small },
+        SdProfile {
+            answer_bytes: 8,
+            starts: 1,
+            read_ns: 90_000_000,
+            write_ns: 0,
+            stop_ns: 0,
+            ..small
+        },
+        SdProfile {
+            kind: SdKind::Standard,
+            unit_bytes: 16 << 10,
+            erase_sectors: 32,
+            answer_bytes: 2,
+            ..small
+        },
         SdProfile {
             kind: SdKind::Version1,
             unit_bytes: 0,

@@ -128,7 +128,11 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
 
     pub fn read(&mut self, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
         let end = self.sectors.bytes().min(offset.saturating_add(size.into()));
-        if offset >= end { Ok(Vec::new()) } else { self.sectors.read(offset, (end - offset) as usize) }
+        if offset >= end {
+            Ok(Vec::new())
+        } else {
+            self.sectors.read(offset, (end - offset) as usize)
+        }
     }
 
     /// Writes up to the end of the disk. Returns the number of written bytes.
@@ -149,7 +153,9 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
     pub fn allocate(&mut self, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         let (punches, zeros) = (FallocateFlags::PUNCH_HOLE, FallocateFlags::ZERO_RANGE);
-        if !(FallocateFlags::KEEP_SIZE | punches | zeros).contains(mode) || mode.contains(punches | zeros) {
+        if !(FallocateFlags::KEEP_SIZE | punches | zeros).contains(mode)
+            || mode.contains(punches | zeros)
+        {
             return Err(Errno::EOPNOTSUPP);
         }
         let end = offset.checked_add(length).ok_or(Errno::EFBIG)?;
@@ -175,8 +181,13 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
     /// Commits after a change, if every write commits or if the limits are reached.
     fn was_changed(&mut self) -> Result<(), Errno> {
         self.modified = SystemTime::now();
-        let is_many = self.commit_on.contains(CommitOn::MANY) && self.limits.are_reached(&self.waiting);
-        if is_many || self.commit_on.contains(CommitOn::WRITE) { self.sectors.commit() } else { Ok(()) }
+        let is_many =
+            self.commit_on.contains(CommitOn::MANY) && self.limits.are_reached(&self.waiting);
+        if is_many || self.commit_on.contains(CommitOn::WRITE) {
+            self.sectors.commit()
+        } else {
+            Ok(())
+        }
     }
 
     /// Makes all written data durable.

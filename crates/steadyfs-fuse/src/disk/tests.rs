@@ -18,7 +18,8 @@ type Chip = FailOps<Nand>;
 const PAGE: u64 = 2048;
 
 fn volume<T>(options: &Options, test: impl FnOnce(&mut DiskVolume<'_, '_, Chip>) -> T) -> T {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let config = Config { pages_per_logical_page: 1, ..Config::for_disk(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let flash = FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1);
@@ -48,11 +49,17 @@ fn bytes_at_any_place_are_what_was_written() {
             match rng.u32(..10) {
                 0 => volume.sync().unwrap(),
                 1 => {
-                    let zeros = [FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, FallocateFlags::ZERO_RANGE];
+                    let zeros = [
+                        FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+                        FallocateFlags::ZERO_RANGE,
+                    ];
                     volume.allocate(offset, length, mode(zeros[rng.usize(..2)])).unwrap();
                     oracle[range].fill(0);
                 }
-                2..5 => assert!(volume.read(offset, length as u32).unwrap() == oracle[range], "step {step}"),
+                2..5 => assert!(
+                    volume.read(offset, length as u32).unwrap() == oracle[range],
+                    "step {step}"
+                ),
                 _ => {
                     let data: Vec<u8> = (0..length).map(|_| rng.u8(..)).collect();
                     assert_eq!(volume.write(offset, &data).unwrap(), length as u32);
@@ -95,8 +102,14 @@ fn the_size_is_that_of_the_disk_whatever_is_asked_for() {
         let keep = mode(FallocateFlags::KEEP_SIZE);
         assert!(volume.allocate(0, size, 0).is_ok() && volume.allocate(7, 7, keep).is_ok());
         assert_eq!(code(volume.allocate(0, size + 1, keep)), Errno::ENOSPC.code());
-        assert_eq!(code(volume.allocate(0, 100, mode(FallocateFlags::COLLAPSE_RANGE))), Errno::EOPNOTSUPP.code());
-        assert_eq!(code(volume.set(FILE, Set { mode: Some(0o600), ..Set::default() })), Errno::EPERM.code());
+        assert_eq!(
+            code(volume.allocate(0, 100, mode(FallocateFlags::COLLAPSE_RANGE))),
+            Errno::EOPNOTSUPP.code()
+        );
+        assert_eq!(
+            code(volume.set(FILE, Set { mode: Some(0o600), ..Set::default() })),
+            Errno::EPERM.code()
+        );
     });
 }
 
@@ -132,14 +145,19 @@ fn a_disk_with_a_commit_for_every_write_leaves_nothing_to_flush() {
 fn a_disk_commits_when_many_writes_or_bytes_wait() {
     for (changes, bytes, expected) in [(3, 0, 3), (0, 5000, 5), (4, 2500, 3)] {
         let commit_limits = CommitLimits { changes, bytes };
-        let options = Options { commit_on: CommitOn::IN_GROUPS, commit_limits, ..Options::default() };
+        let options =
+            Options { commit_on: CommitOn::IN_GROUPS, commit_limits, ..Options::default() };
         volume(&options, |volume| {
             for _ in 0..2 {
                 let waits = (0..expected).map(|at| {
                     volume.write(at * 3000, &[1; 1000]).unwrap();
                     volume.sectors.has_changes()
                 });
-                assert_eq!(waits.filter(|waits| *waits).count() as u64, expected - 1, "{commit_limits:?}");
+                assert_eq!(
+                    waits.filter(|waits| *waits).count() as u64,
+                    expected - 1,
+                    "{commit_limits:?}"
+                );
                 assert!(!volume.sectors.has_changes());
             }
         });

@@ -8,8 +8,8 @@ use super::ours::{Ours, open_place};
 use crate::options::Options;
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount,
-    fsopen, move_mount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, move_mount,
 };
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{getgid, getuid};
@@ -41,8 +41,16 @@ fn at(what: &str, error: io::Error) -> io::Error {
 
 /// Makes the file system and its mount, and attaches it last. So the mount's number is known
 /// before any other process sees the mount.
-fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
-    let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(|error| at(DEVICE, error))?;
+fn by_ourselves(
+    context: &OwnedFd,
+    mountpoint: &Path,
+    options: &Options,
+) -> io::Result<(OwnedFd, Ours)> {
+    let device = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(DEVICE)
+        .map_err(|error| at(DEVICE, error))?;
     let (number, user, group) = (device.as_raw_fd(), getuid().as_raw(), getgid().as_raw());
     fsconfig_set_string(context, "source", &*options.source)?;
     fsconfig_set_string(context, "subtype", "steadyfs")?;
@@ -54,8 +62,9 @@ fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::
         fsconfig_set_flag(context, flag)?;
     }
     fsconfig_create(context)?;
-    let mut attributes =
-        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOATIME;
+    let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOATIME;
     attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, options.read_only);
     attributes.set(MountAttrFlags::MOUNT_ATTR_NOEXEC, options.no_exec);
     let mount = fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
@@ -67,7 +76,11 @@ fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::
 /// Returns the options that the kernel and the helper share. The kernel checks permissions,
 /// against the modes that the volume answers.
 fn flags(options: &Options) -> impl Iterator<Item = &'static str> {
-    let chosen = [("default_permissions", true), ("ro", options.read_only), ("allow_other", options.allow_other)];
+    let chosen = [
+        ("default_permissions", true),
+        ("ro", options.read_only),
+        ("allow_other", options.allow_other),
+    ];
     chosen.into_iter().filter_map(|(flag, is_chosen)| is_chosen.then_some(flag))
 }
 
@@ -87,7 +100,9 @@ fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| at(&format!("only root mounts without {HELPER}, and {HELPER} cannot be run"), error))?;
+        .map_err(|error| {
+            at(&format!("only root mounts without {HELPER}, and {HELPER} cannot be run"), error)
+        })?;
     let device = receive(&socket)?;
     let told = child.wait_with_output()?;
     match device {

@@ -39,7 +39,9 @@ pub fn spawn<F: Flash + Send + 'static>(
     begin(mountpoint, options, move |mountpoint, options, ready| {
         let mut memory = memory;
         let mut fs = FileSystem::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
-        let served = serve_files(&mut fs, mountpoint, options, OnSignals::LeaveToCaller, |ours| tell(&ready, ours));
+        let served = serve_files(&mut fs, mountpoint, options, OnSignals::LeaveToCaller, |ours| {
+            tell(&ready, ours)
+        });
         // Changes are kept, however serving ended.
         let flash = fs.unmount().map_err(Failure::Commit)?;
         served.map(|()| flash)
@@ -61,7 +63,9 @@ pub fn spawn_disk<F: Flash + Send + 'static>(
     begin(mountpoint, options, move |mountpoint, options, ready| {
         let mut memory = memory;
         let mut disk = Disk::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
-        let served = serve_disk(&mut disk, mountpoint, options, OnSignals::LeaveToCaller, |ours| tell(&ready, ours));
+        let served = serve_disk(&mut disk, mountpoint, options, OnSignals::LeaveToCaller, |ours| {
+            tell(&ready, ours)
+        });
         let flash = disk.unmount().map_err(Failure::Commit)?;
         served.map(|()| flash)
     })

@@ -48,7 +48,11 @@ use steadyfs_convert::Tree;
 /// - [`Failure::Mountpoint`] and [`Failure::Kernel`] if it cannot be mounted there.
 /// - [`Failure::Kernel`] also if the kernel ends the session with an error.
 /// - [`Failure::Kept`] if a second signal ended the service of a mount on which another one lies.
-pub fn mount<F: Flash + 'static>(fs: &mut FileSystem<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
+pub fn mount<F: Flash + 'static>(
+    fs: &mut FileSystem<'_, F>,
+    mountpoint: &Path,
+    options: &Options,
+) -> Result<(), Failure> {
     serve_files(fs, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
@@ -59,7 +63,11 @@ pub fn mount<F: Flash + 'static>(fs: &mut FileSystem<'_, F>, mountpoint: &Path, 
 ///
 /// # Errors
 /// The errors of [`mount`].
-pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
+pub fn mount_disk<F: Flash + 'static>(
+    disk: &mut Disk<'_, F>,
+    mountpoint: &Path,
+    options: &Options,
+) -> Result<(), Failure> {
     serve_disk(disk, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
@@ -71,7 +79,8 @@ pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path,
 pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     let options = Options { read_only: true, ..options.clone() };
     // The session's thread answers itself, so no job is handed on.
-    let bridge = |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree, options.opened.clone());
+    let bridge =
+        |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree, options.opened.clone());
     serve(&mut TreeServed, bridge, mountpoint, &options, OnSignals::Unmount, |_| {})
 }
 
@@ -94,5 +103,12 @@ fn serve_disk<F: Flash + 'static>(
     on_signals: OnSignals,
     ready: impl FnOnce(&Ours),
 ) -> Result<(), Failure> {
-    serve(&mut DiskVolume::new(disk, options), DiskBridge::new, mountpoint, options, on_signals, ready)
+    serve(
+        &mut DiskVolume::new(disk, options),
+        DiskBridge::new,
+        mountpoint,
+        options,
+        on_signals,
+        ready,
+    )
 }

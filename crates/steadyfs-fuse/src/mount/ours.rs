@@ -37,7 +37,12 @@ impl Number {
         let info = format!("/proc/self/fdinfo/{}", directory.as_fd().as_raw_fd());
         let text = fs::read_to_string(&info)?;
         let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
-        let id = id.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{info}: expected a line with mnt_id")))?;
+        let id = id.ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{info}: expected a line with mnt_id"),
+            )
+        })?;
         let unique = statx(&directory, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, UNIQUE)
             .ok()
             .filter(|status| StatxFlags::from_bits_retain(status.stx_mask).contains(UNIQUE))
@@ -61,8 +66,11 @@ impl Ours {
     /// Returns the mount that contains an open directory. It must be a mount of FUSE.
     pub fn of(directory: impl AsFd) -> io::Result<Self> {
         let number = Number::of(directory)?;
-        let entry = table::read()?.into_iter().find(|entry| entry.id == number.id && entry.kind.starts_with("fuse"));
-        let entry = entry.ok_or_else(|| io::Error::other("it was unmounted again, or mounted over, at once"))?;
+        let entry = table::read()?
+            .into_iter()
+            .find(|entry| entry.id == number.id && entry.kind.starts_with("fuse"));
+        let entry = entry
+            .ok_or_else(|| io::Error::other("it was unmounted again, or mounted over, at once"))?;
         Ok(Self { number, device: entry.device })
     }
 
@@ -97,11 +105,15 @@ impl Ours {
         let point = entry.point.display();
         if let Some(other) = table.iter().find(|other| other.parent == entry.id) {
             let (other, kind) = (other.point.display(), &other.kind);
-            return Err(busy(format!("another mount ({kind}) lies on it, at {other}; unmount that first, then {point}")));
+            return Err(busy(format!(
+                "another mount ({kind}) lies on it, at {other}; unmount that first, then {point}"
+            )));
         }
         match Number::at(&entry.point) {
             Ok(number) if number == self.number => Ok(()),
-            _ => Err(busy(format!("{point} leads to another mount now; unmount that first, then {point}"))),
+            _ => Err(busy(format!(
+                "{point} leads to another mount now; unmount that first, then {point}"
+            ))),
         }
     }
 }
@@ -122,8 +134,13 @@ fn take(point: &Path, is_lazy: bool) -> io::Result<()> {
 
 fn fusermount(point: &Path, is_lazy: bool) -> io::Result<()> {
     let options: &[&str] = if is_lazy { &["-u", "-z", "--"] } else { &["-u", "--"] };
-    let status = Command::new("fusermount3").args(options).arg(point).stderr(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other("fusermount3 could not unmount it")) }
+    let status =
+        Command::new("fusermount3").args(options).arg(point).stderr(Stdio::null()).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("fusermount3 could not unmount it"))
+    }
 }
 
 /// Takes a mount away when it is dropped, unless that is done already.

@@ -35,16 +35,30 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Unreachable(error) => write!(f, "cannot be looked at: {error}; expected a directory to mount on"),
+            Refusal::Unreachable(error) => {
+                write!(f, "cannot be looked at: {error}; expected a directory to mount on")
+            }
             Refusal::NotADirectory => f.write_str("is no directory; expected one to mount on"),
-            Refusal::Root => f.write_str("is the root directory, and everything lies below it; expected another directory"),
+            Refusal::Root => f.write_str(
+                "is the root directory, and everything lies below it; expected another directory",
+            ),
             Refusal::MountsBelow { first, count: 1 } => {
-                write!(f, "another mount lies below it, {}; expected a directory without any", first.display())
+                write!(
+                    f,
+                    "another mount lies below it, {}; expected a directory without any",
+                    first.display()
+                )
             }
             Refusal::MountsBelow { first, count } => {
-                write!(f, "{count} other mounts lie below it, the first {}; expected a directory without any", first.display())
+                write!(
+                    f,
+                    "{count} other mounts lie below it, the first {}; expected a directory without any",
+                    first.display()
+                )
             }
-            Refusal::NotEmpty => f.write_str("is not empty, and its files would be hidden; expected an empty directory"),
+            Refusal::NotEmpty => f.write_str(
+                "is not empty, and its files would be hidden; expected an empty directory",
+            ),
         }
     }
 }
@@ -75,10 +89,13 @@ fn check_mounts(path: &Path, table: &[Entry]) -> Result<(), Refusal> {
     if path == Path::new("/") {
         return Err(Refusal::Root);
     }
-    let mut below = table.iter().filter(|entry| entry.point != path && entry.point.starts_with(path));
+    let mut below =
+        table.iter().filter(|entry| entry.point != path && entry.point.starts_with(path));
     match below.next() {
         None => Ok(()),
-        Some(first) => Err(Refusal::MountsBelow { first: first.point.clone(), count: 1 + below.count() }),
+        Some(first) => {
+            Err(Refusal::MountsBelow { first: first.point.clone(), count: 1 + below.count() })
+        }
     }
 }
 
@@ -102,20 +119,35 @@ mod tests {
 
     #[test]
     fn the_root_directory_is_refused() {
-        assert_eq!(check("/"), "is the root directory, and everything lies below it; expected another directory");
+        assert_eq!(
+            check("/"),
+            "is the root directory, and everything lies below it; expected another directory"
+        );
     }
 
     #[test]
     fn directories_with_mounts_below_are_refused_and_the_mounts_named() {
-        assert_eq!(check("/dev"), "2 other mounts lie below it, the first /dev/shm; expected a directory without any");
-        let below = "another mount lies below it, /media/a card/data; expected a directory without any";
+        assert_eq!(
+            check("/dev"),
+            "2 other mounts lie below it, the first /dev/shm; expected a directory without any"
+        );
+        let below =
+            "another mount lies below it, /media/a card/data; expected a directory without any";
         assert_eq!(check("/media"), below);
         assert_eq!(check("/media/a card"), below);
     }
 
     #[test]
     fn directories_beside_below_and_on_other_mounts_are_allowed() {
-        for path in ["/dev/sh", "/dev/shm", "/dev/shm/x", "/media/a", "/media/a card/data", "/media/a card/database", "/home"] {
+        for path in [
+            "/dev/sh",
+            "/dev/shm",
+            "/dev/shm/x",
+            "/media/a",
+            "/media/a card/data",
+            "/media/a card/database",
+            "/home",
+        ] {
             assert_eq!(check(path), "allowed", "{path}");
         }
     }
@@ -125,7 +157,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (file, link) = (directory.path().join("file"), directory.path().join("link"));
         assert!(matches!(check_mountpoint(&file, true), Err(Refusal::Unreachable(_))));
-        assert_eq!(check_mountpoint(directory.path(), false).unwrap(), directory.path().canonicalize().unwrap());
+        assert_eq!(
+            check_mountpoint(directory.path(), false).unwrap(),
+            directory.path().canonicalize().unwrap()
+        );
         fs::write(&file, b"").unwrap();
         assert!(matches!(check_mountpoint(&file, true), Err(Refusal::NotADirectory)));
         assert!(matches!(check_mountpoint(directory.path(), false), Err(Refusal::NotEmpty)));

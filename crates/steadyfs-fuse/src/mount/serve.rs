@@ -99,9 +99,14 @@ where
     let waiting = catches.then(Waiting::new).transpose().map_err(Failure::Kernel)?;
     let (device, ours) = attach(&mountpoint, options).map_err(Failure::Kernel)?;
     guard = Guard::new(ours.clone());
-    let session = Session::from_fd(bridge(sender.clone()), device, options.acl(), Config::default());
-    let session = start(session.map_err(Failure::Kernel)?, sender.clone()).map_err(Failure::Kernel)?;
-    let signals = waiting.map(|waiting| waiting.catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
+    let session =
+        Session::from_fd(bridge(sender.clone()), device, options.acl(), Config::default());
+    let session =
+        start(session.map_err(Failure::Kernel)?, sender.clone()).map_err(Failure::Kernel)?;
+    let signals = waiting
+        .map(|waiting| waiting.catch(ours.clone(), sender))
+        .transpose()
+        .map_err(Failure::Kernel)?;
     ready(&ours);
 
     let is_ended = work(served, &receiver);
@@ -111,7 +116,10 @@ where
         // The session's thread ends when the last file is closed, at any later time.
         return guard.take_away().map_err(Failure::Kept);
     }
-    session.join().unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked"))).map_err(Failure::Kernel)?;
+    session
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked")))
+        .map_err(Failure::Kernel)?;
     guard.forget();
     Ok(())
 }

@@ -25,7 +25,11 @@ impl Waiting {
     }
 
     /// Catches signals: the first one takes the mount away, the second one ends the service.
-    pub fn catch<J: Send + 'static>(self, ours: Ours, volume: Sender<Message<J>>) -> io::Result<Signals> {
+    pub fn catch<J: Send + 'static>(
+        self,
+        ours: Ours,
+        volume: Sender<Message<J>>,
+    ) -> io::Result<Signals> {
         let mut signals = self.0;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("steadyfs-signals".into()).spawn(move || {
@@ -38,7 +42,10 @@ impl Waiting {
                 let _ = volume.send(Message::Commit);
                 let told = match ours.take_away() {
                     Ok(false) => continue,
-                    Ok(true) => "unmounted; the service goes on for files that are still open (EBUSY)".into(),
+                    Ok(true) => {
+                        "unmounted; the service goes on for files that are still open (EBUSY)"
+                            .into()
+                    }
                     // The service goes on: without it, the kernel would drop the mounts that lie
                     // in this one.
                     Err(error) => format!("still mounted and served: {error}"),

@@ -30,7 +30,8 @@ pub(super) struct Entry {
 /// If the table cannot be read, or a line of it is not understood. The caller is about to mount
 /// or unmount, and must not guess.
 pub(super) fn read() -> io::Result<Vec<Entry>> {
-    let text = fs::read(TABLE).map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;
+    let text = fs::read(TABLE)
+        .map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;
     parse(&text)
 }
 
@@ -42,7 +43,10 @@ pub(super) fn parse(text: &[u8]) -> io::Result<Vec<Entry>> {
 
 fn unexpected(line: &[u8]) -> io::Error {
     let line = String::from_utf8_lossy(line);
-    io::Error::new(io::ErrorKind::InvalidData, format!("{TABLE}: expected a line of proc_pid_mountinfo(5), found {line:?}"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("{TABLE}: expected a line of proc_pid_mountinfo(5), found {line:?}"),
+    )
 }
 
 /// Parses `id parent major:minor root point options [optional...] - kind source options`.
@@ -93,7 +97,11 @@ mod tests {
     #[test]
     fn octal_escapes_become_the_bytes_that_they_stand_for() {
         assert_eq!(unescape(br"/a\040b\011c\012d\134e"), b"/a b\tc\nd\\e");
-        assert_eq!(unescape(br"/\303\251\377"), b"/\xc3\xa9\xff", "bytes above ASCII, UTF-8 or not");
+        assert_eq!(
+            unescape(br"/\303\251\377"),
+            b"/\xc3\xa9\xff",
+            "bytes above ASCII, UTF-8 or not"
+        );
         assert_eq!(unescape(br"/\134040"), br"/\040", "an escape is not read twice");
         assert_eq!(unescape(br"\04 \8 \400 \"), br"\04 \8 \400 \", "what is no escape stays");
         let table = parse(b"1 2 0:3 / /with\\040space/\\303 rw - tmpfs - rw\n").unwrap();
@@ -102,7 +110,13 @@ mod tests {
 
     #[test]
     fn a_line_that_cannot_be_understood_is_an_error_that_shows_it() {
-        for line in ["", "x 1 0:1 / /a rw - tmpfs t rw", "1 2 0:3 / /a rw shared:1", "1 2 0:3 /", "1 2 0:3 / /a rw -"] {
+        for line in [
+            "",
+            "x 1 0:1 / /a rw - tmpfs t rw",
+            "1 2 0:3 / /a rw shared:1",
+            "1 2 0:3 /",
+            "1 2 0:3 / /a rw -",
+        ] {
             let result = parse(format!("1 2 0:3 / /a rw - tmpfs t rw\n{line}\n").as_bytes());
             match line {
                 "" => assert_eq!(result.unwrap().len(), 1),

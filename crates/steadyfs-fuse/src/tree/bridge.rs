@@ -4,8 +4,9 @@ use super::View;
 use crate::opened::{Opened, Recorder};
 use crate::reply::{attr, empty, entry};
 use fuser::{
-    AccessFlags, Errno, FileHandle, FileType, Filesystem, FopenFlags, INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request,
+    AccessFlags, Errno, FileHandle, FileType, Filesystem, FopenFlags, INodeNo, LockOwner,
+    OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyStatfs, ReplyXattr, Request,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +21,10 @@ pub(crate) struct TreeBridge {
 
 impl TreeBridge {
     pub fn new(tree: Tree, opened: Option<Opened>) -> Self {
-        Self { view: View::new(tree), recorder: opened.map(|opened| Mutex::new(Recorder::new(opened))) }
+        Self {
+            view: View::new(tree),
+            recorder: opened.map(|opened| Mutex::new(Recorder::new(opened))),
+        }
     }
 
     fn record(&self, what: impl FnOnce(&mut Recorder)) {
@@ -83,8 +87,16 @@ impl Filesystem for TreeBridge {
         }
     }
 
-    fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
-        let dots = [(number, FileType::Directory, &b"."[..]), (INodeNo::ROOT, FileType::Directory, b"..")];
+    fn readdir(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let dots =
+            [(number, FileType::Directory, &b"."[..]), (INodeNo::ROOT, FileType::Directory, b"..")];
         let skipped = (offset as usize).saturating_sub(dots.len());
         let entries = match self.view.entries(number, skipped) {
             Ok(entries) => entries.map(|(name, number, kind)| (number, kind, name)),

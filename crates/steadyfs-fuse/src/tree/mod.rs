@@ -55,12 +55,17 @@ impl View {
 
     /// Returns the inode of a number of the kernel.
     fn inode(&self, number: INodeNo) -> Result<(InodeIndex, &Inode), Errno> {
-        let index = usize::try_from(number.0).ok().and_then(|number| number.checked_sub(1)).ok_or(Errno::ENOENT)?;
+        let index = usize::try_from(number.0)
+            .ok()
+            .and_then(|number| number.checked_sub(1))
+            .ok_or(Errno::ENOENT)?;
         Ok((index, self.tree.inodes().get(index).ok_or(Errno::ENOENT)?))
     }
 
     pub fn lookup(&self, parent: INodeNo, name: &[u8]) -> Result<Node, Errno> {
-        let Kind::Directory(entries) = &self.inode(parent)?.1.kind else { return Err(Errno::ENOTDIR) };
+        let Kind::Directory(entries) = &self.inode(parent)?.1.kind else {
+            return Err(Errno::ENOTDIR);
+        };
         self.stat(number(*entries.get(name).ok_or(Errno::ENOENT)?))
     }
 
@@ -105,12 +110,17 @@ impl View {
     }
 
     /// Returns the entries of a directory, from an index on.
-    pub fn entries(&self, number: INodeNo, from: usize) -> Result<impl Iterator<Item = (&[u8], INodeNo, FileType)>, Errno> {
-        let Kind::Directory(entries) = &self.inode(number)?.1.kind else { return Err(Errno::ENOTDIR) };
-        Ok(entries
-            .iter()
-            .skip(from)
-            .map(|(name, &index)| (name.as_slice(), self::number(index), file_type(&self.tree.inode(index).kind))))
+    pub fn entries(
+        &self,
+        number: INodeNo,
+        from: usize,
+    ) -> Result<impl Iterator<Item = (&[u8], INodeNo, FileType)>, Errno> {
+        let Kind::Directory(entries) = &self.inode(number)?.1.kind else {
+            return Err(Errno::ENOTDIR);
+        };
+        Ok(entries.iter().skip(from).map(|(name, &index)| {
+            (name.as_slice(), self::number(index), file_type(&self.tree.inode(index).kind))
+        }))
     }
 
     /// Returns the value of an attribute.
@@ -120,13 +130,22 @@ impl View {
 
     /// Returns the names of all attributes, each with a zero behind it.
     pub fn attributes(&self, number: INodeNo) -> Result<Vec<u8>, Errno> {
-        Ok(self.inode(number)?.1.attributes.keys().flat_map(|name| [name, &b"\0"[..]].concat()).collect())
+        Ok(self
+            .inode(number)?
+            .1
+            .attributes
+            .keys()
+            .flat_map(|name| [name, &b"\0"[..]].concat())
+            .collect())
     }
 
     /// Returns the blocks of all files, and the number of inodes.
     pub fn totals(&self) -> (u64, u64) {
-        let bytes = |inode: &Inode| if let Kind::File(content) = &inode.kind { content.len() as u64 } else { 0 };
-        let blocks = self.tree.inodes().iter().map(|inode| bytes(inode).div_ceil(BLOCK_BYTES)).sum();
+        let bytes = |inode: &Inode| {
+            if let Kind::File(content) = &inode.kind { content.len() as u64 } else { 0 }
+        };
+        let blocks =
+            self.tree.inodes().iter().map(|inode| bytes(inode).div_ceil(BLOCK_BYTES)).sum();
         (blocks, self.tree.inodes().len() as u64)
     }
 }
@@ -137,8 +156,11 @@ fn number(index: InodeIndex) -> INodeNo {
 
 fn time(seconds: i64) -> SystemTime {
     let distance = Duration::from_secs(seconds.unsigned_abs());
-    let found =
-        if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) };
+    let found = if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    };
     found.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
@@ -157,7 +179,9 @@ fn file_type(kind: &Kind) -> FileType {
 /// Returns the number of a device in the 32 bits of Linux, or 0 for other kinds.
 fn device(kind: &Kind) -> u32 {
     match *kind {
-        Kind::Device { major, minor, .. } => steadyfs_convert::device::number(major, minor).unwrap_or(0),
+        Kind::Device { major, minor, .. } => {
+            steadyfs_convert::device::number(major, minor).unwrap_or(0)
+        }
         _ => 0,
     }
 }

@@ -33,7 +33,8 @@ fn names_lead_to_what_they_name() {
     assert_eq!(view.read(motd.ino, 9, 100), Ok(&b""[..]));
     let link = view.lookup(INodeNo::ROOT, b"link").unwrap().attr;
     assert_eq!(view.target(link.ino), Ok(&b"etc/motd"[..]));
-    let names: Vec<_> = view.entries(INodeNo::ROOT, 1).unwrap().map(|(name, ..)| name.to_vec()).collect();
+    let names: Vec<_> =
+        view.entries(INodeNo::ROOT, 1).unwrap().map(|(name, ..)| name.to_vec()).collect();
     assert_eq!(names, [b"etc".to_vec(), b"link".to_vec()]);
     assert_eq!(view.attribute(motd.ino, b"user.note"), Ok(&b"yes"[..]));
     assert_eq!(view.attributes(motd.ino), Ok(b"user.note\0".to_vec()));
@@ -55,6 +56,9 @@ fn what_is_not_there_or_of_another_kind_is_said() {
 #[test]
 fn devices_have_the_numbers_of_linux() {
     assert_eq!(device(&Kind::Device { is_block: false, major: 5, minor: 1 }), 0x501);
-    assert_eq!(device(&Kind::Device { is_block: true, major: 0x103, minor: 0x1_2345 }), 0x1231_0345);
+    assert_eq!(
+        device(&Kind::Device { is_block: true, major: 0x103, minor: 0x1_2345 }),
+        0x1231_0345
+    );
     assert_eq!(device(&Kind::Fifo), 0);
 }

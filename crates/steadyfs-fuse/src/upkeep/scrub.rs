@@ -80,12 +80,19 @@ mod tests {
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
     use steadyfs_sim::{Nand, NandTiming};
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    const GEOMETRY: Geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const PAGES: u64 = 400;
     const DAY: Duration = Duration::from_secs(24 * 3600);
     /// Flips come with age alone: a page is weak after some months.
-    const AGEING: BitErrorModel =
-        BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
+    const AGEING: BitErrorModel = BitErrorModel {
+        fresh: 0.0,
+        worn: 0.0,
+        retention: 2.0,
+        disturb: 0.0,
+        weak_permille: 0,
+        ..BitErrorModel::SLC
+    };
 
     type Chip = BitErrors<Nand>;
 
@@ -94,7 +101,11 @@ mod tests {
     }
 
     /// Runs a test on a volume with a file, on a chip that may lose its bits.
-    fn volume<T>(chip: Chip, access: Access, test: impl FnOnce(&mut Changes<'_, '_, Chip>, &mut Timer) -> T) -> T {
+    fn volume<T>(
+        chip: Chip,
+        access: Access,
+        test: impl FnOnce(&mut Changes<'_, '_, Chip>, &mut Timer) -> T,
+    ) -> T {
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = FileSystem::format(chip, &config, &mut memory).unwrap();

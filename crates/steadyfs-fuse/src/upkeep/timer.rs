@@ -31,7 +31,12 @@ enum Idle {
 
 impl Timer {
     pub fn new(commit_interval: Duration) -> Self {
-        Self { commit_interval, changed_at: None, idle: Idle::NotBegun, scrub: Scrub::new(Instant::now()) }
+        Self {
+            commit_interval,
+            changed_at: None,
+            idle: Idle::NotBegun,
+            scrub: Scrub::new(Instant::now()),
+        }
     }
 
     /// Makes the timed commit if it is due. Returns the longest time to wait for the next request

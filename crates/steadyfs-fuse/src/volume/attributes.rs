@@ -67,7 +67,9 @@ impl<F: Flash> Volume<'_, '_, F> {
         let modified_ns = match modified {
             TimeOrNow::Now => now_ns(),
             // The volume has no times before 1970.
-            TimeOrNow::SpecificTime(time) => time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64),
+            TimeOrNow::SpecificTime(time) => {
+                time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+            }
         };
         self.changes.make(|fs| fs.set_modified(inode, modified_ns))
     }
@@ -92,11 +94,18 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn attribute(&mut self, number: INodeNo, name: &str) -> Result<Vec<u8>, Errno> {
         let (inode, key) = (inode_of(number)?, key_of(name)?);
         let mut value = [0; VALUE_BYTES_MAX];
-        let length = self.changes.fs().attribute(inode, key, &mut value).map_err(attribute_errno)?;
+        let length =
+            self.changes.fs().attribute(inode, key, &mut value).map_err(attribute_errno)?;
         Ok(value[..length].to_vec())
     }
 
-    pub fn set_attribute(&mut self, number: INodeNo, name: &str, value: &[u8], flags: i32) -> Result<(), Errno> {
+    pub fn set_attribute(
+        &mut self,
+        number: INodeNo,
+        name: &str,
+        value: &[u8],
+        flags: i32,
+    ) -> Result<(), Errno> {
         let (inode, key) = (inode_of(number)?, key_of(name)?);
         let flags = XattrFlags::from_bits_retain(flags.cast_unsigned());
         if key == plain::RULE {
@@ -119,7 +128,8 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// Refuses a value that is no rule for the files of a directory.
     fn check_rule(&mut self, number: INodeNo, value: &[u8]) -> Result<(), Errno> {
         self.directory(number)?;
-        let rule = std::str::from_utf8(value).ok().and_then(|text| text.parse::<plain::Rule>().ok());
+        let rule =
+            std::str::from_utf8(value).ok().and_then(|text| text.parse::<plain::Rule>().ok());
         rule.map(drop).ok_or(Errno::EINVAL)
     }
 

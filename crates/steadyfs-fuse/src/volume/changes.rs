@@ -39,7 +39,10 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     }
 
     /// Makes a change, stamped with the time of the host.
-    pub fn make<T>(&mut self, change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
+    pub fn make<T>(
+        &mut self,
+        change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>,
+    ) -> Result<T, Errno> {
         self.fs.set_time(now_ns());
         self.has_changed = true;
         if self.must_roll_back {

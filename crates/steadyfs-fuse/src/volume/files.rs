@@ -34,7 +34,11 @@ impl<F: Flash> Volume<'_, '_, F> {
             self.set_size(number, None, 0)?;
         }
         let (fs, usual) = (self.changes.fs(), self.usual_packing);
-        let file = if may_write { PlainFile::open_to_write(fs, inode, usual) } else { PlainFile::open(fs, inode, false) };
+        let file = if may_write {
+            PlainFile::open_to_write(fs, inode, usual)
+        } else {
+            PlainFile::open(fs, inode, false)
+        };
         let mut file = file.map_err(|error| errno(error.into()))?;
         if truncate
             && may_write
@@ -56,7 +60,10 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn read(&mut self, handle: FileHandle, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
         let handle = self.handles.get(handle)?;
         let mut data = vec![0; size as usize];
-        let length = handle.file.read(self.changes.fs(), offset, &mut data).map_err(|error| errno(error.into()))?;
+        let length = handle
+            .file
+            .read(self.changes.fs(), offset, &mut data)
+            .map_err(|error| errno(error.into()))?;
         data.truncate(length);
         Ok(data)
     }
@@ -66,13 +73,22 @@ impl<F: Flash> Volume<'_, '_, F> {
     ///
     /// With `whole`, that is an error. The kernel sets it when it writes mapped pages back, and
     /// does not check the number of written bytes.
-    pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
+    pub fn write(
+        &mut self,
+        handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        whole: bool,
+    ) -> Result<u32, Errno> {
         let handle = self.handles.get(handle)?;
         let (inode, was_packed) = (handle.file.inode(), handle.file.is_packed());
         let mut is_half_done = false;
         let result = self.changes.make(|fs| {
             let events = fs.commit_on();
-            handle.file.prepare(fs, offset, data).inspect_err(|error| is_half_done = *error == plain::Error::NotUndone)?;
+            handle
+                .file
+                .prepare(fs, offset, data)
+                .inspect_err(|error| is_half_done = *error == plain::Error::NotUndone)?;
             let (mut done, mut failure) = (0, None);
             while done < data.len() && failure.is_none() {
                 let at = offset + done as u64;
@@ -124,17 +140,26 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// Returns the first byte from `offset` on that is data, or in a hole.
     pub fn seek(&mut self, handle: FileHandle, offset: u64, part: SeekTo) -> Result<u64, Errno> {
         let handle = self.handles.get(handle)?;
-        let found = handle.file.seek(self.changes.fs(), offset, part).map_err(|error| errno(error.into()))?;
+        let found = handle
+            .file
+            .seek(self.changes.fs(), offset, part)
+            .map_err(|error| errno(error.into()))?;
         found.ok_or(Errno::ENXIO)
     }
 
     /// Truncates or extends a file, through a handle if there is a writable one.
-    pub(super) fn set_size(&mut self, number: INodeNo, handle: Option<FileHandle>, size: u64) -> Result<(), Errno> {
+    pub(super) fn set_size(
+        &mut self,
+        number: INodeNo,
+        handle: Option<FileHandle>,
+        size: u64,
+    ) -> Result<(), Errno> {
         if let Some(handle) = handle
             && let Ok(handle) = self.handles.get(handle)
             && handle.may_write
         {
-            let (inode, result) = (handle.file.inode(), self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?)));
+            let (inode, result) =
+                (handle.file.inode(), self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?)));
             self.handles.forget(inode);
             return result;
         }
@@ -150,7 +175,13 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     /// Reserves room for a part of a file, including holes in it. Room behind its end stays until
     /// the file is truncated.
-    pub fn allocate(&mut self, handle: FileHandle, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
+    pub fn allocate(
+        &mut self,
+        handle: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+    ) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         if !FallocateFlags::KEEP_SIZE.contains(mode) {
             return Err(Errno::EOPNOTSUPP);
@@ -160,10 +191,12 @@ impl<F: Flash> Volume<'_, '_, F> {
         let size = handle.file.size(self.changes.fs()).map_err(|error| errno(error.into()))?;
         let mut kept = offset;
         while kept < end {
-            kept = self.changes.make(|fs| Ok(handle.file.reserve(fs, kept, end)?)).inspect_err(|_| {
-                // Truncating a file at its end gives all room behind it back.
-                let _ = self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?));
-            })?;
+            kept = self.changes.make(|fs| Ok(handle.file.reserve(fs, kept, end)?)).inspect_err(
+                |_| {
+                    // Truncating a file at its end gives all room behind it back.
+                    let _ = self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?));
+                },
+            )?;
         }
         if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
             self.changes.make(|fs| Ok(handle.file.truncate(fs, end)?))?;
@@ -187,7 +220,11 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// made here.
     pub fn close_descriptor(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let may_write = self.handles.get(handle)?.may_write;
-        if may_write && self.changes.fs().commit_on().contains(CommitOn::CLOSE) { self.changes.commit() } else { Ok(()) }
+        if may_write && self.changes.fs().commit_on().contains(CommitOn::CLOSE) {
+            self.changes.commit()
+        } else {
+            Ok(())
+        }
     }
 
     pub fn release(&mut self, handle: FileHandle) -> Result<(), Errno> {

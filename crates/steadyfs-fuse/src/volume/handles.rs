@@ -33,14 +33,18 @@ impl Handles {
 
     /// Makes the other handles of a file look again, because it was changed.
     pub fn forget(&mut self, inode: InodeNumber) {
-        self.open.values_mut().filter(|handle| handle.file.inode() == inode).for_each(|handle| handle.file.forget());
+        self.open
+            .values_mut()
+            .filter(|handle| handle.file.inode() == inode)
+            .for_each(|handle| handle.file.forget());
     }
 
     /// Makes the handles of a file look again, because one of them made it a compressed file.
     /// Handles that fail are closed, because they would read the stored bytes.
     pub fn look_again<F: Flash>(&mut self, inode: InodeNumber, fs: &mut FileSystem<'_, F>) {
-        let failed =
-            |_: &u64, handle: &mut Handle| handle.file.inode() == inode && handle.file.look_again(fs, handle.may_write).is_err();
+        let failed = |_: &u64, handle: &mut Handle| {
+            handle.file.inode() == inode && handle.file.look_again(fs, handle.may_write).is_err()
+        };
         let failed: Vec<Handle> = self.open.extract_if(failed).map(|(_, handle)| handle).collect();
         for handle in failed {
             let _ = handle.file.close(fs);

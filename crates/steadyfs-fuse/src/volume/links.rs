@@ -8,7 +8,13 @@ use fuser::{Errno, INodeNo};
 use steadyfs::media::Flash;
 
 impl<F: Flash> Volume<'_, '_, F> {
-    pub fn make_link(&mut self, parent: INodeNo, name: &str, target: &str, creator: Creator) -> Result<Node, Errno> {
+    pub fn make_link(
+        &mut self,
+        parent: INodeNo,
+        name: &str,
+        target: &str,
+        creator: Creator,
+    ) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
         let inode = self.changes.make(|fs| fs.create_symlink((parent, name), target))?;
         self.created(parent, inode, creator)

@@ -55,18 +55,25 @@ impl<F: Flash> Volume<'_, '_, F> {
     ) -> Result<(), Errno> {
         let directory = self.stat_of(directory)?;
         for (dot, name) in [".", ".."].iter().enumerate().skip(offset as usize) {
-            let stat = if dot == 0 { directory } else { self.stat_of(number_of(directory.parent))? };
+            let stat =
+                if dot == 0 { directory } else { self.stat_of(number_of(directory.parent))? };
             if self.add_entry(&stat, name, dot as u64 + 1, with_nodes, &mut add)? {
                 return Ok(());
             }
         }
         let mut cursor = cursor_at(offset.max(FIRST_NAME));
-        while let Some(entry) = self.changes.fs().list(directory.inode, &mut cursor).map_err(errno)? {
+        while let Some(entry) =
+            self.changes.fs().list(directory.inode, &mut cursor).map_err(errno)?
+        {
             if !is_listable(entry.name()) {
                 continue;
             }
             if let Some(recorder) = &mut self.recorder {
-                recorder.named(number_of(directory.inode), entry.name().as_bytes(), number_of(entry.stat.inode));
+                recorder.named(
+                    number_of(directory.inode),
+                    entry.name().as_bytes(),
+                    number_of(entry.stat.inode),
+                );
             }
             if self.add_entry(&entry.stat, entry.name(), offset_of(cursor), with_nodes, &mut add)? {
                 break;
@@ -84,7 +91,13 @@ impl<F: Flash> Volume<'_, '_, F> {
         add: &mut impl FnMut(&Listed<'_>) -> bool,
     ) -> Result<bool, Errno> {
         let node = if with_nodes { Some(self.node(stat)?) } else { None };
-        Ok(add(&Listed { number: number_of(stat.inode), kind: type_of(stat.kind), name, next, node }))
+        Ok(add(&Listed {
+            number: number_of(stat.inode),
+            kind: type_of(stat.kind),
+            name,
+            next,
+            node,
+        }))
     }
 }
 

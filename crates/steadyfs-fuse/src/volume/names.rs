@@ -56,14 +56,25 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 
     /// Gives a new file or directory its permissions, and returns its node for the kernel.
-    pub(super) fn created(&mut self, parent: InodeNumber, inode: InodeNumber, creator: Creator) -> Result<Node, Errno> {
+    pub(super) fn created(
+        &mut self,
+        parent: InodeNumber,
+        inode: InodeNumber,
+        creator: Creator,
+    ) -> Result<Node, Errno> {
         self.own(parent, inode, creator)?;
         let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
         self.node(&stat)
     }
 
     /// Opens a file. Creates it if it is not there.
-    pub fn create(&mut self, parent: INodeNo, name: &str, flags: i32, creator: Creator) -> Result<(Node, FileHandle), Errno> {
+    pub fn create(
+        &mut self,
+        parent: INodeNo,
+        name: &str,
+        flags: i32,
+        creator: Creator,
+    ) -> Result<(Node, FileHandle), Errno> {
         let parent = self.directory(parent)?;
         let is_there = self.changes.fs().stat((parent, name)).is_ok();
         let flags = super::files::open_flags(flags);
@@ -71,7 +82,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let truncate = flags.contains(rustix::fs::OFlags::TRUNC);
         let stream = self.stream_of(name);
         let usual = self.usual_packing;
-        let packing = plain::rule_or(self.changes.fs(), parent, usual).map_err(|error| errno(error.into()))?;
+        let packing = plain::rule_or(self.changes.fs(), parent, usual)
+            .map_err(|error| errno(error.into()))?;
         // The kernel checks the permitted use of a handle. A file can be created through a handle
         // that only reads.
         let options = OpenOptions { create_new: is_new, stream, ..OpenOptions::CREATE };
@@ -110,9 +122,15 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 
     /// Makes a file without opening it.
-    pub fn make_file(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
+    pub fn make_file(
+        &mut self,
+        parent: INodeNo,
+        name: &str,
+        creator: Creator,
+    ) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
-        let options = OpenOptions { create_new: true, stream: self.stream_of(name), ..OpenOptions::CREATE };
+        let options =
+            OpenOptions { create_new: true, stream: self.stream_of(name), ..OpenOptions::CREATE };
         let inode = self.changes.make(|fs| {
             let file = fs.open((parent, name), options)?;
             let inode = file.inode();
@@ -123,7 +141,12 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(node)
     }
 
-    pub fn make_directory(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
+    pub fn make_directory(
+        &mut self,
+        parent: INodeNo,
+        name: &str,
+        creator: Creator,
+    ) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
         let inode = self.changes.make(|fs| plain::create_dir(fs, (parent, name)))?;
         let node = self.created(parent, inode, creator)?;
@@ -147,7 +170,12 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(())
     }
 
-    pub fn rename(&mut self, from: (INodeNo, &str), to: (INodeNo, &str), flags: RenameFlags) -> Result<(), Errno> {
+    pub fn rename(
+        &mut self,
+        from: (INodeNo, &str),
+        to: (INodeNo, &str),
+        flags: RenameFlags,
+    ) -> Result<(), Errno> {
         let target = self.directory(to.0)?;
         if flags == RenameFlags::RENAME_EXCHANGE {
             let from = (inode_of(from.0)?, from.1);

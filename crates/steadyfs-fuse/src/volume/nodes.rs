@@ -94,7 +94,10 @@ impl Nodes {
 
     /// Returns the node of a file or directory for a reply to the kernel.
     pub fn node(&self, stat: &Stat, details: &Details, logical_bytes: u32) -> Node {
-        Node { attr: self.attr(stat, details, logical_bytes), generation: Generation(u64::from(stat.generation)) }
+        Node {
+            attr: self.attr(stat, details, logical_bytes),
+            generation: Generation(u64::from(stat.generation)),
+        }
     }
 
     /// Returns the permissions of a file or directory without its own ones. It belongs to the
@@ -145,7 +148,9 @@ impl Nodes {
 /// because archivers would take such a file for one large hole.
 fn blocks(stat: &Stat, allocated: u64) -> u64 {
     match stat.kind {
-        Kind::File if allocated == 0 && stat.size <= INLINE_BYTES_MAX => stat.size.div_ceil(STAT_BLOCK_BYTES),
+        Kind::File if allocated == 0 && stat.size <= INLINE_BYTES_MAX => {
+            stat.size.div_ceil(STAT_BLOCK_BYTES)
+        }
         _ => allocated / STAT_BLOCK_BYTES,
     }
 }

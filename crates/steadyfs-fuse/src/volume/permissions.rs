@@ -53,7 +53,11 @@ impl<F: Flash> Volume<'_, '_, F> {
             return Ok(());
         }
         let old = self.permissions(stat)?;
-        let kept = if (uid, gid) != (None, None) && stat.kind != Kind::Directory { without_privileges(old) } else { old };
+        let kept = if (uid, gid) != (None, None) && stat.kind != Kind::Directory {
+            without_privileges(old)
+        } else {
+            old
+        };
         let new = Permissions {
             mode: mode.map_or(kept.mode, |mode| (mode & 0o7777) as u16),
             uid: uid.unwrap_or(kept.uid),
@@ -69,12 +73,22 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     /// Gives a new file or directory the permissions of its creator. If the directory above
     /// passes its group on, the new file or directory gets that group.
-    pub(super) fn own(&mut self, parent: InodeNumber, inode: InodeNumber, creator: Creator) -> Result<(), Errno> {
+    pub(super) fn own(
+        &mut self,
+        parent: InodeNumber,
+        inode: InodeNumber,
+        creator: Creator,
+    ) -> Result<(), Errno> {
         if !self.changes.fs().config().permissions {
             return Ok(());
         }
         let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
-        let above = self.changes.fs().permissions(parent).map_err(errno)?.filter(|above| above.mode & SET_GID != 0);
+        let above = self
+            .changes
+            .fs()
+            .permissions(parent)
+            .map_err(errno)?
+            .filter(|above| above.mode & SET_GID != 0);
         let Creator { mode, uid, gid } = creator;
         let passed_on = if above.is_some() && stat.kind == Kind::Directory { SET_GID } else { 0 };
         let mode = (mode & 0o7777) as u16 | passed_on;

@@ -16,8 +16,12 @@ fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
     volume_with_streams(1, test)
 }
 
-fn volume_with_streams<T>(streams: u8, test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
+fn volume_with_streams<T>(
+    streams: u8,
+    test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T,
+) -> T {
+    let geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let flash = FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1);
     let config = Config { streams, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -67,7 +71,10 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
         fail_programs(volume, programs + 1);
         assert_eq!(volume.write(file, 0, &data, false).unwrap(), page);
         fail_programs(volume, programs + 1);
-        assert_eq!(volume.write(file, 0, &data, true).unwrap_err().code(), fuser::Errno::EIO.code());
+        assert_eq!(
+            volume.write(file, 0, &data, true).unwrap_err().code(),
+            fuser::Errno::EIO.code()
+        );
         assert_eq!(volume.write(file, 0, &data, true).unwrap(), 3 * page);
     });
 }
@@ -80,7 +87,9 @@ fn a_request_commits_once() {
         let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
         let page = volume.changes.fs().usage().logical_bytes;
-        let programs = |volume: &mut Volume<'_, '_, FailOps<Nand>>| volume.changes.fs().flash().counters().programs;
+        let programs = |volume: &mut Volume<'_, '_, FailOps<Nand>>| {
+            volume.changes.fs().flash().counters().programs
+        };
         let before = programs(volume);
         assert_eq!(volume.write(file, 0, &vec![7; 16 * page as usize], false).unwrap(), 16 * page);
         let pages_per_logical_page = u64::from(volume.changes.fs().config().pages_per_logical_page);
@@ -101,7 +110,10 @@ fn a_request_commits_once() {
         let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
         volume.changes.fs().commit().unwrap();
-        let (page, pages_per_logical_page) = (volume.changes.fs().usage().logical_bytes, volume.changes.fs().config().pages_per_logical_page);
+        let (page, pages_per_logical_page) = (
+            volume.changes.fs().usage().logical_bytes,
+            volume.changes.fs().config().pages_per_logical_page,
+        );
         fail_programs(volume, u64::from(pages_per_logical_page) + 1);
         assert!(volume.write(file, 0, &vec![9; 3 * page as usize], true).is_err());
         assert!(!volume.changes.fs().has_changes());
@@ -120,8 +132,14 @@ fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
         fail_programs(volume, 1);
         fail_programs(volume, 2);
         let codes = [first, second, first].map(|file| volume.sync(file).unwrap_err().code());
-        assert_eq!(codes, [fuser::Errno::EIO, fuser::Errno::EROFS, fuser::Errno::EROFS].map(|error| error.code()));
-        assert_eq!(volume.write(second, 0, b"more", false).unwrap_err().code(), fuser::Errno::EROFS.code());
+        assert_eq!(
+            codes,
+            [fuser::Errno::EIO, fuser::Errno::EROFS, fuser::Errno::EROFS].map(|error| error.code())
+        );
+        assert_eq!(
+            volume.write(second, 0, b"more", false).unwrap_err().code(),
+            fuser::Errno::EROFS.code()
+        );
         assert_eq!(volume.read(first, 0, 100).unwrap(), b"told to be written");
     });
 }
@@ -137,13 +155,23 @@ fn stream_of(volume: &mut Volume<'_, '_, FailOps<Nand>>, name: &str) -> u8 {
 
 #[test]
 fn temporary_files_of_sqlite_have_streams_of_their_own() {
-    let names = ["x.db", "x.db-wal", "x.db-shm", "x.db-journal", "x.db-mj0123AB9CD", "etilqs_0123", "notes"];
-    for (streams, expected) in [(4, [0, 2, 2, 3, 3, 3, 0]), (2, [0, 1, 1, 1, 1, 1, 0]), (1, [0; 7])] {
+    let names = [
+        "x.db",
+        "x.db-wal",
+        "x.db-shm",
+        "x.db-journal",
+        "x.db-mj0123AB9CD",
+        "etilqs_0123",
+        "notes",
+    ];
+    for (streams, expected) in [(4, [0, 2, 2, 3, 3, 3, 0]), (2, [0, 1, 1, 1, 1, 1, 0]), (1, [0; 7])]
+    {
         volume_with_streams(streams, |volume| {
             for (at, name) in names.into_iter().enumerate() {
                 // Half of them are made as `open` makes them, half as `mknod` does.
                 if at % 2 == 0 {
-                    let (_, handle) = volume.create(INodeNo::ROOT, name, READ_WRITE, CREATOR).unwrap();
+                    let (_, handle) =
+                        volume.create(INodeNo::ROOT, name, READ_WRITE, CREATOR).unwrap();
                     volume.release(handle).unwrap();
                 } else {
                     volume.make_file(INodeNo::ROOT, name, CREATOR).unwrap();
@@ -157,20 +185,30 @@ fn temporary_files_of_sqlite_have_streams_of_their_own() {
 #[test]
 fn a_file_keeps_its_stream_when_it_is_renamed_or_opened_anew() {
     volume_with_streams(4, |volume| {
-        let pages =
-            |volume: &mut Volume<'_, '_, _>| volume.changes.fs().describe().streams.map(|head| head.map(|(_, next)| next));
+        let pages = |volume: &mut Volume<'_, '_, _>| {
+            volume.changes.fs().describe().streams.map(|head| head.map(|(_, next)| next))
+        };
         let page = vec![7; volume.changes.fs().usage().logical_bytes as usize];
         volume.make_file(INodeNo::ROOT, "x.db-wal", CREATOR).unwrap();
-        volume.rename((INodeNo::ROOT, "x.db-wal"), (INodeNo::ROOT, "x.db"), RenameFlags::empty()).unwrap();
+        volume
+            .rename((INodeNo::ROOT, "x.db-wal"), (INodeNo::ROOT, "x.db"), RenameFlags::empty())
+            .unwrap();
         assert_eq!(stream_of(volume, "x.db"), 2);
         let (_, handle) = volume.create(INodeNo::ROOT, "x.db", READ_WRITE, CREATOR).unwrap();
         volume.write(handle, 0, &page, false).unwrap();
-        assert_eq!(pages(volume), [None, Some(1), None], "its page goes to the stream of its first name");
+        assert_eq!(
+            pages(volume),
+            [None, Some(1), None],
+            "its page goes to the stream of its first name"
+        );
 
         volume.make_file(INodeNo::ROOT, "plain", CREATOR).unwrap();
-        volume.rename((INodeNo::ROOT, "plain"), (INodeNo::ROOT, "x.db-journal"), RenameFlags::empty()).unwrap();
+        volume
+            .rename((INodeNo::ROOT, "plain"), (INodeNo::ROOT, "x.db-journal"), RenameFlags::empty())
+            .unwrap();
         assert_eq!(stream_of(volume, "x.db-journal"), 0);
-        let (_, handle) = volume.create(INodeNo::ROOT, "y.db-journal", READ_WRITE, CREATOR).unwrap();
+        let (_, handle) =
+            volume.create(INodeNo::ROOT, "y.db-journal", READ_WRITE, CREATOR).unwrap();
         volume.write(handle, 0, &page, false).unwrap();
         assert_eq!(pages(volume), [None, Some(1), Some(1)]);
     });
@@ -179,7 +217,9 @@ fn a_file_keeps_its_stream_when_it_is_renamed_or_opened_anew() {
 #[test]
 fn two_names_are_exchanged() {
     volume_with_streams(1, |volume| {
-        let inode = |volume: &mut Volume<'_, '_, _>, name: &str| volume.changes.fs().stat(name).unwrap().inode;
+        let inode = |volume: &mut Volume<'_, '_, _>, name: &str| {
+            volume.changes.fs().stat(name).unwrap().inode
+        };
         volume.make_file(INodeNo::ROOT, "a", CREATOR).unwrap();
         volume.make_directory(INodeNo::ROOT, "b", CREATOR).unwrap();
         let before = ["a", "b"].map(|name| inode(volume, name));
@@ -200,7 +240,8 @@ const FILE_BYTES: usize = 54_321;
 /// Makes a volume with a file and a directory of five directories, some of whose bytes are
 /// forged.
 fn forged<T>(changes: &[(&[u8], &[u8])], test: impl FnOnce(&mut Volume<'_, '_, Ram>) -> T) -> T {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let ram = FileSystem::format(Ram::new(geometry), &config, &mut memory).unwrap();
@@ -241,7 +282,9 @@ fn names_that_the_kernel_does_not_take_hide_no_others() {
         });
     }
     // The kernel never looks `..` up, and a directory of that name must not lead anywhere.
-    forged(&[(b"file", b"..le")], |volume| assert_eq!(names(volume), [".", "..", "..le", "directory"]));
+    forged(&[(b"file", b"..le")], |volume| {
+        assert_eq!(names(volume), [".", "..", "..le", "directory"])
+    });
 }
 
 #[test]
@@ -317,9 +360,15 @@ fn files_of_a_directory_that_says_so_are_compressed_where_that_saves_pages() {
         })
         .take(text.len())
         .collect();
-        for (name, content, is_packed) in [("text", &text[..], true), ("noise", &noise, false), ("small", &text[..500], false)] {
+        for (name, content, is_packed) in
+            [("text", &text[..], true), ("noise", &noise, false), ("small", &text[..500], false)]
+        {
             let (node, file) = volume.create(below, name, READ_WRITE, CREATOR).unwrap();
-            assert_eq!(volume.write(file, 0, content, false).unwrap() as usize, content.len(), "{name}");
+            assert_eq!(
+                volume.write(file, 0, content, false).unwrap() as usize,
+                content.len(),
+                "{name}"
+            );
             let (taken, size) = sizes(volume, node.attr.ino);
             assert_eq!((size as usize, taken < size / 2), (content.len(), is_packed), "{name}");
             assert_eq!(volume.read(file, 0, 200_000).unwrap(), content, "{name}");
@@ -340,8 +389,14 @@ fn files_of_a_directory_that_says_so_are_compressed_where_that_saves_pages() {
             assert!(sizes(volume, node.attr.ino).0 >= 100_000);
         }
         let (file, _) = volume.create(directory, "file", READ_WRITE, CREATOR).unwrap();
-        for (number, value) in [(file.attr.ino, "lz4"), (directory, "rar"), (directory, "lz4/5KiB")] {
-            assert!(volume.set_attribute(number, "user.steadyfs.compress", value.as_bytes(), 0).is_err(), "{value}");
+        for (number, value) in [(file.attr.ino, "lz4"), (directory, "rar"), (directory, "lz4/5KiB")]
+        {
+            assert!(
+                volume
+                    .set_attribute(number, "user.steadyfs.compress", value.as_bytes(), 0)
+                    .is_err(),
+                "{value}"
+            );
         }
     });
 }
@@ -361,7 +416,11 @@ fn a_file_that_grows_through_several_handles_is_what_was_written() {
                     let at = rng.usize(..handles.len());
                     match rng.u8(..12) {
                         0 => handles.push(volume.open(node.attr.ino, READ_WRITE).unwrap()),
-                        1 => handles.push(volume.open(node.attr.ino, OFlags::RDONLY.bits().cast_signed()).unwrap()),
+                        1 => handles.push(
+                            volume
+                                .open(node.attr.ino, OFlags::RDONLY.bits().cast_signed())
+                                .unwrap(),
+                        ),
                         2 if handles.len() > 1 => volume.release(handles.swap_remove(at)).unwrap(),
                         3 => volume.sync_all().unwrap(),
                         4 => {
@@ -370,8 +429,13 @@ fn a_file_that_grows_through_several_handles_is_what_was_written() {
                             model.resize(size, 0);
                         }
                         _ => {
-                            let offset = if rng.u8(..4) == 0 { rng.usize(..=model.len() + 10) } else { model.len() };
-                            let length = if rng.bool() { rng.usize(1..200) } else { rng.usize(1..10_000) };
+                            let offset = if rng.u8(..4) == 0 {
+                                rng.usize(..=model.len() + 10)
+                            } else {
+                                model.len()
+                            };
+                            let length =
+                                if rng.bool() { rng.usize(1..200) } else { rng.usize(1..10_000) };
                             let data: Vec<u8> = if rng.u8(..5) == 0 {
                                 std::iter::repeat_with(|| rng.u8(..)).take(length).collect()
                             } else {
@@ -384,9 +448,16 @@ fn a_file_that_grows_through_several_handles_is_what_was_written() {
                         }
                     }
                     for handle in &handles {
-                        assert!(volume.read(*handle, 0, 500_000).unwrap() == model, "seed {seed}, {name}");
+                        assert!(
+                            volume.read(*handle, 0, 500_000).unwrap() == model,
+                            "seed {seed}, {name}"
+                        );
                     }
-                    assert_eq!(volume.stat(node.attr.ino).unwrap().attr.size, model.len() as u64, "seed {seed}, {name}");
+                    assert_eq!(
+                        volume.stat(node.attr.ino).unwrap().attr.size,
+                        model.len() as u64,
+                        "seed {seed}, {name}"
+                    );
                 }
                 for handle in handles {
                     volume.release(handle).unwrap();
@@ -421,13 +492,20 @@ fn a_write_that_finds_no_room_tells_how_much_of_it_is_there() {
                 for _ in 0..8 {
                     let offset = rng.usize(..=model.len());
                     let length = rng.usize(1..30_000);
-                    let data: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(length).collect();
-                    let count = volume.write(file, offset as u64, &data, false).map_or(0, |count| count as usize);
+                    let data: Vec<u8> =
+                        std::iter::repeat_with(|| rng.u8(..)).take(length).collect();
+                    let count = volume
+                        .write(file, offset as u64, &data, false)
+                        .map_or(0, |count| count as usize);
                     refused += u32::from(count < data.len());
                     model.resize(model.len().max(offset + count), 0);
                     model[offset..offset + count].copy_from_slice(&data[..count]);
                     let now = volume.read(file, 0, 500_000).unwrap();
-                    assert!(now == model, "seed {seed}, round {round}: {count} of {} at {offset}", data.len());
+                    assert!(
+                        now == model,
+                        "seed {seed}, round {round}: {count} of {} at {offset}",
+                        data.len()
+                    );
                 }
                 volume.release(file).unwrap();
                 assert_eq!(volume.stat(node.attr.ino).unwrap().attr.size, model.len() as u64);

@@ -8,7 +8,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use steadyfs::disk::Disk;
-use steadyfs::media::{BlockIndex, Failure as ChipFailure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Failure as ChipFailure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs::{Access, Config, FileSystem};
 use steadyfs_fuse::{Background, Failure, Options, spawn, spawn_disk};
 use steadyfs_sim::{Metered, Nand, NandTiming, PowerCut, Profile, TimingChoice};
@@ -38,7 +40,8 @@ impl Chip {
     }
 
     fn nand(block_count: u32, seed: u64) -> Nand {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 2048, pages_per_block: 64, block_count, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 
@@ -106,25 +109,49 @@ impl Flash for Chip {
     fn timing(&self) -> Timing {
         self.lock().timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), ChipFailure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), ChipFailure> {
         self.lock().read(page, data, tag)
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), ChipFailure> {
         self.lock().read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), ChipFailure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), ChipFailure> {
         self.lock().program(page, data, tag)
     }
     fn can_copy(&self) -> bool {
         self.lock().can_copy()
     }
-    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), ChipFailure> {
+    fn program_loaded(
+        &mut self,
+        page: PageIndex,
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), ChipFailure> {
         self.lock().program_loaded(page, tag)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), ChipFailure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), ChipFailure> {
         self.lock().read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), ChipFailure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), ChipFailure> {
         self.lock().program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), ChipFailure> {
@@ -169,7 +196,13 @@ impl Mounted {
     fn mount(&mut self) -> Result<(), Failure> {
         let access = if self.options.read_only { Access::ReadOnly } else { Access::ReadWrite };
         let memory = self.chip.memory();
-        self.background = Some(spawn(self.chip.clone(), access, memory, self.directory.path(), self.options.clone())?);
+        self.background = Some(spawn(
+            self.chip.clone(),
+            access,
+            memory,
+            self.directory.path(),
+            self.options.clone(),
+        )?);
         Ok(())
     }
 
@@ -217,7 +250,8 @@ impl MountedDisk {
     /// `None`.
     pub fn new(chip: Chip, options: Options) -> Option<Self> {
         let directory = tempfile::Builder::new().prefix("steadyfs-disk-").tempdir().unwrap();
-        match spawn_disk(chip.clone(), Access::ReadWrite, chip.memory(), directory.path(), options) {
+        match spawn_disk(chip.clone(), Access::ReadWrite, chip.memory(), directory.path(), options)
+        {
             Ok(background) => Some(Self { chip, background: Some(background), directory }),
             Err(Failure::Kernel(error)) if is_refused(&error) => {
                 println!("skipped: this machine does not let us mount: {error}");
@@ -247,7 +281,9 @@ impl MountedDisk {
 pub fn is_refused(error: &io::Error) -> bool {
     let no_device = OpenOptions::new().read(true).write(true).open("/dev/fuse").is_err();
     let not_root = !rustix::process::geteuid().is_root();
-    no_device || not_root || matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
+    no_device
+        || not_root
+        || matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
 }
 
 /// Returns the error number of a call that must fail.

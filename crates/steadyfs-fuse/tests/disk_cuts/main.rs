@@ -27,7 +27,9 @@ const DIRECTORIES: u32 = 20;
 
 /// Returns a number from the environment.
 fn setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+    std::env::var(name).map_or(usual, |text| {
+        text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}"))
+    })
 }
 
 /// Returns the content of a file.
@@ -59,7 +61,9 @@ fn write_files(root: &Path, files: Range<u32>) -> u32 {
 
 /// Returns the acknowledged files whose content differs from the written one.
 fn lost(root: &Path, acknowledged: u32) -> Vec<u32> {
-    (0..acknowledged).filter(|&file| fs::read(path_of(root, file)).ok().as_ref() != Some(&content(file))).collect()
+    (0..acknowledged)
+        .filter(|&file| fs::read(path_of(root, file)).ok().as_ref() != Some(&content(file)))
+        .collect()
 }
 
 /// Makes a disk with a file system, its directories, and the files that are written before power
@@ -72,7 +76,12 @@ fn prepare(kind: &Kind, before: u32, seed: u64) -> Option<Chip> {
         for directory in 0..DIRECTORIES {
             fs::create_dir(mounted.path().join(format!("directory-{directory}"))).unwrap();
         }
-        assert_eq!(write_files(mounted.path(), 0..before), before, "{}: there is room for all files", kind.name);
+        assert_eq!(
+            write_files(mounted.path(), 0..before),
+            before,
+            "{}: there is room for all files",
+            kind.name
+        );
     }
     let chip = disk.chip.clone();
     disk.unmount().unwrap();
@@ -89,7 +98,12 @@ fn operations(kind: &Kind, base: &Chip, files: Range<u32>) -> u64 {
     let disk = MountedDisk::new(base.snapshot(), options()).expect("it was mounted before");
     let before = disk.chip.lock().operations();
     let mounted = kind.mount(&disk.file());
-    assert_eq!(write_files(mounted.path(), files.clone()), files.end, "{}: there is room for all files", kind.name);
+    assert_eq!(
+        write_files(mounted.path(), files.clone()),
+        files.end,
+        "{}: there is room for all files",
+        kind.name
+    );
     let spent = disk.chip.lock().operations() - before;
     drop(mounted);
     disk.unmount().unwrap();
@@ -102,7 +116,9 @@ fn cut(kind: &Kind, base: &Chip, files: Range<u32>, operation: u64) -> (u32, Vec
     let disk = MountedDisk::new(base.snapshot(), options()).expect("it was mounted before");
     disk.chip.lock().cut_at(operation);
     // The cut may meet the mount of the file system as well.
-    let acknowledged = kind.try_mount(&disk.file()).map_or(files.start, |mounted| write_files(mounted.path(), files.clone()));
+    let acknowledged = kind
+        .try_mount(&disk.file())
+        .map_or(files.start, |mounted| write_files(mounted.path(), files.clone()));
     let chip = disk.chip.clone();
     // If idle work was spared, the operation has not come yet.
     chip.lock().cut_now();
@@ -136,7 +152,11 @@ fn campaign(kind: &Kind, cuts: u64, files: Range<u32>, seed: u64) {
         );
         sum += u64::from(acknowledged);
         if number % 10 == 0 {
-            println!("{}: {number} cuts, {sum} acknowledged files, none lost, {} s", kind.name, start.elapsed().as_secs());
+            println!(
+                "{}: {number} cuts, {sum} acknowledged files, none lost, {} s",
+                kind.name,
+                start.elapsed().as_secs()
+            );
         }
     }
 }

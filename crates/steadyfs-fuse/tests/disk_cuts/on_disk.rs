@@ -21,7 +21,15 @@ pub const KINDS: [Kind; 3] = [
         name: "ext4",
         blocks: 512,
         // Everything at once, so that no thread of the kernel goes on with it later.
-        make: &["mke2fs", "-q", "-F", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"],
+        make: &[
+            "mke2fs",
+            "-q",
+            "-F",
+            "-t",
+            "ext4",
+            "-E",
+            "lazy_itable_init=0,lazy_journal_init=0,nodiscard",
+        ],
         repair: &["e2fsck", "-fy"],
         check: &["e2fsck", "-fn"],
     },
@@ -33,7 +41,13 @@ pub const KINDS: [Kind; 3] = [
         repair: &["fsck.f2fs", "-f"],
         check: &["fsck.f2fs", "--dry-run"],
     },
-    Kind { name: "vfat", blocks: 512, make: &["mkfs.vfat"], repair: &["fsck.vfat", "-a"], check: &["fsck.vfat", "-n"] },
+    Kind {
+        name: "vfat",
+        blocks: 512,
+        make: &["mkfs.vfat"],
+        repair: &["fsck.vfat", "-a"],
+        check: &["fsck.vfat", "-n"],
+    },
 ];
 
 /// A mounted file system. Dropping this unmounts it.
@@ -54,8 +68,16 @@ impl Drop for Attached {
 
 /// Runs a tool on a disk. Returns its exit code and its output.
 fn run(line: &[&str], disk: &Path) -> (Option<i32>, String) {
-    let output = Command::new(line[0]).args(&line[1..]).arg(disk).output().unwrap_or_else(|error| panic!("{}: {error}", line[0]));
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+    let output = Command::new(line[0])
+        .args(&line[1..])
+        .arg(disk)
+        .output()
+        .unwrap_or_else(|error| panic!("{}: {error}", line[0]));
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr),
+    )
 }
 
 impl Kind {
@@ -66,9 +88,16 @@ impl Kind {
             return Err(format!("the kernel has no {}", self.name));
         }
         for line in [self.make, self.repair] {
-            Command::new(line[0]).arg("-V").output().map_err(|error| format!("{}: {error}", line[0]))?;
+            Command::new(line[0])
+                .arg("-V")
+                .output()
+                .map_err(|error| format!("{}: {error}", line[0]))?;
         }
-        if fs::metadata("/dev/loop-control").is_err() { Err("there are no loop devices".into()) } else { Ok(()) }
+        if fs::metadata("/dev/loop-control").is_err() {
+            Err("there are no loop devices".into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Makes an empty file system.
@@ -96,7 +125,15 @@ impl Kind {
     /// Mounts the file system. The error is the output of mount(8).
     pub fn try_mount(&self, disk: &Path) -> Result<Attached, String> {
         let directory = tempfile::Builder::new().prefix("steadyfs-on-disk-").tempdir().unwrap();
-        let output = Command::new("mount").args(["-t", self.name, "-o", "loop"]).args([disk, directory.path()]).output().unwrap();
-        if output.status.success() { Ok(Attached(directory)) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+        let output = Command::new("mount")
+            .args(["-t", self.name, "-o", "loop"])
+            .args([disk, directory.path()])
+            .output()
+            .unwrap();
+        if output.status.success() {
+            Ok(Attached(directory))
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
     }
 }

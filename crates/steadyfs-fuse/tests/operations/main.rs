@@ -62,14 +62,21 @@ impl Drop for Repeat {
 
 #[test]
 fn random_operations_do_what_the_oracle_says() {
-    let (seed, operations) = (from_env("STEADYFS_FUSE_SEED", 1), from_env("STEADYFS_FUSE_OPERATIONS", OPERATIONS));
+    let (seed, operations) =
+        (from_env("STEADYFS_FUSE_SEED", 1), from_env("STEADYFS_FUSE_OPERATIONS", OPERATIONS));
     // No timed commits, so that a run can be repeated exactly.
     let options = Options { commit_on: CommitOn::ON_FLUSH, ..Options::default() };
     let Some(mounted) = Mounted::with_options(Chip::small(seed), options) else { return };
     println!("{operations} operations, seed {seed}");
     let _repeat = Repeat(seed, operations);
     let state = State::default();
-    let mut run = Run { mounted, rng: fastrand::Rng::with_seed(seed), history: vec![state.clone()], state, open: Vec::new() };
+    let mut run = Run {
+        mounted,
+        rng: fastrand::Rng::with_seed(seed),
+        history: vec![state.clone()],
+        state,
+        open: Vec::new(),
+    };
     for number in 0..operations {
         run.step(number);
     }
@@ -103,7 +110,8 @@ impl Run {
         {
             return name;
         }
-        let directory = if self.rng.bool() { self.pick(|entry| *entry == Entry::Directory) } else { None };
+        let directory =
+            if self.rng.bool() { self.pick(|entry| *entry == Entry::Directory) } else { None };
         let name = match self.rng.u32(..12) {
             11 => "long".repeat(50),
             number => format!("n{number}"),
@@ -112,7 +120,13 @@ impl Run {
     }
 
     fn pick(&mut self, wanted: impl Fn(&Entry) -> bool) -> Option<String> {
-        let names: Vec<&String> = self.state.names.iter().filter(|(_, entry)| wanted(entry)).map(|(name, _)| name).collect();
+        let names: Vec<&String> = self
+            .state
+            .names
+            .iter()
+            .filter(|(_, entry)| wanted(entry))
+            .map(|(name, _)| name)
+            .collect();
         self.rng.choice(names).cloned()
     }
 
@@ -122,7 +136,12 @@ impl Run {
 
     /// Compares a result of the file system with the result of the oracle.
     #[track_caller]
-    fn agree<T>(&mut self, what: &str, result: io::Result<T>, expected: Result<(), Errno>) -> Option<T> {
+    fn agree<T>(
+        &mut self,
+        what: &str,
+        result: io::Result<T>,
+        expected: Result<(), Errno>,
+    ) -> Option<T> {
         let error = result.as_ref().err().map(|error| error.raw_os_error().unwrap());
         assert_eq!(error, expected.err().map(Errno::raw_os_error), "{what}");
         if expected.is_ok() {
@@ -138,7 +157,12 @@ impl Run {
         }
         let (create_new, truncate) = (self.rng.u32(..4) == 0, self.rng.u32(..4) == 0);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).create_new(create_new).truncate(truncate && !create_new);
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .create_new(create_new)
+            .truncate(truncate && !create_new);
         let opened = self.state.open(&name, create_new, truncate && !create_new);
         let result = options.open(self.mounted.path(&name));
         if let Some(file) = self.agree(&format!("open {name}"), result, opened.map(|_| ())) {
@@ -177,7 +201,9 @@ impl Run {
         let offset = self.amount(SIZE_MAX - 1);
         let length = self.amount((SIZE_MAX - offset).min(150_000));
         let (seed, mut data) = (self.rng.u8(..), vec![0; length]);
-        data.iter_mut().enumerate().for_each(|(at, byte)| *byte = seed.wrapping_add((at / 7) as u8));
+        data.iter_mut()
+            .enumerate()
+            .for_each(|(at, byte)| *byte = seed.wrapping_add((at / 7) as u8));
         let open = &self.open[index];
         open.file.write_all_at(&data, offset as u64).unwrap();
         // A commit may come between two pages of a write.
@@ -241,7 +267,11 @@ impl Run {
         names.sort();
         assert_eq!(names, self.state.list(&name), "names in {name:?}");
         let directories = self.state.subdirectories(&name);
-        assert_eq!(fs::metadata(self.mounted.path(&name)).unwrap().nlink(), 2 + directories as u64, "links of {name:?}");
+        assert_eq!(
+            fs::metadata(self.mounted.path(&name)).unwrap().nlink(),
+            2 + directories as u64,
+            "links of {name:?}"
+        );
     }
 
     fn sync(&mut self) {
@@ -252,7 +282,10 @@ impl Run {
 
     /// Reads everything back, and compares it.
     fn compare(&mut self) {
-        assert!(read_back(&self.mounted.path("")) == self.state.visible(), "the volume differs from the oracle");
+        assert!(
+            read_back(&self.mounted.path("")) == self.state.visible(),
+            "the volume differs from the oracle"
+        );
     }
 
     fn remount(&mut self) {
@@ -277,7 +310,9 @@ impl Run {
         self.mounted.cut_and_remount();
         let there = read_back(&self.mounted.path(""));
         let state = self.history.iter().rev().find(|state| state.visible() == there);
-        let state = state.unwrap_or_else(|| panic!("operation {number}: no state since the last fsync is like this one"));
+        let state = state.unwrap_or_else(|| {
+            panic!("operation {number}: no state since the last fsync is like this one")
+        });
         self.state = state.clone();
         self.state.forget_removed();
         self.history = vec![self.state.clone()];
@@ -291,7 +326,9 @@ impl Run {
             let open = &self.open[index];
             // A write that fails may be there all the same: power can fail after its commit.
             self.history.extend(self.state.write(open.id, offset, &data));
-            if open.file.write_all_at(&data, offset as u64).is_err() || (round % 3 == 0 && open.file.sync_data().is_err()) {
+            if open.file.write_all_at(&data, offset as u64).is_err()
+                || (round % 3 == 0 && open.file.sync_data().is_err())
+            {
                 return;
             }
         }
@@ -299,7 +336,10 @@ impl Run {
 }
 
 fn list(directory: &Path) -> Vec<String> {
-    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 /// Returns every name below a directory, with its content.

@@ -115,10 +115,17 @@ impl State {
         match (source, self.get(to)) {
             (Entry::Directory, Some(Entry::File(_))) => return Err(Errno::NOTDIR),
             (Entry::File(_), Some(Entry::Directory)) => return Err(Errno::ISDIR),
-            (Entry::Directory, Some(Entry::Directory)) if !self.is_empty(to) => return Err(Errno::NOTEMPTY),
+            (Entry::Directory, Some(Entry::Directory)) if !self.is_empty(to) => {
+                return Err(Errno::NOTEMPTY);
+            }
             _ => {}
         }
-        let moved: Vec<String> = self.names.keys().filter(|name| *name == from || is_below(name, from)).cloned().collect();
+        let moved: Vec<String> = self
+            .names
+            .keys()
+            .filter(|name| *name == from || is_below(name, from))
+            .cloned()
+            .collect();
         for name in moved {
             let entry = self.names.remove(&name).unwrap();
             self.names.insert(format!("{to}{}", &name[from.len()..]), entry);
@@ -164,8 +171,10 @@ impl State {
 
     /// Returns the last names of the entries of a directory, sorted.
     pub fn list(&self, directory: &str) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.children(directory).map(|(name, _)| name.rsplit('/').next().unwrap().to_string()).collect();
+        let mut names: Vec<String> = self
+            .children(directory)
+            .map(|(name, _)| name.rsplit('/').next().unwrap().to_string())
+            .collect();
         names.sort();
         names
     }

@@ -18,7 +18,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Instant;
 use steadyfs::media::Failure;
-use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages, SectorTimes};
+use steadyfs::media::sectors::{
+    SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages, SectorTimes,
+};
 use steadyfs::{Access, MountError, Superblocks};
 use steadyfs_sim::{Counters, Metered, Sectors};
 
@@ -65,7 +67,11 @@ pub fn superblocks<D: SectorDevice>(pages: &mut SectorPages<D>) -> Result<Superb
     let copies = superblocks::look(pages)?;
     let first = pages.layout().first;
     let has_headers = SectorLayout::find(pages.device_mut(), first)?.is_some();
-    Ok(if has_headers { copies } else { Superblocks { damaged: copies.damaged.or(Some(0)), ..copies } })
+    Ok(if has_headers {
+        copies
+    } else {
+        Superblocks { damaged: copies.damaged.or(Some(0)), ..copies }
+    })
 }
 
 /// Makes a file of zeros for a device of `bytes` bytes. It takes no room on the host's disk until
@@ -75,14 +81,16 @@ pub fn superblocks<D: SectorDevice>(pages: &mut SectorPages<D>) -> Result<Superb
 /// [`BlockError::Open`], also if a file of this name exists.
 pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockError> {
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-    let file = made.and_then(|file| file.set_len(bytes).map(|()| file)).map_err(BlockError::Open)?;
+    let file =
+        made.and_then(|file| file.set_len(bytes).map(|()| file)).map_err(BlockError::Open)?;
     BlockFile::of(file, Access::ReadWrite)
 }
 
 /// Returns true if a file or device begins as a volume on sectors, even if the volume is cut off.
 /// Returns false if it cannot be read.
 pub fn is_volume(path: impl AsRef<Path>) -> bool {
-    BlockFile::open(path, Access::ReadOnly).is_ok_and(|mut file| file.layout_of_any_length().is_some())
+    BlockFile::open(path, Access::ReadOnly)
+        .is_ok_and(|mut file| file.layout_of_any_length().is_some())
 }
 
 impl BlockFile {
@@ -92,7 +100,8 @@ impl BlockFile {
     /// [`BlockError`].
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, BlockError> {
         let writable = access == Access::ReadWrite;
-        let file = OpenOptions::new().read(true).write(writable).open(path).map_err(BlockError::Open)?;
+        let file =
+            OpenOptions::new().read(true).write(writable).open(path).map_err(BlockError::Open)?;
         Self::of(file, access)
     }
 
@@ -125,7 +134,8 @@ impl BlockFile {
     fn cut_off(&mut self) -> Option<BlockError> {
         let expected = self.layout_of_any_length()?.sectors;
         let bytes = |sectors: u32| u64::from(sectors) * SECTOR_BYTES as u64;
-        (expected > self.sectors).then(|| BlockError::CutOff { found: bytes(self.sectors), expected: bytes(expected) })
+        (expected > self.sectors)
+            .then(|| BlockError::CutOff { found: bytes(self.sectors), expected: bytes(expected) })
     }
 
     fn take_error(&mut self) -> BlockError {
@@ -136,7 +146,12 @@ impl BlockFile {
     ///
     /// A sector that cannot be read is a fault of the page, not of the device. If the file system
     /// of an image is full, the image counts as locked: none of its blocks is bad.
-    fn act(&mut self, verb: &'static str, sector: u32, act: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+    fn act(
+        &mut self,
+        verb: &'static str,
+        sector: u32,
+        act: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let begin = Instant::now();
         let result = act(&mut self.file);
         self.counters.time_ns += begin.elapsed().as_nanos() as u64;
@@ -213,7 +228,11 @@ impl SectorDevice for BlockFile {
         self.demand_writable()?;
         self.counters.erases += 1;
         self.act("discarded", first, |file| {
-            punch(file, u64::from(first) * SECTOR_BYTES as u64, u64::from(count) * SECTOR_BYTES as u64);
+            punch(
+                file,
+                u64::from(first) * SECTOR_BYTES as u64,
+                u64::from(count) * SECTOR_BYTES as u64,
+            );
             Ok(())
         })
     }
@@ -238,7 +257,10 @@ impl Metered for BlockFile {
 /// `preferred_erase_size` of cards.
 pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
     let text = attribute(path.as_ref(), "preferred_erase_size")?;
-    text.trim().parse().ok().filter(|bytes: &u32| *bytes >= 1 << 16 && bytes.is_multiple_of(SECTOR_BYTES as u32))
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|bytes: &u32| *bytes >= 1 << 16 && bytes.is_multiple_of(SECTOR_BYTES as u32))
 }
 
 /// Returns the used share of an eMMC's life, as the device reports it, in percent. It is the larger
@@ -250,7 +272,11 @@ pub fn life_used_percent(path: impl AsRef<Path>) -> Option<u32> {
 
 /// Reads `life_time`: `DEVICE_LIFE_TIME_EST_TYP_A` and `_B` of JEDEC JESD84-B51, 7.4.29 and 7.4.30.
 fn life_of(text: &str) -> Option<u32> {
-    let estimate = |word: &str| u32::from_str_radix(word.strip_prefix("0x")?, 16).ok().filter(|step| (1..=11).contains(step));
+    let estimate = |word: &str| {
+        u32::from_str_radix(word.strip_prefix("0x")?, 16)
+            .ok()
+            .filter(|step| (1..=11).contains(step))
+    };
     text.split_whitespace().filter_map(estimate).max().map(|step| 10 * step)
 }
 
@@ -258,7 +284,9 @@ fn life_of(text: &str) -> Option<u32> {
 fn attribute(path: &Path, name: &str) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let device = Path::new("/sys/class/block").join(path.file_name()?).canonicalize().ok()?;
-    ["device", "../device"].iter().find_map(|place| std::fs::read_to_string(device.join(place).join(name)).ok())
+    ["device", "../device"]
+        .iter()
+        .find_map(|place| std::fs::read_to_string(device.join(place).join(name)).ok())
 }
 
 #[cfg(test)]
@@ -267,7 +295,13 @@ mod tests {
 
     #[test]
     fn life_is_the_worse_of_two_estimates_and_nothing_where_none_is_defined() {
-        assert_eq!([life_of("0x01 0x03\n"), life_of("0x0b 0x01"), life_of("0x00 0x02")], [Some(30), Some(110), Some(20)]);
-        assert_eq!([life_of("0x00 0x00"), life_of(""), life_of("12"), life_of("0xff 0xzz")], [None; 4]);
+        assert_eq!(
+            [life_of("0x01 0x03\n"), life_of("0x0b 0x01"), life_of("0x00 0x02")],
+            [Some(30), Some(110), Some(20)]
+        );
+        assert_eq!(
+            [life_of("0x00 0x00"), life_of(""), life_of("12"), life_of("0xff 0xzz")],
+            [None; 4]
+        );
     }
 }

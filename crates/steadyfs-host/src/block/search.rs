@@ -45,10 +45,16 @@ fn layouts<D: SectorDevice>(file: &mut D, header_at: HeaderAt<D>) -> Vec<SectorL
         if file.read(from, &mut [&mut *bytes]).is_err() {
             continue;
         }
-        let headers = bytes.chunks_exact(SECTOR_BYTES).zip(from..).filter(|(sector, _)| sector.starts_with(MAGIC));
+        let headers = bytes
+            .chunks_exact(SECTOR_BYTES)
+            .zip(from..)
+            .filter(|(sector, _)| sector.starts_with(MAGIC));
         for (_, at) in headers.collect::<Vec<_>>() {
             let layout = header_at(file, at).map(|header| SectorLayout { first: 0, ..header });
-            found.extend(layout.filter(|layout| is_place(layout, at) && layout.sectors <= file.sector_count()));
+            found
+                .extend(layout.filter(|layout| {
+                    is_place(layout, at) && layout.sectors <= file.sector_count()
+                }));
         }
     }
     found.sort_unstable_by_key(|layout| (layout.volume, layout.block_sectors, layout.page_bytes));

@@ -48,12 +48,17 @@ impl Content {
     }
 
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<(), Refusal> {
-        self.read_at(offset, bytes).map_err(|error| Refusal::Io { verb: "read", offset, reason: error.to_string() })
+        self.read_at(offset, bytes).map_err(|error| Refusal::Io {
+            verb: "read",
+            offset,
+            reason: error.to_string(),
+        })
     }
 
     pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Refusal> {
         self.demand_writable()?;
-        let result = self.file.seek(SeekFrom::Start(offset)).and_then(|_| self.file.write_all(bytes));
+        let result =
+            self.file.seek(SeekFrom::Start(offset)).and_then(|_| self.file.write_all(bytes));
         result.map_err(|error| Refusal::Io { verb: "write", offset, reason: error.to_string() })
     }
 

@@ -121,7 +121,9 @@ pub enum Refusal {
         expected: u32,
     },
     /// The page to program is programmed already.
-    #[error("page {page} (block {block}) is programmed already; expected an erase of the block first")]
+    #[error(
+        "page {page} (block {block}) is programmed already; expected an erase of the block first"
+    )]
     ProgrammedTwice {
         /// The page.
         page: PageIndex,
@@ -129,7 +131,9 @@ pub enum Refusal {
         block: BlockIndex,
     },
     /// The page to program comes before a programmed page of its block.
-    #[error("page {page} comes before page {highest} of block {block}, which is programmed; expected pages in ascending order")]
+    #[error(
+        "page {page} comes before page {highest} of block {block}, which is programmed; expected pages in ascending order"
+    )]
     OutOfOrder {
         /// The page.
         page: PageIndex,
@@ -145,7 +149,9 @@ pub enum Refusal {
         block: BlockIndex,
     },
     /// A copy did not directly follow the `read_tag` that fills the page register.
-    #[error("the page register is empty in a copy to page {page}; expected a read_tag directly before")]
+    #[error(
+        "the page register is empty in a copy to page {page}; expected a read_tag directly before"
+    )]
     NothingLoaded {
         /// The page to program.
         page: PageIndex,
@@ -157,7 +163,9 @@ pub enum Refusal {
         page: PageIndex,
     },
     /// A program of NOR would set a bit.
-    #[error("byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an erase")]
+    #[error(
+        "byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an erase"
+    )]
     SetsBit {
         /// Address of the byte.
         address: u64,

@@ -66,7 +66,12 @@ impl Image {
     pub fn create(path: impl AsRef<Path>, shape: &Shape) -> Result<Self, ImageError> {
         shape.check()?;
         let path = path.as_ref();
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(ImageError::Io)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(ImageError::Io)?;
         let mut content = Content::new(file, Access::ReadWrite);
         if let Err(error) = content.fill(shape.file_bytes()) {
             // A part of an erased chip is useless.
@@ -94,7 +99,11 @@ impl Image {
     /// # Errors
     /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`];
     /// [`ImageError::Shape`] if no chip has this shape; [`ImageError::Io`].
-    pub fn open_as(path: impl AsRef<Path>, access: Access, shape: &Shape) -> Result<Self, ImageError> {
+    pub fn open_as(
+        path: impl AsRef<Path>,
+        access: Access,
+        shape: &Shape,
+    ) -> Result<Self, ImageError> {
         shape.check()?;
         let content = Self::open_content(path.as_ref(), access)?;
         shape.check_length(content.length().map_err(ImageError::Io)?)?;
@@ -103,7 +112,8 @@ impl Image {
 
     fn open_content(path: &Path, access: Access) -> Result<Content, ImageError> {
         let writable = access == Access::ReadWrite;
-        let file = OpenOptions::new().read(true).write(writable).open(path).map_err(ImageError::Io)?;
+        let file =
+            OpenOptions::new().read(true).write(writable).open(path).map_err(ImageError::Io)?;
         Ok(Content::new(file, access))
     }
 
@@ -112,9 +122,10 @@ impl Image {
             Shape::Nand { geometry, spare_bytes } => {
                 Kind::Nand(NandImage::new(content, geometry, spare_bytes, NandTiming::ROUND))
             }
-            Shape::Nor { page_bytes, block_bytes, block_count } => {
-                Kind::Nor(NorPages::new(NorImage::new(content, block_bytes, block_count, NorTiming::ROUND), page_bytes))
-            }
+            Shape::Nor { page_bytes, block_bytes, block_count } => Kind::Nor(NorPages::new(
+                NorImage::new(content, block_bytes, block_count, NorTiming::ROUND),
+                page_bytes,
+            )),
         };
         Self { shape, chip }
     }
@@ -124,17 +135,34 @@ impl Image {
     /// # Errors
     /// [`ImageError::Profile`] if the profile belongs to the other kind, or has no erase that makes
     /// up the image's blocks.
-    pub fn with_profile(mut self, profile: &Profile, choice: TimingChoice) -> Result<Self, ImageError> {
+    pub fn with_profile(
+        mut self,
+        profile: &Profile,
+        choice: TimingChoice,
+    ) -> Result<Self, ImageError> {
         let refuse = |reason| ImageError::Profile { profile: profile.name.clone(), reason };
         match (&mut self.chip, &profile.chip) {
-            (Kind::Nand(image), Chip::Nand(nand)) => image.set_timing(NandTiming::of(nand, choice), nand.on_chip_copy),
+            (Kind::Nand(image), Chip::Nand(nand)) => {
+                image.set_timing(NandTiming::of(nand, choice), nand.on_chip_copy)
+            }
             (Kind::Nor(pages), Chip::Nor(nor)) => {
                 let image = pages.chip_mut();
-                let timing = NorTiming::of_block(nor, steadyfs::media::nor::NorFlash::block_bytes(image), choice);
-                image.set_timing(timing.ok_or_else(|| refuse("has no erase that makes up the image's blocks"))?);
+                let timing = NorTiming::of_block(
+                    nor,
+                    steadyfs::media::nor::NorFlash::block_bytes(image),
+                    choice,
+                );
+                image.set_timing(
+                    timing
+                        .ok_or_else(|| refuse("has no erase that makes up the image's blocks"))?,
+                );
             }
-            (Kind::Nand(_), Chip::Nor(_)) => return Err(refuse("is that of a NOR chip, the image that of a NAND chip")),
-            (Kind::Nor(_), Chip::Nand(_)) => return Err(refuse("is that of a NAND chip, the image that of a NOR chip")),
+            (Kind::Nand(_), Chip::Nor(_)) => {
+                return Err(refuse("is that of a NOR chip, the image that of a NAND chip"));
+            }
+            (Kind::Nor(_), Chip::Nand(_)) => {
+                return Err(refuse("is that of a NAND chip, the image that of a NOR chip"));
+            }
         }
         Ok(self)
     }
@@ -190,7 +218,12 @@ impl Flash for Image {
         self.flash().timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().read(page, data, tag)
     }
 
@@ -198,7 +231,12 @@ impl Flash for Image {
         self.flash().reads_many()
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.flash_mut().read_many(first, data, tags)
     }
 
@@ -206,7 +244,12 @@ impl Flash for Image {
         self.flash_mut().read_tag(page, tag)
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().program(page, data, tag)
     }
 
@@ -218,11 +261,21 @@ impl Flash for Image {
         self.flash_mut().program_loaded(page, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().program_bytes(block, offset, data)
     }
 

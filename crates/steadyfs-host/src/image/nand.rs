@@ -127,7 +127,8 @@ impl NandImage {
     fn demand_programmable(&mut self, page: PageIndex) -> Result<(), Refusal> {
         self.content.demand_writable()?;
         self.demand_page(page)?;
-        let (block, index) = (page / self.geometry.pages_per_block, page % self.geometry.pages_per_block);
+        let (block, index) =
+            (page / self.geometry.pages_per_block, page % self.geometry.pages_per_block);
         let Block { bad, used } = self.block(block)?;
         let highest = self.first_page(block) + used.saturating_sub(1);
         match () {
@@ -139,7 +140,12 @@ impl NandImage {
     }
 
     /// Writes a programmable page, data and spare area at once.
-    fn store(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Refusal> {
+    fn store(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Refusal> {
         let mut bytes = vec![0xFF; self.stride()];
         bytes[..data.len()].copy_from_slice(data);
         bytes[(self.geometry.page_bytes + TAG_OFFSET) as usize..][..TAG_BYTES].copy_from_slice(tag);
@@ -149,14 +155,25 @@ impl NandImage {
 
     /// Writes into a good block, which has `used` pages afterwards. If the write fails, the state
     /// of the block is read again later.
-    fn change(&mut self, block: usize, offset: u64, bytes: &[u8], used: u32) -> Result<(), Refusal> {
+    fn change(
+        &mut self,
+        block: usize,
+        offset: u64,
+        bytes: &[u8],
+        used: u32,
+    ) -> Result<(), Refusal> {
         self.blocks[block] = None;
         self.content.write(offset, bytes)?;
         self.blocks[block] = Some(Block { bad: false, used });
         Ok(())
     }
 
-    fn read_page(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Refusal> {
+    fn read_page(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Refusal> {
         self.demand_page(page)?;
         self.demand_bytes(page, data.len(), data.len() == self.geometry.page_bytes as usize)?;
         self.count_read(data.len() + TAG_BYTES);
@@ -174,7 +191,12 @@ impl NandImage {
         Ok(())
     }
 
-    fn program_page(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Refusal> {
+    fn program_page(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Refusal> {
         self.demand_programmable(page)?;
         self.demand_bytes(page, data.len(), data.len() <= self.geometry.page_bytes as usize)?;
         self.count_program(data.len() + TAG_BYTES);
@@ -182,7 +204,12 @@ impl NandImage {
         self.store(page, data, tag)
     }
 
-    fn copy_page(&mut self, source: Option<PageIndex>, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Refusal> {
+    fn copy_page(
+        &mut self,
+        source: Option<PageIndex>,
+        page: PageIndex,
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Refusal> {
         if !self.on_chip_copy {
             return Err(Refusal::NoCopy { page });
         }
@@ -237,7 +264,10 @@ impl NandImage {
     }
 
     /// Does one operation, which empties the page register. Keeps the reason if it is refused.
-    fn act<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, Refusal>) -> Result<T, Failure> {
+    fn act<T>(
+        &mut self,
+        operation: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Failure> {
         self.loaded = None;
         operation(self).map_err(|refusal| {
             let failure = refusal.failure();
@@ -256,7 +286,12 @@ impl Flash for NandImage {
         self.timing.summary(&self.geometry, self.on_chip_copy)
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.act(|chip| chip.read_page(page, data, tag))
     }
 
@@ -264,7 +299,12 @@ impl Flash for NandImage {
         self.act(|chip| chip.read_tag_of(page, tag))
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.act(|chip| chip.program_page(page, data, tag))
     }
 
@@ -297,5 +337,9 @@ impl Metered for NandImage {
 }
 
 fn demand_index(what: &'static str, index: u32, count: u32) -> Result<(), Refusal> {
-    if index < count { Ok(()) } else { Err(Refusal::OutOfRange { what, index: index.into(), count: count.into() }) }
+    if index < count {
+        Ok(())
+    } else {
+        Err(Refusal::OutOfRange { what, index: index.into(), count: count.into() })
+    }
 }

@@ -19,7 +19,14 @@ pub(super) struct NorImage {
 
 impl NorImage {
     pub fn new(content: Content, block_bytes: u32, block_count: u32, timing: NorTiming) -> Self {
-        Self { content, block_bytes, block_count, timing, counters: Counters::default(), refusal: None }
+        Self {
+            content,
+            block_bytes,
+            block_count,
+            timing,
+            counters: Counters::default(),
+            refusal: None,
+        }
     }
 
     pub fn set_timing(&mut self, timing: NorTiming) {
@@ -37,7 +44,11 @@ impl NorImage {
     fn demand_range(&self, address: u32, bytes: usize) -> Result<(), Refusal> {
         let count = u64::from(self.block_bytes) * u64::from(self.block_count);
         let end = u64::from(address) + bytes as u64;
-        if end <= count { Ok(()) } else { Err(Refusal::OutOfRange { what: "byte", index: end - 1, count }) }
+        if end <= count {
+            Ok(())
+        } else {
+            Err(Refusal::OutOfRange { what: "byte", index: end - 1, count })
+        }
     }
 
     fn read_bytes(&mut self, address: u32, data: &mut [u8]) -> Result<(), Refusal> {
@@ -62,7 +73,11 @@ impl NorImage {
         self.content.read(address.into(), &mut held)?;
         match held.iter().zip(data).position(|(&old, &new)| new & !old != 0) {
             None => Ok(()),
-            Some(at) => Err(Refusal::SetsBit { address: u64::from(address) + at as u64, old: held[at], new: data[at] }),
+            Some(at) => Err(Refusal::SetsBit {
+                address: u64::from(address) + at as u64,
+                old: held[at],
+                new: data[at],
+            }),
         }
     }
 
@@ -83,15 +98,25 @@ impl NorImage {
     fn erase_block(&mut self, block: BlockIndex) -> Result<(), Refusal> {
         self.content.demand_writable()?;
         if block >= self.block_count {
-            return Err(Refusal::OutOfRange { what: "block", index: block.into(), count: self.block_count.into() });
+            return Err(Refusal::OutOfRange {
+                what: "block",
+                index: block.into(),
+                count: self.block_count.into(),
+            });
         }
         self.counters.erases += 1;
         self.counters.time_ns += self.timing.erase_ns();
-        self.content.write(u64::from(block) * u64::from(self.block_bytes), &vec![0xFF; self.block_bytes as usize])
+        self.content.write(
+            u64::from(block) * u64::from(self.block_bytes),
+            &vec![0xFF; self.block_bytes as usize],
+        )
     }
 
     /// Does one operation, and keeps the reason if it is refused.
-    fn act(&mut self, operation: impl FnOnce(&mut Self) -> Result<(), Refusal>) -> Result<(), Failure> {
+    fn act(
+        &mut self,
+        operation: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Failure> {
         operation(self).map_err(|refusal| {
             let failure = refusal.failure();
             self.refusal = Some(refusal);

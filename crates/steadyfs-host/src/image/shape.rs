@@ -56,10 +56,16 @@ impl Shape {
     /// of a suitable size.
     pub fn of(profile: &Profile) -> Self {
         match &profile.chip {
-            Chip::Nand(nand) => Self::Nand { geometry: nand.geometry(), spare_bytes: nand.spare_bytes },
+            Chip::Nand(nand) => {
+                Self::Nand { geometry: nand.geometry(), spare_bytes: nand.spare_bytes }
+            }
             Chip::Nor(nor) => {
                 let block_bytes = nor.default_erase_bytes;
-                Self::Nor { page_bytes: page_bytes_for(block_bytes), block_bytes, block_count: nor.size_bytes / block_bytes }
+                Self::Nor {
+                    page_bytes: page_bytes_for(block_bytes),
+                    block_bytes,
+                    block_count: nor.size_bytes / block_bytes,
+                }
             }
         }
     }
@@ -73,7 +79,8 @@ impl Shape {
         Ok(match *self {
             Self::Nand { geometry, .. } => geometry,
             Self::Nor { page_bytes, block_bytes, block_count } => {
-                let pages_per_block = NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
+                let pages_per_block =
+                    NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
                 Geometry { page_bytes, pages_per_block, block_count, programs_bytes: true }
             }
         })
@@ -82,19 +89,29 @@ impl Shape {
     /// Returns the bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         match *self {
-            Self::Nand { geometry, spare_bytes } => page_count(&geometry) * u64::from(geometry.page_bytes + spare_bytes),
-            Self::Nor { block_bytes, block_count, .. } => u64::from(block_bytes) * u64::from(block_count),
+            Self::Nand { geometry, spare_bytes } => {
+                page_count(&geometry) * u64::from(geometry.page_bytes + spare_bytes)
+            }
+            Self::Nor { block_bytes, block_count, .. } => {
+                u64::from(block_bytes) * u64::from(block_count)
+            }
         }
     }
 
     /// Returns the shape of a NAND image from its superblock, which lies at byte 0, and its length.
     /// The spare bytes follow from the length.
     pub(super) fn of_nand_file(geometry: Geometry, length: u64) -> Result<Self, ImageError> {
-        check_geometry(&geometry).map_err(|(found, expected)| ImageError::Superblock { offset: 0, found, expected })?;
+        check_geometry(&geometry).map_err(|(found, expected)| ImageError::Superblock {
+            offset: 0,
+            found,
+            expected,
+        })?;
         let (pages, page_bytes) = (page_count(&geometry), geometry.page_bytes);
         let least = pages * u64::from(page_bytes + SPARE_BYTES_MIN);
         if length < least {
-            let what = format!("{pages} pages of {page_bytes} bytes with at least {SPARE_BYTES_MIN} spare bytes each");
+            let what = format!(
+                "{pages} pages of {page_bytes} bytes with at least {SPARE_BYTES_MIN} spare bytes each"
+            );
             return Err(ImageError::Truncated { found: length, expected: least, what });
         }
         let spare_bytes = length / pages - u64::from(page_bytes);
@@ -110,7 +127,11 @@ impl Shape {
 
     /// Returns the shape of a NOR image from its superblock, which lies at byte `offset`, and its
     /// length. Returns an error if no chip of the geometry has its first page there.
-    pub(super) fn of_nor_file(geometry: Geometry, offset: u64, length: u64) -> Result<Self, ImageError> {
+    pub(super) fn of_nor_file(
+        geometry: Geometry,
+        offset: u64,
+        length: u64,
+    ) -> Result<Self, ImageError> {
         let damaged = |(found, expected)| ImageError::Superblock { offset, found, expected };
         check_geometry(&geometry).map_err(damaged)?;
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
@@ -120,7 +141,9 @@ impl Shape {
         shape.find_misfit().map_err(damaged)?;
         if NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes) != pages_per_block {
             return Err(damaged((
-                format!("{pages_per_block} pages of {page_bytes} bytes behind a tag table of {offset}"),
+                format!(
+                    "{pages_per_block} pages of {page_bytes} bytes behind a tag table of {offset}"
+                ),
                 "as many pages as a block takes",
             )));
         }
@@ -133,14 +156,22 @@ impl Shape {
         let expected = self.file_bytes();
         let what = match *self {
             Self::Nand { geometry, spare_bytes } => {
-                format!("{} pages of {} + {spare_bytes} bytes", page_count(&geometry), geometry.page_bytes)
+                format!(
+                    "{} pages of {} + {spare_bytes} bytes",
+                    page_count(&geometry),
+                    geometry.page_bytes
+                )
             }
-            Self::Nor { block_bytes, block_count, .. } => format!("{block_count} blocks of {block_bytes} bytes"),
+            Self::Nor { block_bytes, block_count, .. } => {
+                format!("{block_count} blocks of {block_bytes} bytes")
+            }
         };
         match found {
             0 => Err(ImageError::Empty),
             _ if found < expected => Err(ImageError::Truncated { found, expected, what }),
-            _ if found > expected => Err(ImageError::Length { found, expected: format!("{expected}, {what}") }),
+            _ if found > expected => {
+                Err(ImageError::Length { found, expected: format!("{expected}, {what}") })
+            }
             _ => Ok(()),
         }
     }
@@ -155,15 +186,36 @@ impl Shape {
             Self::Nand { geometry, spare_bytes } => {
                 check_geometry(&geometry)?;
                 let most = spare_bytes_max(geometry.page_bytes);
-                demand((SPARE_BYTES_MIN..=most).contains(&spare_bytes), "spare_bytes", spare_bytes, "18 to a quarter of the page")
+                demand(
+                    (SPARE_BYTES_MIN..=most).contains(&spare_bytes),
+                    "spare_bytes",
+                    spare_bytes,
+                    "18 to a quarter of the page",
+                )
             }
             Self::Nor { page_bytes, block_bytes, block_count } => {
                 check_page(page_bytes)?;
                 let whole = block_bytes.is_multiple_of(page_bytes) && block_bytes / page_bytes > 4;
-                demand(whole, "block_bytes", block_bytes, "a multiple of page_bytes, at least 5 of them")?;
-                demand(self.file_bytes() <= 1 << 32, "block_count", block_count, "at most 4 GiB in all")?;
-                let pages_per_block = NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
-                check_geometry(&Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false })
+                demand(
+                    whole,
+                    "block_bytes",
+                    block_bytes,
+                    "a multiple of page_bytes, at least 5 of them",
+                )?;
+                demand(
+                    self.file_bytes() <= 1 << 32,
+                    "block_count",
+                    block_count,
+                    "at most 4 GiB in all",
+                )?;
+                let pages_per_block =
+                    NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
+                check_geometry(&Geometry {
+                    page_bytes,
+                    pages_per_block,
+                    block_count,
+                    programs_bytes: false,
+                })
             }
         }
     }
@@ -192,7 +244,12 @@ fn check_page(page_bytes: u32) -> Result<(), Misfit> {
 fn check_geometry(geometry: &Geometry) -> Result<(), Misfit> {
     let Geometry { page_bytes, pages_per_block, block_count, .. } = *geometry;
     check_page(page_bytes)?;
-    demand((4..=256).contains(&pages_per_block), "pages_per_block", pages_per_block, PAGES_PER_BLOCK)?;
+    demand(
+        (4..=256).contains(&pages_per_block),
+        "pages_per_block",
+        pages_per_block,
+        PAGES_PER_BLOCK,
+    )?;
     demand((16..=0x10_0000).contains(&block_count), "block_count", block_count, BLOCK_COUNT)
 }
 
@@ -204,7 +261,12 @@ fn demand(holds: bool, name: &str, value: u32, expected: &'static str) -> Result
 mod tests {
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    const GEOMETRY: Geometry = Geometry {
+        page_bytes: 2048,
+        pages_per_block: 64,
+        block_count: 1024,
+        programs_bytes: false,
+    };
 
     #[test]
     fn nand_of_2_kib_pages_has_64_spare_bytes() {
@@ -214,7 +276,10 @@ mod tests {
 
     #[test]
     fn small_pages_have_room_for_mark_and_tag() {
-        let Shape::Nand { spare_bytes, .. } = Shape::nand(Geometry { page_bytes: 256, ..GEOMETRY }) else { panic!("NAND") };
+        let Shape::Nand { spare_bytes, .. } = Shape::nand(Geometry { page_bytes: 256, ..GEOMETRY })
+        else {
+            panic!("NAND")
+        };
         assert_eq!(spare_bytes, 18);
     }
 
@@ -240,11 +305,17 @@ mod tests {
         }
         for length in [65_536 * 2112 + 1, 65_536 * (2048 + 513), 65_536 * 4224] {
             let error = Shape::of_nand_file(GEOMETRY, length).unwrap_err();
-            assert!(matches!(error, ImageError::Length { found, .. } if found == length), "{error}");
+            assert!(
+                matches!(error, ImageError::Length { found, .. } if found == length),
+                "{error}"
+            );
         }
         for length in [1, 65_536 * 2048, 65_536 * (2048 + 17)] {
             let error = Shape::of_nand_file(GEOMETRY, length).unwrap_err();
-            assert!(matches!(error, ImageError::Truncated { found, .. } if found == length), "{error}");
+            assert!(
+                matches!(error, ImageError::Truncated { found, .. } if found == length),
+                "{error}"
+            );
         }
     }
 
@@ -252,16 +323,27 @@ mod tests {
     fn sizes_of_no_chip_are_named() {
         let text = |shape: Shape| shape.check().unwrap_err().to_string();
         let shape = Shape::Nand { geometry: GEOMETRY, spare_bytes: 16 };
-        assert_eq!(text(shape), "no chip is so: spare_bytes is 16; expected 18 to a quarter of the page");
+        assert_eq!(
+            text(shape),
+            "no chip is so: spare_bytes is 16; expected 18 to a quarter of the page"
+        );
         let shape = Shape::nand(Geometry { page_bytes: 2000, ..GEOMETRY });
-        assert_eq!(text(shape), "no chip is so: page_bytes is 2000; expected a power of two from 256 to 16,384");
+        assert_eq!(
+            text(shape),
+            "no chip is so: page_bytes is 2000; expected a power of two from 256 to 16,384"
+        );
         for shape in [
             Shape::Nor { page_bytes: 512, block_bytes: 0, block_count: 16 },
             Shape::Nor { page_bytes: 0, block_bytes: 4096, block_count: 16 },
             Shape::Nor { page_bytes: 512, block_bytes: 4096, block_count: 15 },
             Shape::Nor { page_bytes: 512, block_bytes: u32::MAX, block_count: u32::MAX },
             Shape::Nor { page_bytes: 256, block_bytes: 0x1_0000, block_count: 0x1_0001 },
-            Shape::nand(Geometry { page_bytes: 512, pages_per_block: u32::MAX, block_count: u32::MAX, programs_bytes: false }),
+            Shape::nand(Geometry {
+                page_bytes: 512,
+                pages_per_block: u32::MAX,
+                block_count: u32::MAX,
+                programs_bytes: false,
+            }),
         ] {
             assert!(matches!(shape.check(), Err(ImageError::Shape { .. })), "{shape:?}");
         }

@@ -49,9 +49,15 @@ impl Fields {
     /// early.
     fn of(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.first_chunk::<BYTES>().filter(|bytes| bytes.starts_with(MAGIC))?;
-        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let geometry =
-            Geometry { page_bytes: number(10), pages_per_block: number(14), block_count: number(18), programs_bytes: false };
+        let number = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let geometry = Geometry {
+            page_bytes: number(10),
+            pages_per_block: number(14),
+            block_count: number(18),
+            programs_bytes: false,
+        };
         Some(Self { version: u16::from_le_bytes([bytes[8], bytes[9]]), geometry, copy: number(40) })
     }
 }
@@ -65,16 +71,23 @@ pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
     let mut head = vec![0; HEAD_BYTES.min(length as usize)];
     bytes.read_at(0, &mut head).map_err(ImageError::Io)?;
     let mut chip = Chip { bytes, length };
-    let at = (0..=TABLE_BYTES_MAX).step_by(STEP_BYTES).find(|&at| head.get(at..).is_some_and(|rest| rest.starts_with(MAGIC)));
+    let at = (0..=TABLE_BYTES_MAX)
+        .step_by(STEP_BYTES)
+        .find(|&at| head.get(at..).is_some_and(|rest| rest.starts_with(MAGIC)));
     let (refused, first_version) = match at {
         None => (ImageError::NoSuperblock, None),
         Some(at) => {
             let fields = Fields::of(&head[at..]).ok_or_else(|| cut_off(at, length))?;
-            let is_sound = chip.is_superblock(at as u64, if at == 0 { None } else { Some(0) }, &fields);
+            let is_sound =
+                chip.is_superblock(at as u64, if at == 0 { None } else { Some(0) }, &fields);
             match chip.first_shape(at as u64, &fields) {
                 Ok(shape) if is_sound => return chip.with_right_spare(shape, fields.copy),
                 // The superblock names the chip, and the file has another size.
-                Err(error @ (ImageError::Truncated { .. } | ImageError::Length { .. })) if is_sound => return Err(error),
+                Err(error @ (ImageError::Truncated { .. } | ImageError::Length { .. }))
+                    if is_sound =>
+                {
+                    return Err(error);
+                }
                 Ok(_) => (wrong_checksum(at as u64), Some(fields.version)),
                 Err(error) => (error, Some(fields.version)),
             }
@@ -83,9 +96,13 @@ pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
     match chip.find_second(first_version)? {
         Second::Whole(shape) => Ok(shape),
         // Two copies agree on the version. Their checksum may be of another kind.
-        Second::OfVersion(found) => Err(ImageError::Version { offset: at.unwrap_or_default() as u64, found }),
+        Second::OfVersion(found) => {
+            Err(ImageError::Version { offset: at.unwrap_or_default() as u64, found })
+        }
         Second::None => Err(match refused {
-            ImageError::Version { offset, .. } if !chip.is_page_at(offset) => wrong_checksum(offset),
+            ImageError::Version { offset, .. } if !chip.is_page_at(offset) => {
+                wrong_checksum(offset)
+            }
             refused => refused,
         }),
     }
@@ -98,7 +115,11 @@ fn cut_off(at: usize, length: u64) -> ImageError {
 
 fn wrong_checksum(offset: u64) -> ImageError {
     let found = "its checksum is wrong, and no whole copy of it was found".to_string();
-    ImageError::Superblock { offset, found, expected: "a whole superblock here or in the second block" }
+    ImageError::Superblock {
+        offset,
+        found,
+        expected: "a whole superblock here or in the second block",
+    }
 }
 
 /// The result of a search for the second copy.
@@ -120,7 +141,10 @@ impl Chip<'_> {
     /// Returns true if a page can be read and has the checksum of its tag.
     fn is_page(&mut self, page_bytes: u32, offset: u64, tag_offset: u64) -> bool {
         let (mut page, mut tag) = (vec![0; page_bytes as usize], [0; TAG_BYTES]);
-        let is_read = self.bytes.read_at(offset, &mut page).and_then(|()| self.bytes.read_at(tag_offset, &mut tag));
+        let is_read = self
+            .bytes
+            .read_at(offset, &mut page)
+            .and_then(|()| self.bytes.read_at(tag_offset, &mut tag));
         is_read.is_ok() && Tag::is_of(&tag, &page)
     }
 
@@ -146,7 +170,11 @@ impl Chip<'_> {
         }
         if fields.copy == 0 || fields.copy >= fields.geometry.block_count {
             let found = format!("the second copy is in block {}", fields.copy);
-            return Err(ImageError::Superblock { offset, found, expected: "another block of the chip" });
+            return Err(ImageError::Superblock {
+                offset,
+                found,
+                expected: "another block of the chip",
+            });
         }
         match offset {
             0 => Shape::of_nand_file(fields.geometry, self.length),
@@ -194,15 +222,18 @@ impl Chip<'_> {
         }
         let pages = u64::from(copy) * u64::from(geometry.pages_per_block);
         let nand = Shape::of_nand_file(geometry, self.length).ok().filter(|shape| match *shape {
-            Shape::Nand { spare_bytes, .. } => offset == pages * u64::from(geometry.page_bytes + spare_bytes),
+            Shape::Nand { spare_bytes, .. } => {
+                offset == pages * u64::from(geometry.page_bytes + spare_bytes)
+            }
             Shape::Nor { .. } => false,
         });
         if nand.is_some() && self.is_superblock(offset, None, fields) {
             return nand;
         }
         let block_bytes = self.length.checked_div(geometry.block_count.into())?;
-        let table =
-            offset.checked_sub(u64::from(copy) * block_bytes).filter(|table| (1..=TABLE_BYTES_MAX as u64).contains(table))?;
+        let table = offset
+            .checked_sub(u64::from(copy) * block_bytes)
+            .filter(|table| (1..=TABLE_BYTES_MAX as u64).contains(table))?;
         let nor = Shape::of_nor_file(geometry, table, self.length).ok();
         nor.filter(|_| self.is_superblock(offset, Some(offset - table), fields))
     }
@@ -213,11 +244,15 @@ impl Chip<'_> {
     fn with_right_spare(&mut self, shape: Shape, copy: u32) -> Result<Shape, ImageError> {
         let Shape::Nand { geometry, spare_bytes } = shape else { return Ok(shape) };
         let stride = u64::from(geometry.page_bytes + spare_bytes);
-        let offset_of = |block: u32| u64::from(block) * u64::from(geometry.pages_per_block) * stride;
+        let offset_of =
+            |block: u32| u64::from(block) * u64::from(geometry.pages_per_block) * stride;
         let tag_at = u64::from(geometry.page_bytes + TAG_OFFSET);
         let mut blocks = std::iter::once(copy).chain(1..geometry.block_count.min(ROOT_BLOCKS));
-        let is_right = blocks.any(|block| self.is_page(geometry.page_bytes, offset_of(block), offset_of(block) + tag_at));
-        let misplaced = || ImageError::SecondSuperblock { offset: offset_of(copy), block: copy, spare_bytes };
+        let is_right = blocks.any(|block| {
+            self.is_page(geometry.page_bytes, offset_of(block), offset_of(block) + tag_at)
+        });
+        let misplaced =
+            || ImageError::SecondSuperblock { offset: offset_of(copy), block: copy, spare_bytes };
         if is_right { Ok(shape) } else { Err(misplaced()) }
     }
 }
@@ -258,17 +293,27 @@ mod tests {
 
     #[test]
     fn a_superblock_with_a_wrong_checksum_is_none() {
-        for (offset, numbers, length) in [(0, [2048, 64, 64], 64 * 64 * 2112), (512, [512, 7, 64], 64 * 4096)] {
-            let error = recognise(&mut at(offset, superblock(VERSION, numbers), length)).unwrap_err();
-            assert!(error.to_string().contains("its checksum is wrong, and no whole copy"), "{error}");
+        for (offset, numbers, length) in
+            [(0, [2048, 64, 64], 64 * 64 * 2112), (512, [512, 7, 64], 64 * 4096)]
+        {
+            let error =
+                recognise(&mut at(offset, superblock(VERSION, numbers), length)).unwrap_err();
+            assert!(
+                error.to_string().contains("its checksum is wrong, and no whole copy"),
+                "{error}"
+            );
             let error = recognise(&mut at(offset, superblock(20, numbers), length)).unwrap_err();
-            assert!(error.to_string().contains("its checksum is wrong, and no whole copy"), "{error}");
+            assert!(
+                error.to_string().contains("its checksum is wrong, and no whole copy"),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn a_nor_superblock_at_the_wrong_place_is_damaged() {
-        let error = recognise(&mut at(1024, superblock(VERSION, [512, 7, 64]), 4096 * 64)).unwrap_err();
+        let error =
+            recognise(&mut at(1024, superblock(VERSION, [512, 7, 64]), 4096 * 64)).unwrap_err();
         assert!(matches!(error, ImageError::Superblock { offset: 1024, .. }), "{error}");
     }
 
@@ -278,15 +323,25 @@ mod tests {
         let mut chip = at(0, superblock(other, [2048, 64, 64]), 64 * 64 * 2112);
         chip[64 * 2112..64 * 2112 + BYTES].copy_from_slice(&superblock(other, [2048, 64, 64]));
         let error = recognise(&mut chip).unwrap_err();
-        let named = format!("the superblock at byte 0 has format version {other}; expected {VERSION}: copy its files with ");
+        let named = format!(
+            "the superblock at byte 0 has format version {other}; expected {VERSION}: copy its files with "
+        );
         assert!(error.to_string().starts_with(&named), "{error}");
     }
 
     #[test]
     fn absurd_geometries_are_damaged_superblocks() {
-        for numbers in [[0, 64, 1024], [2048, 0, 1024], [2048, 64, 0], [u32::MAX; 3], [2048, 64, u32::MAX], [1 << 31; 3]] {
+        for numbers in [
+            [0, 64, 1024],
+            [2048, 0, 1024],
+            [2048, 64, 0],
+            [u32::MAX; 3],
+            [2048, 64, u32::MAX],
+            [1 << 31; 3],
+        ] {
             for offset in [0, 512, 4096] {
-                let error = recognise(&mut at(offset, superblock(VERSION, numbers), 1 << 20)).unwrap_err();
+                let error =
+                    recognise(&mut at(offset, superblock(VERSION, numbers), 1 << 20)).unwrap_err();
                 assert!(matches!(error, ImageError::Superblock { .. }), "{error}");
             }
         }

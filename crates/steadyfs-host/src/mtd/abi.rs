@@ -124,7 +124,10 @@ unsafe impl<T> Ioctl for Request<'_, T> {
         std::ptr::from_mut(self.argument).cast()
     }
 
-    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut c_void) -> rustix::io::Result<Self::Output> {
+    unsafe fn output_from_ptr(
+        output: IoctlOutput,
+        _: *mut c_void,
+    ) -> rustix::io::Result<Self::Output> {
         Ok(output)
     }
 }
@@ -149,7 +152,8 @@ pub(super) fn info(file: &File) -> io::Result<Info> {
 
 /// Returns the free bytes of the spare area of a page.
 pub(super) fn free_spare_bytes(file: &File) -> io::Result<u32> {
-    let mut layout = Layout { ecc_bytes: 0, ecc_places: [0; 64], free_bytes: 0, free_ranges: [[0; 2]; 8] };
+    let mut layout =
+        Layout { ecc_bytes: 0, ecc_places: [0; 64], free_bytes: 0, free_ranges: [[0; 2]; 8] };
     // SAFETY: `ECCGETLAYOUT` fills a `Layout`, which has no pointers.
     unsafe { request(file, ECCGETLAYOUT, &mut layout) }?;
     Ok(layout.free_bytes)

@@ -11,7 +11,8 @@ const FLIPPED_TAG: Corrected = Corrected { bits: 1, strength: 1 };
 /// Returns the bits that the ECC of a device corrects in a codeword; 0 if the kernel does not
 /// report them.
 pub(super) fn strength(file: &File) -> u8 {
-    let text = attributes(file).and_then(|directory| fs::read_to_string(directory.join("ecc_strength")).ok());
+    let text = attributes(file)
+        .and_then(|directory| fs::read_to_string(directory.join("ecc_strength")).ok());
     parse(&text.unwrap_or_default())
 }
 

@@ -13,7 +13,9 @@ pub enum MtdError {
         source: io::Error,
     },
     /// The file does not respond as an MTD device.
-    #[error("not an MTD device: MEMGETINFO fails: {source}; expected a character device such as /dev/mtd0")]
+    #[error(
+        "not an MTD device: MEMGETINFO fails: {source}; expected a character device such as /dev/mtd0"
+    )]
     NotMtd {
         /// Error of the kernel.
         source: io::Error,
@@ -27,7 +29,9 @@ pub enum MtdError {
         expected: &'static str,
     },
     /// The sizes of the device do not divide each other, or are too large.
-    #[error("the device has {size} bytes, erase blocks of {erase_bytes} and write units of {write_bytes}; expected {expected}")]
+    #[error(
+        "the device has {size} bytes, erase blocks of {erase_bytes} and write units of {write_bytes}; expected {expected}"
+    )]
     Sizes {
         /// Bytes of the device.
         size: u64,
@@ -39,7 +43,9 @@ pub enum MtdError {
         expected: &'static str,
     },
     /// The spare area leaves no room for a tag.
-    #[error("a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the tag")]
+    #[error(
+        "a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the tag"
+    )]
     SpareArea {
         /// Free bytes.
         found: u32,
@@ -78,7 +84,9 @@ pub enum MtdError {
         source: io::Error,
     },
     /// A tag has more flipped bits than its guard corrects.
-    #[error("the tag of the page at byte {offset} of the device has more than one flipped bit; expected at most one")]
+    #[error(
+        "the tag of the page at byte {offset} of the device has more than one flipped bit; expected at most one"
+    )]
     Tag {
         /// Byte of the device.
         offset: u64,

@@ -87,8 +87,12 @@ fn is_erased(tag: &[u8; TAG_BYTES]) -> bool {
 mod tests {
     use super::*;
 
-    const TAGS: [[u8; TAG_BYTES]; 4] =
-        [*b"\x01\0\0\0\0\x07\0\0\x03\x01\0\0\xDE\xAD\xBE\xEF", [0; TAG_BYTES], [0x5A; TAG_BYTES], [0xF0; TAG_BYTES]];
+    const TAGS: [[u8; TAG_BYTES]; 4] = [
+        *b"\x01\0\0\0\0\x07\0\0\x03\x01\0\0\xDE\xAD\xBE\xEF",
+        [0; TAG_BYTES],
+        [0x5A; TAG_BYTES],
+        [0xF0; TAG_BYTES],
+    ];
 
     fn flip(bytes: &mut [u8], bit: usize) {
         bytes[bit / 8] ^= 1 << (bit % 8);

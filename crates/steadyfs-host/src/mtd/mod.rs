@@ -44,7 +44,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs::{Access, Config};
 use steadyfs_sim::{Counters, Metered};
 
@@ -90,12 +92,16 @@ impl Mtd {
     /// # Errors
     /// As [`open`](Self::open); [`MtdError::Blocks`] and [`MtdError::Pages`] if the device cannot
     /// be divided so.
-    pub fn open_blank(path: impl AsRef<Path>, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, MtdError> {
+    pub fn open_blank(
+        path: impl AsRef<Path>,
+        divide: impl FnOnce(u32, u32) -> (u32, u32),
+    ) -> Result<Self, MtdError> {
         let (file, info, size) = Self::look_at(path.as_ref(), Access::ReadWrite)?;
         if info.is_nand() {
             return Ok(Self { chip: Kind::Nand(NandDevice::new(file, &info, size)?) });
         }
-        let (page_bytes, block_bytes) = divide(info.erase_bytes, erase_blocks(info.erase_bytes, size));
+        let (page_bytes, block_bytes) =
+            divide(info.erase_bytes, erase_blocks(info.erase_bytes, size));
         Self::nor(file, &info, size, page_bytes, block_bytes)
     }
 
@@ -104,14 +110,23 @@ impl Mtd {
         let mut file = opened.map_err(|source| MtdError::Open { source })?;
         let info = abi::info(&file).map_err(|source| MtdError::NotMtd { source })?;
         if !info.is_nand() && !info.is_nor() {
-            return Err(MtdError::Kind { found: info.kind, expected: "SLC NAND (4), NOR (3) or RAM (1)" });
+            return Err(MtdError::Kind {
+                found: info.kind,
+                expected: "SLC NAND (4), NOR (3) or RAM (1)",
+            });
         }
         // The size in `MEMGETINFO` has only 32 bits.
         let size = file.seek(SeekFrom::End(0)).map_err(|source| MtdError::Open { source })?;
         Ok((file, info, size))
     }
 
-    fn nor(file: File, info: &abi::Info, size: u64, page_bytes: u32, block_bytes: u32) -> Result<Self, MtdError> {
+    fn nor(
+        file: File,
+        info: &abi::Info,
+        size: u64,
+        page_bytes: u32,
+        block_bytes: u32,
+    ) -> Result<Self, MtdError> {
         let device = NorDevice::new(file, info, size)?;
         let erase_bytes = info.erase_bytes;
         if block_bytes == 0 || !block_bytes.is_multiple_of(erase_bytes) {
@@ -120,7 +135,12 @@ impl Mtd {
         if !page_bytes.is_power_of_two() || block_bytes / page_bytes < 5 {
             return Err(MtdError::Pages { page_bytes, block_bytes });
         }
-        Ok(Self { chip: Kind::Nor(NorPages::new(Groups::new(device, block_bytes / erase_bytes), page_bytes)) })
+        Ok(Self {
+            chip: Kind::Nor(NorPages::new(
+                Groups::new(device, block_bytes / erase_bytes),
+                page_bytes,
+            )),
+        })
     }
 
     /// Replaces the durations of [`Flash::timing`], which describe a usual chip: the kernel has
@@ -207,7 +227,12 @@ impl Flash for Mtd {
         self.flash().timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().read(page, data, tag)
     }
 
@@ -215,7 +240,12 @@ impl Flash for Mtd {
         self.flash().reads_many()
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.flash_mut().read_many(first, data, tags)
     }
 
@@ -227,15 +257,30 @@ impl Flash for Mtd {
         self.flash_mut().corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.flash_mut().program(page, data, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.flash_mut().program_bytes(block, offset, data)
     }
 
@@ -267,7 +312,9 @@ mod tests {
 
     #[test]
     fn small_erase_blocks_are_grouped_as_images_group_them_and_large_ones_are_not() {
-        let kib = |erase_kib: u32, size_kib: u64| usual_block_bytes(erase_kib << 10, size_kib << 10) >> 10;
+        let kib = |erase_kib: u32, size_kib: u64| {
+            usual_block_bytes(erase_kib << 10, size_kib << 10) >> 10
+        };
         assert_eq!([1, 2, 16, 64].map(|mib| kib(4, mib << 10)), [4, 8, 16, 32]);
         assert_eq!((kib(64, 16 << 10), kib(64, 4 << 10)), (64, 64));
         // If nothing fits, the size stays unchanged, also if the kernel reports an impossible size.

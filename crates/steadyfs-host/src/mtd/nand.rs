@@ -7,12 +7,19 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::time::Instant;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs_sim::{Counters, Metered};
 
 /// Durations of usual SLC NAND with 2 KiB pages.
-const TIMING: Timing =
-    Timing { read_ns: 100_000, read_tag_ns: 60_000, program_ns: 350_000, copy_ns: 450_000, erase_ns: 2_000_000 };
+const TIMING: Timing = Timing {
+    read_ns: 100_000,
+    read_tag_ns: 60_000,
+    program_ns: 350_000,
+    copy_ns: 450_000,
+    erase_ns: 2_000_000,
+};
 
 /// A NAND device.
 #[derive(Debug)]
@@ -40,7 +47,8 @@ impl NandDevice {
     pub fn new(file: File, info: &abi::Info, size: u64) -> Result<Self, MtdError> {
         let geometry = geometry(info.write_bytes, info.erase_bytes, size)?;
         let free = abi::free_spare_bytes(&file);
-        let free = free.map_err(|source| MtdError::Operation { verb: "ECCGETLAYOUT", offset: 0, source })?;
+        let free =
+            free.map_err(|source| MtdError::Operation { verb: "ECCGETLAYOUT", offset: 0, source })?;
         let spare_bytes = match free as usize {
             GUARDED_BYTES.. => GUARDED_BYTES,
             TAG_BYTES.. => TAG_BYTES,
@@ -65,7 +73,9 @@ impl NandDevice {
     /// Refuses kernels without `MEMREAD`. The content of the page does not matter.
     fn demand_memread(&self) -> Result<(), MtdError> {
         match abi::read(&self.file, 0, &mut [], &mut [0; TAG_BYTES]) {
-            Err(error) if is_any(&error, &[Errno::NOTTY, Errno::OPNOTSUPP]) => Err(MtdError::OldKernel),
+            Err(error) if is_any(&error, &[Errno::NOTTY, Errno::OPNOTSUPP]) => {
+                Err(MtdError::OldKernel)
+            }
             _ => Ok(()),
         }
     }
@@ -87,19 +97,30 @@ impl NandDevice {
     }
 
     /// Reads a page, or only its tag if `data` is empty.
-    fn fetch(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Trouble> {
+    fn fetch(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Trouble> {
         let offset = self.page_offset(page);
         let mut guarded = [0xFF; GUARDED_BYTES];
         let result = abi::read(&self.file, offset, data, &mut guarded[..self.spare_bytes]);
         let bits = result.map_err(|source| trouble("read", offset, source))?;
-        let (found, flipped) = guard::tag(&guarded).map_err(|_| (Failure::Uncorrectable, MtdError::Tag { offset }))?;
+        let (found, flipped) =
+            guard::tag(&guarded).map_err(|_| (Failure::Uncorrectable, MtdError::Tag { offset }))?;
         *tag = found;
         self.corrected = ecc::worst(bits, self.strength, flipped);
         self.counters.bytes_read += (data.len() + TAG_BYTES) as u64;
         Ok(())
     }
 
-    fn store(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Trouble> {
+    fn store(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Trouble> {
         let offset = self.page_offset(page);
         let mut whole = vec![0xFF; self.geometry.page_bytes as usize];
         whole[..data.len()].copy_from_slice(data);
@@ -111,7 +132,10 @@ impl NandDevice {
     }
 
     /// Does one operation, measures its time and keeps the error if it fails.
-    fn act<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, Trouble>) -> Result<T, Failure> {
+    fn act<T>(
+        &mut self,
+        operation: impl FnOnce(&mut Self) -> Result<T, Trouble>,
+    ) -> Result<T, Failure> {
         let start = Instant::now();
         let result = operation(self);
         self.counters.time_ns += start.elapsed().as_nanos() as u64;
@@ -124,13 +148,23 @@ impl NandDevice {
 
 /// Returns the pages and blocks of a device.
 fn geometry(page_bytes: u32, erase_bytes: u32, size: u64) -> Result<Geometry, MtdError> {
-    let refuse = |expected| MtdError::Sizes { size, erase_bytes, write_bytes: page_bytes, expected };
-    if page_bytes == 0 || erase_bytes == 0 || !erase_bytes.is_multiple_of(page_bytes) || !size.is_multiple_of(erase_bytes.into())
+    let refuse =
+        |expected| MtdError::Sizes { size, erase_bytes, write_bytes: page_bytes, expected };
+    if page_bytes == 0
+        || erase_bytes == 0
+        || !erase_bytes.is_multiple_of(page_bytes)
+        || !size.is_multiple_of(erase_bytes.into())
     {
         return Err(refuse("whole pages in a block and whole blocks"));
     }
-    let block_count = u32::try_from(size / u64::from(erase_bytes)).map_err(|_| refuse("fewer blocks"))?;
-    Ok(Geometry { page_bytes, pages_per_block: erase_bytes / page_bytes, block_count, programs_bytes: false })
+    let block_count =
+        u32::try_from(size / u64::from(erase_bytes)).map_err(|_| refuse("fewer blocks"))?;
+    Ok(Geometry {
+        page_bytes,
+        pages_per_block: erase_bytes / page_bytes,
+        block_count,
+        programs_bytes: false,
+    })
 }
 
 fn is_any(error: &io::Error, errnos: &[Errno]) -> bool {
@@ -158,7 +192,12 @@ impl Flash for NandDevice {
         self.timing
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.counters.reads += 1;
         self.act(|device| device.fetch(page, data, tag))
     }
@@ -172,7 +211,12 @@ impl Flash for NandDevice {
         self.corrected
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.counters.programs += 1;
         self.act(|device| device.store(page, data, tag))
     }
@@ -180,17 +224,25 @@ impl Flash for NandDevice {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.counters.erases += 1;
         let (offset, bytes) = (self.block_offset(block), self.erase_bytes.into());
-        self.act(|device| abi::erase(&device.file, offset, bytes).map_err(|source| trouble("erase", offset, source)))
+        self.act(|device| {
+            abi::erase(&device.file, offset, bytes)
+                .map_err(|source| trouble("erase", offset, source))
+        })
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         let offset = self.block_offset(block);
-        self.act(|device| abi::is_bad(&device.file, offset).map_err(|source| trouble("read", offset, source)))
+        self.act(|device| {
+            abi::is_bad(&device.file, offset).map_err(|source| trouble("read", offset, source))
+        })
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let offset = self.block_offset(block);
-        self.act(|device| abi::mark_bad(&device.file, offset).map_err(|source| trouble("mark bad", offset, source)))
+        self.act(|device| {
+            abi::mark_bad(&device.file, offset)
+                .map_err(|source| trouble("mark bad", offset, source))
+        })
     }
 }
 
@@ -207,10 +259,22 @@ mod tests {
     #[test]
     fn sizes_that_do_not_divide_each_other_are_refused() {
         let found = geometry(2048, 131_072, 1 << 27).unwrap();
-        assert_eq!(found, Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false });
-        for (page_bytes, erase_bytes, size) in
-            [(0, 131_072, 1 << 27), (2048, 0, 1 << 27), (2048, 3000, 1 << 27), (2048, 131_072, (1 << 27) + 2048), (1, 1, 1 << 32)]
-        {
+        assert_eq!(
+            found,
+            Geometry {
+                page_bytes: 2048,
+                pages_per_block: 64,
+                block_count: 1024,
+                programs_bytes: false
+            }
+        );
+        for (page_bytes, erase_bytes, size) in [
+            (0, 131_072, 1 << 27),
+            (2048, 0, 1 << 27),
+            (2048, 3000, 1 << 27),
+            (2048, 131_072, (1 << 27) + 2048),
+            (1, 1, 1 << 32),
+        ] {
             let error = geometry(page_bytes, erase_bytes, size).unwrap_err();
             assert!(matches!(error, MtdError::Sizes { .. }), "{error}");
         }

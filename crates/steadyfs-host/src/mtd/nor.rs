@@ -39,7 +39,13 @@ impl NorDevice {
             return refuse("write units of one byte");
         }
         let block_count = (size / u64::from(erase_bytes)) as u32;
-        Ok(Self { file, block_bytes: erase_bytes, block_count, counters: Counters::default(), error: None })
+        Ok(Self {
+            file,
+            block_bytes: erase_bytes,
+            block_count,
+            counters: Counters::default(),
+            error: None,
+        })
     }
 
     pub fn error(&self) -> Option<&MtdError> {

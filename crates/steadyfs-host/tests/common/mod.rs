@@ -8,7 +8,8 @@ use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_host::image::{Image, Shape};
 
 /// Small NAND.
-pub const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+pub const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// Small NAND with the usual spare area.
 pub const NAND: Shape = Shape::Nand { geometry: GEOMETRY, spare_bytes: 18 };
 /// Small NOR.
@@ -18,11 +19,21 @@ pub const NOR: Shape = Shape::Nor { page_bytes: 256, block_bytes: 4096, block_co
 pub const SHAPES: [Shape; 5] = [
     NAND,
     Shape::Nand {
-        geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false },
+        geometry: Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 32,
+            programs_bytes: false,
+        },
         spare_bytes: 64,
     },
     Shape::Nand {
-        geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false },
+        geometry: Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 32,
+            programs_bytes: false,
+        },
         spare_bytes: 128,
     },
     NOR,
@@ -36,7 +47,9 @@ impl Scratch {
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self(std::env::temp_dir().join(format!("steadyfs-host-{}-{number}.img", std::process::id())))
+        Self(
+            std::env::temp_dir().join(format!("steadyfs-host-{}-{number}.img", std::process::id())),
+        )
     }
 
     /// Makes a file with these bytes.

@@ -19,6 +19,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { device: "mt29f1g01abafd".to_string(), part: Part::default(), fill: 0.8, calls: 200_000, seed: 1 }
+        Options {
+            device: "mt29f1g01abafd".to_string(),
+            part: Part::default(),
+            fill: 0.8,
+            calls: 200_000,
+            seed: 1,
+        }
     }
 }

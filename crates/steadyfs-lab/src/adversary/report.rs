@@ -51,7 +51,15 @@ pub struct Row {
 impl Row {
     /// Returns the row of a kind without calls.
     pub(super) fn of(kind: &str) -> Row {
-        Row { kind: kind.to_string(), calls: 0, total_ns: 0, longest_ns: 0, told_ns: 0, bound_ns: 0, nearest: 0.0 }
+        Row {
+            kind: kind.to_string(),
+            calls: 0,
+            total_ns: 0,
+            longest_ns: 0,
+            told_ns: 0,
+            bound_ns: 0,
+            nearest: 0.0,
+        }
     }
 
     pub(super) fn add(&mut self, taken: Taken) {
@@ -101,9 +109,13 @@ impl Row {
 /// Prints the rows for people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, block) = (format_size(self.size_bytes), format_size(self.erase_block_bytes.into()));
+        let (size, block) =
+            (format_size(self.size_bytes), format_size(self.erase_block_bytes.into()));
         let lines = [
-            ("Chip", format!("{}, {size} in blocks of {block}, {} timing", self.device, self.timing)),
+            (
+                "Chip",
+                format!("{}, {size} in blocks of {block}, {} timing", self.device, self.timing),
+            ),
             ("Fill", format_percent(self.fill)),
             ("Seed", self.seed.to_string()),
         ];

@@ -35,7 +35,10 @@ struct Found {
 
 impl Found {
     fn new() -> Self {
-        Found { rows: Kind::ALL.iter().map(|kind| Row::of(kind.name())).collect(), best: vec![Vec::new(); Kind::ALL.len()] }
+        Found {
+            rows: Kind::ALL.iter().map(|kind| Row::of(kind.name())).collect(),
+            best: vec![Vec::new(); Kind::ALL.len()],
+        }
     }
 
     fn note(&mut self, kind: Kind, taken: Taken) -> Result<(), Fault> {
@@ -43,7 +46,12 @@ impl Found {
         if taken.time_ns <= taken.bound_ns {
             return Ok(());
         }
-        Err(Fault::Failed(format!("{}: took {} ns, its bound is {} ns", kind.name(), taken.time_ns, taken.bound_ns)))
+        Err(Fault::Failed(format!(
+            "{}: took {} ns, its bound is {} ns",
+            kind.name(),
+            taken.time_ns,
+            taken.bound_ns
+        )))
     }
 
     fn keep(&mut self, kind: Kind, longest_ns: u64, habit: Habit) {
@@ -99,9 +107,21 @@ pub fn search<C: BenchChip + Clone + Send + Sync>(
     for generation in 0..GENERATIONS {
         progress((generation + 1) as f64 / (GENERATIONS + 1) as f64, "search");
         let lives = each(LIVES as usize, |index| {
-            let seed =
-                options.seed.wrapping_mul(GENERATIONS).wrapping_add(generation).wrapping_mul(LIVES).wrapping_add(index as u64);
-            Life { ground: &ground, rng: Rng::with_seed(seed), found: Found::new(), earlier: &found, calls, turn: index }.live()
+            let seed = options
+                .seed
+                .wrapping_mul(GENERATIONS)
+                .wrapping_add(generation)
+                .wrapping_mul(LIVES)
+                .wrapping_add(index as u64);
+            Life {
+                ground: &ground,
+                rng: Rng::with_seed(seed),
+                found: Found::new(),
+                earlier: &found,
+                calls,
+                turn: index,
+            }
+            .live()
         })?;
         lives.into_iter().for_each(|life| found.merge(life));
     }
@@ -109,11 +129,16 @@ pub fn search<C: BenchChip + Clone + Send + Sync>(
 }
 
 /// Runs `act` `count` times, in parallel, and returns the results in order.
-fn each<T: Send>(count: usize, act: impl Fn(usize) -> Result<T, Fault> + Sync) -> Result<Vec<T>, Fault> {
+fn each<T: Send>(
+    count: usize,
+    act: impl Fn(usize) -> Result<T, Fault> + Sync,
+) -> Result<Vec<T>, Fault> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(count);
     side_by_side(threads, || {
-        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count) {
+        while let Some(index) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count)
+        {
             let result = act(index);
             lock(&done).push((index, result));
         }
@@ -146,17 +171,24 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
             let timing = fs.flash().timing();
             let time_ns = fs.flash().counts().time_ns - before_ns;
-            self.found.note(ended, Taken { time_ns, bound_ns: fs.mount_bound().time_ns(&timing) })?;
+            self.found
+                .note(ended, Taken { time_ns, bound_ns: fs.mount_bound().time_ns(&timing) })?;
             if self.calls == 0 {
                 return Ok(self.found);
             }
             if self.rng.bool() {
-                fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::CREATE).with(CommitOn::REMOVE).with(CommitOn::RENAME));
+                fs.set_commit_on(
+                    CommitOn::ON_FLUSH
+                        .with(CommitOn::CREATE)
+                        .with(CommitOn::REMOVE)
+                        .with(CommitOn::RENAME),
+                );
             }
             self.session(&mut fs, &mut world)?;
             if self.rng.bool() {
                 // The unmount commits the waiting changes first, so its bound includes a sync.
-                let bound_ns = fs.bound(Call::Sync).time_ns(&timing) + fs.unmount_cost().time_ns(&timing);
+                let bound_ns =
+                    fs.bound(Call::Sync).time_ns(&timing) + fs.unmount_cost().time_ns(&timing);
                 let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
                 self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
@@ -198,7 +230,12 @@ impl<C: BenchChip + Clone> Life<'_, C> {
     }
 
     /// Makes a call and returns its time in nanoseconds.
-    fn make(&mut self, fs: &mut Fs<'_, '_, C>, world: &mut World, step: &super::world::Step) -> Result<u64, Fault> {
+    fn make(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        world: &mut World,
+        step: &super::world::Step,
+    ) -> Result<u64, Fault> {
         self.calls = self.calls.saturating_sub(1);
         let Some(taken) = world.make(fs, step)? else { return Ok(0) };
         self.found.note(step.kind, taken)?;

@@ -7,7 +7,7 @@ use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::{PageMark, TagTracker};
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Call, Cursor, Error, File, FileSystem, OpenOptions, ROOT, CallSequence};
+use steadyfs::{Call, CallSequence, Cursor, Error, File, FileSystem, OpenOptions, ROOT};
 use steadyfs_sim::Metered;
 
 /// A mounted volume that borrows its chip.
@@ -84,7 +84,11 @@ impl World {
     /// Chooses names of one hash, and more names of one bucket than a bucket has room for.
     ///
     /// Makes files for half of the first names, and for all but a few of the others.
-    fn choose<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, most: usize) -> Result<(), Error> {
+    fn choose<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        most: usize,
+    ) -> Result<(), Error> {
         let (mut listed, mut cursor) = (Vec::new(), Cursor::default());
         while let Some(entry) = fs.list(ROOT, &mut cursor)? {
             listed.push(entry.name().to_string());
@@ -97,7 +101,9 @@ impl World {
         self.chosen = of_one_hash(seed, begins, OF_ONE_HASH);
         // A record has eight or four bytes.
         let slots = fs.usage().logical_bytes as usize / 4;
-        self.chosen.extend(of_one_bucket(seed, BUCKET_BITS, 1).take((slots + OF_ONE_HASH).min(most - OF_ONE_HASH)));
+        self.chosen.extend(
+            of_one_bucket(seed, BUCKET_BITS, 1).take((slots + OF_ONE_HASH).min(most - OF_ONE_HASH)),
+        );
         for at in (OF_ONE_HASH / 2)..self.chosen.len() - OF_ONE_HASH / 2 {
             let number = CHOSEN + at as u64;
             let file = fs.open(&*self.name(number), OpenOptions::DURABLE)?;
@@ -124,7 +130,12 @@ impl World {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn fill<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, fill: f64, rng: &mut Rng) -> Result<(), Error> {
+    pub fn fill<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        fill: f64,
+        rng: &mut Rng,
+    ) -> Result<(), Error> {
         let usage = fs.usage();
         let page_bytes = u64::from(usage.logical_bytes);
         let most = (usage.usable_bytes as f64 * fill) as u64;
@@ -154,7 +165,12 @@ impl World {
         fs.close(file)
     }
 
-    fn write_page<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, file: &mut File, page: u32) -> Result<(), Error> {
+    fn write_page<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        file: &mut File,
+        page: u32,
+    ) -> Result<(), Error> {
         let page_bytes = fs.usage().logical_bytes as usize;
         self.mark(page_bytes, u64::from(page) * page_bytes as u64);
         fs.write(file, u64::from(page) * page_bytes as u64, &self.data[..page_bytes])
@@ -199,10 +215,21 @@ impl World {
             let files = self.some(habit, rng);
             one_of(rng, files).map(|number| self.name(number))
         };
-        let step = |path: String, offset, bytes| Step { kind, paths: [path, String::new()], options, offset, bytes };
-        let anywhere = |rng: &mut Rng| u64::from(rng.u32(..self.pages.min(habit.pages).max(1))) * page_bytes;
+        let step = |path: String, offset, bytes| Step {
+            kind,
+            paths: [path, String::new()],
+            options,
+            offset,
+            bytes,
+        };
+        let anywhere =
+            |rng: &mut Rng| u64::from(rng.u32(..self.pages.min(habit.pages).max(1))) * page_bytes;
         let in_order = |rng: &mut Rng, bytes: u64| {
-            let fullest = if rng.u32(..10) < habit.fullest { one_of(rng, &fs.flash().fullest()) } else { None };
+            let fullest = if rng.u32(..10) < habit.fullest {
+                one_of(rng, &fs.flash().fullest())
+            } else {
+                None
+            };
             let at = fullest.map_or_else(|| anywhere(rng), |page| u64::from(page) * page_bytes);
             let last = (u64::from(self.pages) * page_bytes).checked_sub(bytes)?;
             Some(step(LARGE.to_string(), at.min(last / page_bytes * page_bytes), bytes))
@@ -215,7 +242,10 @@ impl World {
             Kind::Remove => Some(step(small(rng)?, 0, 0)),
             Kind::Rename => {
                 let chosen = if rng.bool() { self.free_chosen(rng) } else { None };
-                let (one, other) = (small(rng)?, chosen.map_or_else(|| small(rng), |number| Some(self.name(number)))?);
+                let (one, other) = (
+                    small(rng)?,
+                    chosen.map_or_else(|| small(rng), |number| Some(self.name(number)))?,
+                );
                 (one != other).then(|| Step { paths: [one, other], ..step(String::new(), 0, 0) })
             }
             Kind::Create => {
@@ -226,11 +256,16 @@ impl World {
             Kind::Patch => {
                 let bytes = (habit.patch_bytes as u64).min(page_bytes / 2);
                 let within = rng.u64(..=page_bytes - bytes);
-                Some(step(LARGE.to_string(), anywhere(rng) + within, bytes)).filter(|_| self.pages > 0)
+                Some(step(LARGE.to_string(), anywhere(rng) + within, bytes))
+                    .filter(|_| self.pages > 0)
             }
             Kind::Overwrite => in_order(rng, page_bytes),
-            Kind::Write4096 => in_order(rng, u64::from(ROW).next_multiple_of(page_bytes).min(u64::from(ROW))),
-            Kind::Buffered4096 => in_order(rng, u64::from(ROW)).map(|step| Step { options: WAITS, ..step }),
+            Kind::Write4096 => {
+                in_order(rng, u64::from(ROW).next_multiple_of(page_bytes).min(u64::from(ROW)))
+            }
+            Kind::Buffered4096 => {
+                in_order(rng, u64::from(ROW)).map(|step| Step { options: WAITS, ..step })
+            }
             Kind::Sync => Some(step(String::new(), 0, 0)),
             Kind::Unmount | Kind::MountClean | Kind::MountCut => None,
         }
@@ -238,16 +273,28 @@ impl World {
 
     /// Returns the bound of a call, in nanoseconds. With the open file of a write, the bound is
     /// the one for that file and offset.
-    pub fn bound_ns<C: Flash + Metered>(fs: &Fs<'_, '_, C>, step: &Step, file: Option<&File>) -> u64 {
+    pub fn bound_ns<C: Flash + Metered>(
+        fs: &Fs<'_, '_, C>,
+        step: &Step,
+        file: Option<&File>,
+    ) -> u64 {
         let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
         let call = match (step.kind, file) {
             (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
-                return fs.sequence_bound_ns(CallSequence::Overwrites((step.bytes / page_bytes) as u32), &timing);
+                return fs.sequence_bound_ns(
+                    CallSequence::Overwrites((step.bytes / page_bytes) as u32),
+                    &timing,
+                );
             }
             (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
-                return fs.sequence_bound_ns(CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 }, &timing);
+                return fs.sequence_bound_ns(
+                    CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 },
+                    &timing,
+                );
             }
-            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => Call::Write(step.bytes as u32),
+            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => {
+                Call::Write(step.bytes as u32)
+            }
             (Kind::Overwrite, _) => Call::Overwrite,
             (Kind::Read, _) => Call::Read(step.bytes as u32),
             (Kind::Create, _) => Call::Create { depth: 1 },
@@ -265,7 +312,11 @@ impl World {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn make<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, step: &Step) -> Result<Option<Taken>, Error> {
+    pub fn make<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        step: &Step,
+    ) -> Result<Option<Taken>, Error> {
         match self.try_make(fs, step) {
             Ok(taken) => Ok(Some(taken)),
             Err(Error::NoSpace | Error::TooManyFiles) => Ok(None),
@@ -273,14 +324,22 @@ impl World {
         }
     }
 
-    fn try_make<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, step: &Step) -> Result<Taken, Error> {
+    fn try_make<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        step: &Step,
+    ) -> Result<Taken, Error> {
         let [path, other] = &step.paths;
         let bound_ns = World::bound_ns(fs, step, None);
         match step.kind {
             Kind::Open | Kind::Create => {
                 let (taken, file) = held(fs, bound_ns, |fs| fs.open(&**path, step.options))?;
                 if step.kind == Kind::Create {
-                    let chosen = self.chosen.iter().position(|name| name == path).map(|at| CHOSEN + at as u64);
+                    let chosen = self
+                        .chosen
+                        .iter()
+                        .position(|name| name == path)
+                        .map(|at| CHOSEN + at as u64);
                     self.made += u64::from(chosen.is_none());
                     self.files.push(chosen.unwrap_or(self.made));
                 }
@@ -309,7 +368,13 @@ impl World {
             }
             Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync())?.0),
             Kind::Unmount | Kind::MountClean | Kind::MountCut => Ok(Taken::default()),
-            Kind::Read | Kind::Append | Kind::Patch | Kind::Overwrite | Kind::Write4096 | Kind::Buffered4096 | Kind::Truncate => {
+            Kind::Read
+            | Kind::Append
+            | Kind::Patch
+            | Kind::Overwrite
+            | Kind::Write4096
+            | Kind::Buffered4096
+            | Kind::Truncate => {
                 let mut file = fs.open(&**path, step.options)?;
                 let taken = self.on_file(fs, &mut file, step);
                 fs.close(file)?;
@@ -319,7 +384,12 @@ impl World {
     }
 
     /// Makes a call on an open file.
-    fn on_file<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, file: &mut File, step: &Step) -> Result<Taken, Error> {
+    fn on_file<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        file: &mut File,
+        step: &Step,
+    ) -> Result<Taken, Error> {
         let size = fs.size(file)?;
         let step = &Step { offset: step.offset.min(size), ..step.clone() };
         let page_bytes = fs.usage().logical_bytes as usize;
@@ -327,12 +397,17 @@ impl World {
         let bound_ns = World::bound_ns(fs, step, Some(file));
         let (offset, bytes) = (step.offset, step.bytes as usize);
         let taken = match step.kind {
-            Kind::Read => held(fs, bound_ns, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0,
+            Kind::Read => {
+                held(fs, bound_ns, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0
+            }
             Kind::Truncate => held(fs, bound_ns, |fs| fs.truncate(file, step.bytes))?.0,
             Kind::Patch => {
                 // The patch may overwrite the mark of a page. The next overwrite of the page
                 // restores it.
-                held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[PageMark::BYTES..PageMark::BYTES + bytes]))?.0
+                held(fs, bound_ns, |fs| {
+                    fs.write(file, offset, &self.data[PageMark::BYTES..PageMark::BYTES + bytes])
+                })?
+                .0
             }
             _ => held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[..bytes]))?.0,
         };

@@ -26,25 +26,33 @@ const SLOWER: f64 = 1.25;
 ///
 /// # Errors
 /// [`AdviseError`].
-pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Advice, AdviseError> {
+pub fn run(
+    options: &Options,
+    progress: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Advice, AdviseError> {
     let bench = Bench::new(options)?;
     let all = bench.combinations();
-    let short = bench.measure_all(&all, Length::SHORT, &|share| progress(share * 0.5, "all settings, short"));
+    let short = bench
+        .measure_all(&all, Length::SHORT, &|share| progress(share * 0.5, "all settings, short"));
     let (mut fit, unfit) = bench.fit(&all, short)?;
     fit.sort_by(|a, b| a.figures.cost().total_cmp(&b.figures.cost()));
     fit.truncate(fit.len().div_ceil(KEPT).max(KEPT_MIN));
     let best: Vec<Setting> = fit.iter().map(|candidate| candidate.setting).collect();
-    let long = bench.measure_all(&best, Length::FULL, &|share| progress(0.5 + share * 0.4, "the best of them, long"));
+    let long = bench.measure_all(&best, Length::FULL, &|share| {
+        progress(0.5 + share * 0.4, "the best of them, long")
+    });
     // A long run may meet states that a short run does not. Combinations that fail it are left
     // out.
     let (candidates, _) = bench.fit(&best, long)?;
-    let choice = cheapest(&candidates).ok_or_else(|| AdviseError::Run("no settings were measured".to_string()))?;
+    let choice = cheapest(&candidates)
+        .ok_or_else(|| AdviseError::Run("no settings were measured".to_string()))?;
     let others = bench.others(&all, &choice);
     progress(0.95, "other fills");
     let fill = bench.fill(&choice);
     progress(1.0, "");
     let geometry = bench.shape_of(&choice.setting).geometry;
-    let (features, code_bytes) = code::build(&geometry, options.workload, choice.setting.cache_pages > 0);
+    let (features, code_bytes) =
+        code::build(&geometry, options.workload, choice.setting.cache_pages > 0);
     Ok(Advice {
         options: options.clone(),
         device: bench.profile.name.clone(),
@@ -86,8 +94,10 @@ struct Bench<'o> {
 
 impl<'o> Bench<'o> {
     fn new(options: &'o Options) -> Result<Self, AdviseError> {
-        let profile = find_profile(&options.device).map_err(|error| AdviseError::Chip(error.into()))?;
-        let part = Part { size_bytes: options.size_bytes, timing: options.timing, ..Part::default() };
+        let profile =
+            find_profile(&options.device).map_err(|error| AdviseError::Chip(error.into()))?;
+        let part =
+            Part { size_bytes: options.size_bytes, timing: options.timing, ..Part::default() };
         Medium::of(&profile, &part)?.with_volume()?;
         let shapes = shapes(&profile, options.size_bytes, options.timing)?;
         let endurance = match &profile.chip {
@@ -102,23 +112,33 @@ impl<'o> Bench<'o> {
     }
 
     fn shape_of(&self, setting: &Setting) -> &Shape {
-        self.shapes.iter().find(|shape| shape.block_bytes == setting.block_bytes).expect("settings are made of shapes")
+        self.shapes
+            .iter()
+            .find(|shape| shape.block_bytes == setting.block_bytes)
+            .expect("settings are made of shapes")
     }
 
     /// Measures the settings in parallel on all processors. Returns the results in order.
-    fn measure_all(&self, settings: &[Setting], length: Length, progress: &(dyn Fn(f64) + Sync)) -> Vec<Result<Figures, Unfit>> {
+    fn measure_all(
+        &self,
+        settings: &[Setting],
+        length: Length,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Vec<Result<Figures, Unfit>> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(setting) = settings.get(index) else { return };
-                let result = measure(self.shape_of(setting), *setting, self.options, self.endurance, length);
+                let result =
+                    measure(self.shape_of(setting), *setting, self.options, self.endurance, length);
                 let mut results = lock(&results);
                 results.push((index, result));
                 progress(results.len() as f64 / settings.len() as f64);
             }
         };
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(settings.len().max(1));
+        let threads =
+            std::thread::available_parallelism().map_or(1, NonZero::get).min(settings.len().max(1));
         side_by_side(threads, work);
         let mut results = into_inner(results);
         results.sort_by_key(|(index, _)| *index);
@@ -126,7 +146,11 @@ impl<'o> Bench<'o> {
     }
 
     /// Returns the combinations that fit, and the number of the others.
-    fn fit(&self, settings: &[Setting], results: Vec<Result<Figures, Unfit>>) -> Result<(Vec<Candidate>, usize), AdviseError> {
+    fn fit(
+        &self,
+        settings: &[Setting],
+        results: Vec<Result<Figures, Unfit>>,
+    ) -> Result<(Vec<Candidate>, usize), AdviseError> {
         let (mut fit, mut most_bytes) = (Vec::new(), 0);
         for (&setting, result) in settings.iter().zip(results) {
             match result {
@@ -154,7 +178,8 @@ impl<'o> Bench<'o> {
             // differ too.
             let is_like = |setting: &&Setting| {
                 let values = setting.values();
-                let same = |other: usize| values[other] == chosen[other] || (index < 2 && other == 2);
+                let same =
+                    |other: usize| values[other] == chosen[other] || (index < 2 && other == 2);
                 values[index] != chosen[index] && (0..4).filter(|&other| other != index).all(same)
             };
             let near: Vec<Setting> = all.iter().filter(is_like).copied().collect();
@@ -173,7 +198,9 @@ impl<'o> Bench<'o> {
             let options = Options { fill: best.0 + FILL_STEP, ..self.options.clone() };
             let shape = self.shape_of(&choice.setting);
             match measure(shape, choice.setting, &options, self.endurance, Length::FULL) {
-                Ok(figures) if figures.mean_ns <= choice.figures.mean_ns * SLOWER => best = (options.fill, figures),
+                Ok(figures) if figures.mean_ns <= choice.figures.mean_ns * SLOWER => {
+                    best = (options.fill, figures)
+                }
                 _ => return best,
             }
         }

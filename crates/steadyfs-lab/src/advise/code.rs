@@ -8,13 +8,22 @@ const FOOTPRINT: &str = include_str!("../../../../docs/results/footprint.md");
 /// Returns the number in the second column of the row with this name; 0 if there is no such row.
 fn row(first: &str) -> u64 {
     let rows = FOOTPRINT.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
-    let found = rows.filter(|(name, _)| *name == first).map(|(_, rest)| rest.split(" |").next().unwrap_or_default());
-    found.map(|number| number.replace(',', "")).find_map(|number| number.trim().parse().ok()).unwrap_or(0)
+    let found = rows
+        .filter(|(name, _)| *name == first)
+        .map(|(_, rest)| rest.split(" |").next().unwrap_or_default());
+    found
+        .map(|number| number.replace(',', ""))
+        .find_map(|number| number.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// Returns the cargo features that a workload on a medium needs or benefits from, and the bytes
 /// of code of a logger with them.
-pub(super) fn build(geometry: &Geometry, workload: Workload, cache: bool) -> (Vec<&'static str>, u64) {
+pub(super) fn build(
+    geometry: &Geometry,
+    workload: Workload,
+    cache: bool,
+) -> (Vec<&'static str>, u64) {
     let wanted = [
         ("nor", geometry.programs_bytes),
         ("truncate", matches!(workload, Workload::Files | Workload::Configuration)),
@@ -23,7 +32,8 @@ pub(super) fn build(geometry: &Geometry, workload: Workload, cache: bool) -> (Ve
         ("scrub", !geometry.programs_bytes),
         ("wear-levelling", true),
     ];
-    let features: Vec<&str> = wanted.iter().filter(|(_, is_wanted)| *is_wanted).map(|(name, _)| *name).collect();
+    let features: Vec<&str> =
+        wanted.iter().filter(|(_, is_wanted)| *is_wanted).map(|(name, _)| *name).collect();
     let bytes = features.iter().map(|name| row(&format!("`{name}`"))).sum::<u64>();
     (features, row("Code, NAND, a logger without features") + bytes)
 }
@@ -34,7 +44,14 @@ mod tests {
 
     #[test]
     fn the_page_has_each_row_that_is_asked_for() {
-        for name in ["`nor`", "`truncate`", "`cache`", "`scrub`", "`wear-levelling`", "Code, NAND, a logger without features"] {
+        for name in [
+            "`nor`",
+            "`truncate`",
+            "`cache`",
+            "`scrub`",
+            "`wear-levelling`",
+            "Code, NAND, a logger without features",
+        ] {
             assert!(row(name) > 0, "{name}");
         }
         assert_eq!(row("Code"), 0);
@@ -44,7 +61,12 @@ mod tests {
     fn features_that_nothing_needs_are_left_out() {
         let (features, nor_bytes) = build(&Geometry::of_nor(4096, 256), Workload::Log, false);
         assert_eq!(features, ["nor", "wear-levelling"]);
-        let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
+        let nand = Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 64,
+            programs_bytes: false,
+        };
         let (features, nand_bytes) = build(&nand, Workload::Files, true);
         assert_eq!(features, ["truncate", "cache", "scrub", "wear-levelling"]);
         assert!(nor_bytes > nand_bytes && nand_bytes > 60_000, "{nor_bytes} {nand_bytes}");

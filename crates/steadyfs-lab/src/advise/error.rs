@@ -28,8 +28,12 @@ impl fmt::Display for AdviseError {
         match self {
             Self::Chip(error) => error.fmt(f),
             Self::NothingFits { data_bytes, size_bytes, most_bytes } => {
-                let [data, size, most] = [data_bytes, size_bytes, most_bytes].map(|&bytes| format_size(bytes));
-                write!(f, "{data} of data on {size}: no settings hold so much; expected at most {most} of data")
+                let [data, size, most] =
+                    [data_bytes, size_bytes, most_bytes].map(|&bytes| format_size(bytes));
+                write!(
+                    f,
+                    "{data} of data on {size}: no settings hold so much; expected at most {most} of data"
+                )
             }
             Self::Run(reason) => f.write_str(reason),
         }

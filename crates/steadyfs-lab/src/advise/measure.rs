@@ -5,7 +5,7 @@ use super::{AdviseError, Options, Workload};
 use crate::bench::{BenchChip, OnChips};
 use fastrand::Rng;
 use std::mem::size_of;
-use steadyfs::{Access, Call, Error, File, FileSystem, MountError, OpenOptions, CallSequence};
+use steadyfs::{Access, Call, CallSequence, Error, File, FileSystem, MountError, OpenOptions};
 
 /// Bytes of a page for an overwrite.
 const PAGE_BYTES: u64 = 4096;
@@ -111,9 +111,15 @@ impl OnChips for Measure<'_> {
         let ram_bytes = (config.memory_bytes(geometry) + cache.len() + structs) as u64;
         // Fill and age the volume.
         let pages = (data_bytes / PAGE_BYTES).max(1);
-        let mut run = Run { workload: self.options.workload, rng: Rng::with_seed(self.options.seed), pages, bound_ns: 0 };
+        let mut run = Run {
+            workload: self.options.workload,
+            rng: Rng::with_seed(self.options.seed),
+            pages,
+            bound_ns: 0,
+        };
         let mut data = run.fill(&mut fs)?;
-        let aging = (self.shape.medium.size_bytes() as f64 / PAGE_BYTES as f64 * self.length.0) as u64;
+        let aging =
+            (self.shape.medium.size_bytes() as f64 / PAGE_BYTES as f64 * self.length.0) as u64;
         for _ in 0..aging {
             run.overwrite(&mut fs, &mut data)?;
         }
@@ -140,7 +146,8 @@ impl OnChips for Measure<'_> {
             mean_ns: spent.time_ns as f64 / f64::from(steps),
             longest_ns,
             bound_ns: run.bound_ns,
-            life_bytes: (spent.erases >= 4).then(|| written * erases_there_are / spent.erases as f64),
+            life_bytes: (spent.erases >= 4)
+                .then(|| written * erases_there_are / spent.erases as f64),
             usable_bytes,
         })
     }
@@ -169,7 +176,11 @@ impl Run {
         fs.open("data", OpenOptions::DURABLE)
     }
 
-    fn overwrite<C: BenchChip>(&mut self, fs: &mut Volume<'_, '_, C>, data: &mut File) -> Result<(), Error> {
+    fn overwrite<C: BenchChip>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        data: &mut File,
+    ) -> Result<(), Error> {
         let offset = self.rng.u64(..self.pages) * PAGE_BYTES;
         let logical_bytes = u64::from(fs.usage().logical_bytes);
         self.note(
@@ -207,7 +218,12 @@ impl Run {
     }
 
     /// Makes one step: one call, or a few that belong together.
-    fn step<C: BenchChip>(&mut self, fs: &mut Volume<'_, '_, C>, data: &mut File, step: u32) -> Result<(), Error> {
+    fn step<C: BenchChip>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        data: &mut File,
+        step: u32,
+    ) -> Result<(), Error> {
         match self.workload {
             Workload::Overwrite => self.overwrite(fs, data),
             Workload::Log => {
@@ -219,14 +235,24 @@ impl Run {
                     log = fs.open("log", OpenOptions::DURABLE)?;
                     size = 0;
                 }
-                self.note(fs, CallSequence::Write { file: &log, offset: size, bytes: RECORD_BYTES as u32 });
+                self.note(
+                    fs,
+                    CallSequence::Write { file: &log, offset: size, bytes: RECORD_BYTES as u32 },
+                );
                 fs.append(&mut log, &[self.rng.u8(..); RECORD_BYTES])?;
                 fs.close(log)
             }
             Workload::Configuration => {
                 let number = self.rng.u32(..CONFIGURATIONS);
                 let mut file = fs.open(&*format!("file-{number}"), OpenOptions::DURABLE)?;
-                self.note(fs, CallSequence::Write { file: &file, offset: 0, bytes: CONFIGURATION_BYTES as u32 });
+                self.note(
+                    fs,
+                    CallSequence::Write {
+                        file: &file,
+                        offset: 0,
+                        bytes: CONFIGURATION_BYTES as u32,
+                    },
+                );
                 fs.write(&mut file, 0, &[self.rng.u8(..); CONFIGURATION_BYTES])?;
                 fs.close(file)
             }
@@ -236,7 +262,10 @@ impl Run {
                 let options = OpenOptions { truncate: piece == 0, ..OpenOptions::CREATE };
                 let mut file = fs.open(&*format!("file-{number}"), options)?;
                 let offset = u64::from(piece) * PIECE_BYTES as u64;
-                self.note(fs, CallSequence::Write { file: &file, offset, bytes: PIECE_BYTES as u32 });
+                self.note(
+                    fs,
+                    CallSequence::Write { file: &file, offset, bytes: PIECE_BYTES as u32 },
+                );
                 fs.write(&mut file, offset, &[self.rng.u8(..); PIECE_BYTES])?;
                 if piece + 1 == pieces {
                     let bound_ns = fs.bound(Call::Sync).time_ns(&fs.flash().timing());

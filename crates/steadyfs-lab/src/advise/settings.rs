@@ -33,12 +33,21 @@ impl Setting {
 
     /// Returns the settings as numbers, in the order of their names.
     pub fn values(&self) -> [u32; 4] {
-        [self.block_bytes, self.pages_per_logical_page.into(), self.overlay_entries.into(), self.cache_pages]
+        [
+            self.block_bytes,
+            self.pages_per_logical_page.into(),
+            self.overlay_entries.into(),
+            self.cache_pages,
+        ]
     }
 
     /// Returns the configuration of a volume with these settings.
     pub fn config(&self, geometry: &Geometry) -> Config {
-        Config { pages_per_logical_page: self.pages_per_logical_page, overlay_entries: self.overlay_entries, ..Config::for_geometry(geometry) }
+        Config {
+            pages_per_logical_page: self.pages_per_logical_page,
+            overlay_entries: self.overlay_entries,
+            ..Config::for_geometry(geometry)
+        }
     }
 }
 
@@ -50,7 +59,11 @@ pub(super) struct Shape {
 }
 
 /// Returns the chip with each erase block size that leaves enough blocks for the core.
-pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing) -> Result<Vec<Shape>, BenchError> {
+pub(super) fn shapes(
+    profile: &Profile,
+    size_bytes: Option<u64>,
+    timing: Timing,
+) -> Result<Vec<Shape>, BenchError> {
     let Chip::Nor(nor) = &profile.chip else {
         let medium = Medium::of(profile, &Part { size_bytes, timing, ..Part::default() })?;
         let Medium::Nand { geometry, .. } = medium else { return Ok(Vec::new()) };
@@ -58,7 +71,10 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
     };
     let mut shapes: Vec<Shape> = Vec::new();
     for erase in &nor.erases {
-        let medium = Medium::of(profile, &Part { size_bytes, timing, erase_block_bytes: Some(erase.bytes) })?;
+        let medium = Medium::of(
+            profile,
+            &Part { size_bytes, timing, erase_block_bytes: Some(erase.bytes) },
+        )?;
         let Medium::Nor { block_bytes, block_count, .. } = medium else { continue };
         let geometry = Geometry::of_nor(block_bytes, block_count);
         let fits = Config::for_geometry(&geometry).check(&geometry).is_ok();
@@ -79,14 +95,23 @@ pub(super) fn settings(shape: &Shape) -> Vec<Setting> {
         // The usual overlay belongs to the usual logical page. The size of the overlay follows
         // the number of frames, which depends on the logical page.
         let usual = Config { pages_per_logical_page, ..Config::for_geometry(geometry) };
-        let frames = geometry.pages_per_block / u32::from(pages_per_logical_page) * geometry.block_count;
+        let frames =
+            geometry.pages_per_block / u32::from(pages_per_logical_page) * geometry.block_count;
         let least = u32::from(usual.transaction_pages) + 40;
         let base = u32::from(usual.overlay_entries).min((frames / 26).max(least));
-        let mut overlays: Vec<u16> = OVERLAYS.iter().map(|&(times, of)| (base * times / of).clamp(least, 8192) as u16).collect();
+        let mut overlays: Vec<u16> = OVERLAYS
+            .iter()
+            .map(|&(times, of)| (base * times / of).clamp(least, 8192) as u16)
+            .collect();
         overlays.dedup();
         for overlay_entries in overlays {
             for cache_pages in CACHES {
-                let setting = Setting { block_bytes: shape.block_bytes, pages_per_logical_page, overlay_entries, cache_pages };
+                let setting = Setting {
+                    block_bytes: shape.block_bytes,
+                    pages_per_logical_page,
+                    overlay_entries,
+                    cache_pages,
+                };
                 if setting.config(geometry).check(geometry).is_ok() {
                     found.push(setting);
                 }

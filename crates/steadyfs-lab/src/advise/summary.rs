@@ -62,7 +62,8 @@ pub struct Row {
 
 impl Row {
     fn of(differs: Option<&str>, candidate: &Candidate) -> Row {
-        let Setting { block_bytes, pages_per_logical_page, overlay_entries, cache_pages } = candidate.setting;
+        let Setting { block_bytes, pages_per_logical_page, overlay_entries, cache_pages } =
+            candidate.setting;
         let figures = &candidate.figures;
         Row {
             differs: differs.map(String::from),
@@ -83,7 +84,8 @@ impl Row {
 impl Advice {
     /// Returns the advice in numbers.
     pub fn summary(&self) -> Summary {
-        let others = self.others.iter().map(|(setting, candidate)| Row::of(Some(setting), candidate));
+        let others =
+            self.others.iter().map(|(setting, candidate)| Row::of(Some(setting), candidate));
         Summary {
             device: self.device.clone(),
             workload: self.options.workload.name().to_string(),

@@ -8,16 +8,35 @@ use steadyfs::Config;
 impl Advice {
     /// Returns the recommendation, its costs and its reasons.
     pub fn text(&self) -> String {
-        let Figures { ram_bytes, mean_ns, longest_ns, bound_ns, life_bytes, usable_bytes } = self.choice.figures;
+        let Figures { ram_bytes, mean_ns, longest_ns, bound_ns, life_bytes, usable_bytes } =
+            self.choice.figures;
         let time = |ns: u64| format_duration(ns as f64);
         let life = life_bytes.map_or("more than these runs can tell".to_string(), |bytes| {
-            format!("{} written until {}", format_size(bytes as u64), "the erases that the maker allows are used")
+            format!(
+                "{} written until {}",
+                format_size(bytes as u64),
+                "the erases that the maker allows are used"
+            )
         });
         let (fill, filled) = &self.fill;
-        let chip_bytes = u64::from(self.choice.setting.block_bytes) * u64::from(self.geometry.block_count);
+        let chip_bytes =
+            u64::from(self.choice.setting.block_bytes) * u64::from(self.geometry.block_count);
         let costs = facts([
-            ("RAM", format!("{} bytes, with the struct of this machine and one open file", format_count(ram_bytes))),
-            ("Code", format!("{} bytes on a Cortex-M3; features {}", format_count(self.code_bytes), self.features.join(", "))),
+            (
+                "RAM",
+                format!(
+                    "{} bytes, with the struct of this machine and one open file",
+                    format_count(ram_bytes)
+                ),
+            ),
+            (
+                "Code",
+                format!(
+                    "{} bytes on a Cortex-M3; features {}",
+                    format_count(self.code_bytes),
+                    self.features.join(", ")
+                ),
+            ),
             (
                 "Time",
                 format!(
@@ -31,7 +50,11 @@ impl Advice {
             ("Room", format!("{} of {}", format_size(usable_bytes), format_size(chip_bytes))),
             (
                 "Fill",
-                format!("up to {} of the chip; {} on average there", format_percent(*fill), format_duration(filled.mean_ns)),
+                format!(
+                    "up to {} of the chip; {} on average there",
+                    format_percent(*fill),
+                    format_duration(filled.mean_ns)
+                ),
             ),
         ]);
         let (rust, c) = (self.rust(), self.c());
@@ -49,13 +72,17 @@ impl Advice {
 
     /// Compares the chosen value of each setting with the best other value.
     fn why(&self) -> String {
-        let head = ["Setting", "Taken", "RAM × time", "Else", "RAM", "Time", "RAM × time"].map(String::from).to_vec();
+        let head = ["Setting", "Taken", "RAM × time", "Else", "RAM", "Time", "RAM × time"]
+            .map(String::from)
+            .to_vec();
         let mut rows = vec![head];
         for (index, name) in Setting::NAMES.into_iter().enumerate() {
             let taken = self.value(&self.choice, index);
             let cost = format!("{:.2} B s", self.choice.figures.cost());
             let Some((_, other)) = self.others.iter().find(|(setting, _)| *setting == name) else {
-                rows.push([name, &taken, &cost, "no other fits", "", "", ""].map(String::from).to_vec());
+                rows.push(
+                    [name, &taken, &cost, "no other fits", "", "", ""].map(String::from).to_vec(),
+                );
                 continue;
             };
             let figures = &other.figures;
@@ -79,7 +106,9 @@ impl Advice {
         let setting = candidate.setting;
         match index {
             0 => format_size(setting.block_bytes.into()),
-            1 => format_size(u64::from(setting.pages_per_logical_page) * u64::from(self.geometry.page_bytes)),
+            1 => format_size(
+                u64::from(setting.pages_per_logical_page) * u64::from(self.geometry.page_bytes),
+            ),
             2 => format!("{} entries", setting.overlay_entries),
             _ => format!("{} pages", setting.cache_pages),
         }
@@ -89,29 +118,41 @@ impl Advice {
     fn unusual(&self) -> Vec<(&'static str, u16)> {
         let usual = Config::for_geometry(&self.geometry);
         let all = [
-            ("pages_per_logical_page", self.config.pages_per_logical_page, usual.pages_per_logical_page),
+            (
+                "pages_per_logical_page",
+                self.config.pages_per_logical_page,
+                usual.pages_per_logical_page,
+            ),
             ("overlay_entries", self.config.overlay_entries, usual.overlay_entries),
         ];
-        all.into_iter().filter(|(_, value, usual)| value != usual).map(|(name, value, _)| (name, value)).collect()
+        all.into_iter()
+            .filter(|(_, value, usual)| value != usual)
+            .map(|(name, value, _)| (name, value))
+            .collect()
     }
 
     /// Returns the settings in Rust.
     pub fn rust(&self) -> String {
         let geometry = &self.geometry;
         let shape = if geometry.programs_bytes {
-            format!("Geometry::of_nor({}, {})", self.choice.setting.block_bytes, geometry.block_count)
+            format!(
+                "Geometry::of_nor({}, {})",
+                self.choice.setting.block_bytes, geometry.block_count
+            )
         } else {
             format!(
                 "Geometry {{ page_bytes: {}, pages_per_block: {}, block_count: {}, programs_bytes: false }}",
                 geometry.page_bytes, geometry.pages_per_block, geometry.block_count
             )
         };
-        let fields: String = self.unusual().iter().map(|(name, value)| format!("{name}: {value}, ")).collect();
+        let fields: String =
+            self.unusual().iter().map(|(name, value)| format!("{name}: {value}, ")).collect();
         let config = match fields.as_str() {
             "" => "Config::for_geometry(&GEOMETRY)".to_string(),
             fields => format!("Config {{ {fields}..Config::for_geometry(&GEOMETRY) }}"),
         };
-        let mut text = format!("const GEOMETRY: Geometry = {shape};\nconst CONFIG: Config = {config};\n");
+        let mut text =
+            format!("const GEOMETRY: Geometry = {shape};\nconst CONFIG: Config = {config};\n");
         text += "const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);\n";
         if self.choice.setting.cache_pages > 0 {
             text += &format!(
@@ -124,16 +165,26 @@ impl Advice {
 
     /// Returns the settings in C.
     pub fn c(&self) -> String {
-        let fields: Vec<String> = self.unusual().iter().map(|(name, value)| format!(".{name} = {value}")).collect();
-        let settings = if fields.is_empty() { String::new() } else { format!(", .settings = {{{}}}", fields.join(", ")) };
+        let fields: Vec<String> =
+            self.unusual().iter().map(|(name, value)| format!(".{name} = {value}")).collect();
+        let settings = if fields.is_empty() {
+            String::new()
+        } else {
+            format!(", .settings = {{{}}}", fields.join(", "))
+        };
         let (driver, cache) = (
             if self.geometry.programs_bytes { "nor" } else { "nand" },
-            if self.choice.setting.cache_pages > 0 { ", .cache = cache, .cache_bytes = sizeof cache" } else { "" },
+            if self.choice.setting.cache_pages > 0 {
+                ", .cache = cache, .cache_bytes = sizeof cache"
+            } else {
+                ""
+            },
         );
         let bytes = self.config.memory_bytes(&self.geometry);
         let mut text = format!("static uint8_t memory[{bytes}];\n");
         if self.choice.setting.cache_pages > 0 {
-            let bytes = self.config.cache_bytes(&self.geometry, self.choice.setting.cache_pages as usize);
+            let bytes =
+                self.config.cache_bytes(&self.geometry, self.choice.setting.cache_pages as usize);
             text += &format!("static uint8_t cache[{bytes}];\n");
         }
         text + &format!(

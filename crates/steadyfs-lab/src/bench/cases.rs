@@ -145,7 +145,10 @@ impl Case {
     /// Returns true if the case only repeats reads. If a file system keeps the read data in
     /// memory, the chip does not limit these cases.
     pub fn only_reads(self) -> bool {
-        matches!(self, Case::Read(_) | Case::WebServer | Case::Names(names::Call::Open | names::Call::Stat))
+        matches!(
+            self,
+            Case::Read(_) | Case::WebServer | Case::Names(names::Call::Open | names::Call::Stat)
+        )
     }
 
     /// Measures the case.

@@ -148,7 +148,8 @@ pub trait Volume: Sized {
     ///
     /// # Errors
     /// [`Fault`].
-    fn read(&mut self, file: &mut Self::File, offset: u64, data: &mut [u8]) -> Result<usize, Fault>;
+    fn read(&mut self, file: &mut Self::File, offset: u64, data: &mut [u8])
+    -> Result<usize, Fault>;
 
     /// Writes at an offset. The offset is at most the size of the file.
     ///

@@ -101,7 +101,11 @@ mod tests {
         document.renew_page(1);
         let whole = document.bytes(0, 10_000);
         for (offset, bytes) in [(0, 1), (3, 2), (7, 9), (4090, 20), (5, 9_000), (8190, 1)] {
-            assert_eq!(document.bytes(offset, bytes), whole[offset as usize..][..bytes], "{offset}");
+            assert_eq!(
+                document.bytes(offset, bytes),
+                whole[offset as usize..][..bytes],
+                "{offset}"
+            );
         }
     }
 

@@ -54,7 +54,11 @@ impl fmt::Display for BenchError {
                 write!(f, "a size of {asked} is too small for a volume; expected {least} at least")
             }
             BenchError::EraseBlock { asked_bytes, sizes } => {
-                write!(f, "an erase block of {}; expected one of {sizes}", format_size(u64::from(*asked_bytes)))
+                write!(
+                    f,
+                    "an erase block of {}; expected one of {sizes}",
+                    format_size(u64::from(*asked_bytes))
+                )
             }
             BenchError::Volume(fault) => fault.fmt(f),
         }
@@ -78,7 +82,9 @@ impl From<Fault> for BenchError {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::NoRoom(reason) | Fault::Cannot(reason) | Fault::Failed(reason) => f.write_str(reason),
+            Fault::NoRoom(reason) | Fault::Cannot(reason) | Fault::Failed(reason) => {
+                f.write_str(reason)
+            }
         }
     }
 }
@@ -88,6 +94,9 @@ impl std::error::Error for Fault {}
 impl Fault {
     /// Returns the fault of read bytes that differ from the written bytes.
     pub(super) fn wrong(path: &str, offset: u64) -> Fault {
-        Fault::Failed(format!("{path}, from {} on: the bytes read are not those written", format_count(offset)))
+        Fault::Failed(format!(
+            "{path}, from {} on: the bytes read are not those written",
+            format_count(offset)
+        ))
     }
 }

@@ -23,7 +23,13 @@ pub struct Gauge {
 
 impl Default for Gauge {
     fn default() -> Gauge {
-        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0), broken: None, refused: 0 }
+        Gauge {
+            steps_ns: Vec::new(),
+            spent: Counters::default(),
+            bound_ns: Some(0),
+            broken: None,
+            refused: 0,
+        }
     }
 }
 
@@ -96,7 +102,8 @@ impl Gauge {
 /// Records a call that took longer than its bound, if it is the first.
 fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Option<u64>) {
     if let Some(bound_ns) = bound_ns.filter(|&bound_ns| observed_ns > bound_ns) {
-        let (observed, bound) = (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
+        let (observed, bound) =
+            (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
         broken.get_or_insert_with(|| format!("{call} took {observed}, promised was {bound}"));
     }
 }
@@ -110,7 +117,12 @@ pub struct Step<'v, V> {
 
 impl<V: Volume> Step<'_, V> {
     /// Makes a call and holds it to a bound.
-    fn call<T>(&mut self, name: &str, bound_ns: Option<u64>, act: impl FnOnce(&mut V) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn call<T>(
+        &mut self,
+        name: &str,
+        bound_ns: Option<u64>,
+        act: impl FnOnce(&mut V) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         let before = self.volume.counters();
         let value = act(self.volume)?;
         hold(self.broken, name, self.volume.counters().since(&before).time_ns, bound_ns);
@@ -131,7 +143,12 @@ impl<V: Volume> Step<'_, V> {
     }
 
     /// [`Volume::read`].
-    pub fn read(&mut self, file: &mut V::File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+    pub fn read(
+        &mut self,
+        file: &mut V::File,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Fault> {
         let bound = self.volume.bound_ns(&Operation::Read(data.len()));
         self.call("read", bound, |volume| volume.read(file, offset, data))
     }

@@ -45,7 +45,10 @@ impl Add for Limit {
     type Output = Limit;
 
     fn add(self, other: Limit) -> Limit {
-        Limit { transfer_ns: self.transfer_ns + other.transfer_ns, erase_ns: self.erase_ns + other.erase_ns }
+        Limit {
+            transfer_ns: self.transfer_ns + other.transfer_ns,
+            erase_ns: self.erase_ns + other.erase_ns,
+        }
     }
 }
 
@@ -76,7 +79,8 @@ impl Medium {
                     programmed += timing.program_ns(rest + TAG_BYTES);
                 }
                 let pages = bytes.div_ceil(page).max(1) as f64;
-                let erase_ns = pages * timing.erase_ns() as f64 / f64::from(geometry.pages_per_block);
+                let erase_ns =
+                    pages * timing.erase_ns() as f64 / f64::from(geometry.pages_per_block);
                 Limit { transfer_ns: programmed as f64, erase_ns }
             }
             Medium::Nor { block_bytes, timing, .. } => {
@@ -121,8 +125,12 @@ impl Medium {
     /// for the file, each with its tag.
     pub fn find_ns(&self) -> f64 {
         let page_ns = match self {
-            Medium::Nand { geometry, timing, .. } => timing.read_ns(geometry.page_bytes as usize + TAG_BYTES),
-            Medium::Nor { timing, .. } => timing.read_ns(timing.program_page_bytes as usize) + timing.read_ns(NOR_TAG_BYTES),
+            Medium::Nand { geometry, timing, .. } => {
+                timing.read_ns(geometry.page_bytes as usize + TAG_BYTES)
+            }
+            Medium::Nor { timing, .. } => {
+                timing.read_ns(timing.program_page_bytes as usize) + timing.read_ns(NOR_TAG_BYTES)
+            }
         };
         2.0 * page_ns as f64
     }
@@ -143,7 +151,8 @@ mod tests {
     use steadyfs_sim::Profile;
 
     fn medium(device: &str, size_bytes: Option<u64>) -> Medium {
-        Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, ..Part::default() }).unwrap()
+        Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, ..Part::default() })
+            .unwrap()
     }
 
     /// Returns true if two numbers agree to half a percent.
@@ -159,10 +168,20 @@ mod tests {
         let rate = |bytes: u64, ns: f64| bytes as f64 * 1e6 / ns;
         let write_ns = |bytes| nor.write(bytes).ns(f64::INFINITY);
         assert!(near(rate(100_000, write_ns(100_000)), 72.8), "kB/s, with erases");
-        assert!(near(rate(100_000, nor.write(100_000).erased().ns(f64::INFINITY)), 362.8), "kB/s, erased ahead");
-        assert!(near(rate(100_000, nor.write(100_000).ns(0.0)), 362.8), "kB/s, where nothing was erased");
+        assert!(
+            near(rate(100_000, nor.write(100_000).erased().ns(f64::INFINITY)), 362.8),
+            "kB/s, erased ahead"
+        );
+        assert!(
+            near(rate(100_000, nor.write(100_000).ns(0.0)), 362.8),
+            "kB/s, where nothing was erased"
+        );
         assert!(near(write_ns(64), 1_094_100.0) && near(write_ns(16), 422_000.0));
-        assert!(near(write_ns(200), 3.0e6) && near(write_ns(216), 3.22e6) && near(write_ns(116), 1.82e6));
+        assert!(
+            near(write_ns(200), 3.0e6)
+                && near(write_ns(216), 3.22e6)
+                && near(write_ns(116), 1.82e6)
+        );
         assert!(near(write_ns(8), 0.31e6) && near(nor.find_ns(), 11_840.0));
         assert!(near(256e3 / nor.read_ns(256), 48.2) && near(4096e3 / nor.read_ns(4096), 51.7));
         assert!(nor.read_ns(1) < 25.0, "a program page that is read once serves 256 calls");
@@ -174,8 +193,14 @@ mod tests {
         let nand = medium("mt29f1g01abafd", None);
         let all = f64::INFINITY;
         assert!(near(nand.write(4096).ns(all), 2.0 * (251_701.0 + 31_258.0)));
-        assert!(near(nand.write(64).ns(all), 221_866.0 + 31_258.0), "a commit takes a page, and sends what it has");
-        assert!(near(nand.copy([10_000_000].into_iter()).ns(all), 4883.0 * 251_701.0 + 77.0 * 2_000_482.0));
+        assert!(
+            near(nand.write(64).ns(all), 221_866.0 + 31_258.0),
+            "a commit takes a page, and sends what it has"
+        );
+        assert!(near(
+            nand.copy([10_000_000].into_iter()).ns(all),
+            4883.0 * 251_701.0 + 77.0 * 2_000_482.0
+        ));
         assert!(near(nand.read_ns(4096), 155_402.0) && near(nand.read_ns(256), 9_713.0));
     }
 }

@@ -63,7 +63,12 @@ impl Plain {
 
 /// Splits a range of bytes at the pages of NAND: page, offset in the page, and place among the
 /// bytes.
-fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Iterator<Item = (u32, usize, Range<usize>)> {
+fn pieces(
+    geometry: Geometry,
+    block: u32,
+    offset: u32,
+    bytes: usize,
+) -> impl Iterator<Item = (u32, usize, Range<usize>)> {
     let Geometry { page_bytes, pages_per_block, .. } = geometry;
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -71,7 +76,11 @@ fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Ite
         let skip = at % page_bytes;
         let range = done..bytes.min(done + (page_bytes - skip) as usize);
         done = range.end;
-        (!range.is_empty()).then_some((block * pages_per_block + at / page_bytes, skip as usize, range))
+        (!range.is_empty()).then_some((
+            block * pages_per_block + at / page_bytes,
+            skip as usize,
+            range,
+        ))
     })
 }
 
@@ -82,9 +91,17 @@ fn copy_page(chip: &mut impl Flash, from: u32, to: u32) -> Result<(), Failure> {
 }
 
 /// Programs pages of NAND with empty tags.
-fn program_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+fn program_pages(
+    chip: &mut impl Flash,
+    block: u32,
+    offset: u32,
+    data: &[u8],
+) -> Result<(), Failure> {
     let Geometry { page_bytes, pages_per_block, .. } = chip.geometry();
-    assert!(offset.is_multiple_of(page_bytes), "a program at {offset}: pages have {page_bytes} bytes");
+    assert!(
+        offset.is_multiple_of(page_bytes),
+        "a program at {offset}: pages have {page_bytes} bytes"
+    );
     let first = block * pages_per_block + offset / page_bytes;
     let mut pages = (first..).zip(data.chunks(page_bytes as usize));
     pages.try_for_each(|(page, data)| chip.program(page, data, &[0xFF; TAG_BYTES]))
@@ -224,11 +241,15 @@ impl Medium {
     /// Runs a task with a function that makes erased chips of this kind.
     pub fn with_chips<T: OnChips>(&self, seed: u64, task: T) -> T::Output {
         match *self {
-            Medium::Nand { geometry, timing, on_chip_copy } => {
-                task.run(|| Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(on_chip_copy))
-            }
-            Medium::Nor { block_bytes, block_count, timing } => task
-                .run(|| NorPages::new(Nor::with_geometry(block_bytes, block_count, timing, seed), page_bytes_for(block_bytes))),
+            Medium::Nand { geometry, timing, on_chip_copy } => task.run(|| {
+                Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(on_chip_copy)
+            }),
+            Medium::Nor { block_bytes, block_count, timing } => task.run(|| {
+                NorPages::new(
+                    Nor::with_geometry(block_bytes, block_count, timing, seed),
+                    page_bytes_for(block_bytes),
+                )
+            }),
         }
     }
 }

@@ -40,7 +40,10 @@ impl Medium {
                 let whole = nand.geometry();
                 let block_bytes = whole.page_bytes * whole.pages_per_block;
                 let block_bytes = part.pick_block(&[block_bytes], block_bytes)?;
-                let block_count = part.blocks_of(block_bytes, u64::from(block_bytes) * u64::from(whole.block_count))?;
+                let block_count = part.blocks_of(
+                    block_bytes,
+                    u64::from(block_bytes) * u64::from(whole.block_count),
+                )?;
                 let (geometry, timing) = blocks::nand(nand, block_count, choice);
                 Ok(Medium::Nand { geometry, timing, on_chip_copy: nand.on_chip_copy })
             }
@@ -49,7 +52,8 @@ impl Medium {
                 let sector_bytes = part.pick_block(&sizes, usual_block(nor, part.size_bytes))?;
                 let sectors = part.blocks_of(sector_bytes, nor.size_bytes.into())?;
                 let blocks = blocks::nor(nor, sector_bytes, sectors, choice);
-                let (block_bytes, block_count, timing) = blocks.ok_or_else(|| no_such_block(sector_bytes, &sizes))?;
+                let (block_bytes, block_count, timing) =
+                    blocks.ok_or_else(|| no_such_block(sector_bytes, &sizes))?;
                 Ok(Medium::Nor { block_bytes, block_count, timing })
             }
         }
@@ -72,7 +76,10 @@ impl Medium {
         let (asked_bytes, block_bytes) = (self.size_bytes(), u64::from(self.block_bytes()));
         let blocks = (asked_bytes / block_bytes) as u32;
         match (blocks + 1..=blocks + BLOCKS_TRIED).find(|&count| !holds(blocks) && holds(count)) {
-            Some(least) => Err(BenchError::TooSmall { asked_bytes, least_bytes: u64::from(least) * block_bytes }),
+            Some(least) => Err(BenchError::TooSmall {
+                asked_bytes,
+                least_bytes: u64::from(least) * block_bytes,
+            }),
             None => Ok(self),
         }
     }
@@ -83,7 +90,11 @@ impl Medium {
 pub fn usual_block(nor: &NorProfile, size_bytes: Option<u64>) -> u32 {
     let blocks = size_bytes.unwrap_or(nor.size_bytes.into()) / u64::from(nor.default_erase_bytes);
     let smallest = nor.erases.iter().map(|erase| erase.bytes).min();
-    if blocks >= BLOCKS_MIN { nor.default_erase_bytes } else { smallest.unwrap_or(nor.default_erase_bytes) }
+    if blocks >= BLOCKS_MIN {
+        nor.default_erase_bytes
+    } else {
+        smallest.unwrap_or(nor.default_erase_bytes)
+    }
 }
 
 fn no_such_block(asked_bytes: u32, sizes: &[u32]) -> BenchError {
@@ -103,7 +114,10 @@ impl Part {
     /// Returns the number of blocks of the requested size.
     fn blocks_of(&self, block_bytes: u32, chip_bytes: u64) -> Result<u32, BenchError> {
         let asked_bytes = self.size_bytes.unwrap_or(chip_bytes);
-        if asked_bytes == 0 || asked_bytes > chip_bytes || !asked_bytes.is_multiple_of(block_bytes.into()) {
+        if asked_bytes == 0
+            || asked_bytes > chip_bytes
+            || !asked_bytes.is_multiple_of(block_bytes.into())
+        {
             return Err(BenchError::Size { asked_bytes, block_bytes, chip_bytes });
         }
         Ok((asked_bytes / u64::from(block_bytes)) as u32)
@@ -114,8 +128,15 @@ impl Part {
 mod tests {
     use super::*;
 
-    fn medium(device: &str, size_bytes: Option<u64>, erase_block_bytes: Option<u32>) -> Result<Medium, BenchError> {
-        Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, erase_block_bytes, ..Part::default() })
+    fn medium(
+        device: &str,
+        size_bytes: Option<u64>,
+        erase_block_bytes: Option<u32>,
+    ) -> Result<Medium, BenchError> {
+        Medium::of(
+            &Profile::named(device).unwrap(),
+            &Part { size_bytes, erase_block_bytes, ..Part::default() },
+        )
     }
 
     #[test]
@@ -132,10 +153,17 @@ mod tests {
     fn sizes_that_the_chip_does_not_have_are_refused_with_those_it_has() {
         let error = medium("w25q128jv", None, Some(8192)).unwrap_err().to_string();
         assert!(error.contains("4 KiB, 64 KiB"), "{error}");
-        let error = medium("mt29f1g01abafd", Some(1 << 20), None).unwrap().with_volume().unwrap_err().to_string();
+        let error = medium("mt29f1g01abafd", Some(1 << 20), None)
+            .unwrap()
+            .with_volume()
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "a size of 1 MiB is too small for a volume; expected 3.5 MiB at least");
         assert!(medium("mt29f1g01abafd", Some(7 << 19), None).unwrap().with_volume().is_ok());
         assert!(matches!(medium("w25q128jv", Some(32 << 20), None), Err(BenchError::Size { .. })));
-        assert!(matches!(medium("mt29f1g01abafd", Some(1 << 16), None), Err(BenchError::Size { .. })));
+        assert!(matches!(
+            medium("mt29f1g01abafd", Some(1 << 16), None),
+            Err(BenchError::Size { .. })
+        ));
     }
 }

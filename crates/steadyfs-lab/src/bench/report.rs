@@ -123,7 +123,8 @@ impl Wear {
 impl Report {
     /// Returns the failures, as `case: reason`.
     pub fn failures(&self) -> Vec<String> {
-        let reason = |row: &Row| row.failed.as_ref().map(|reason| format!("{}: {reason}", row.case));
+        let reason =
+            |row: &Row| row.failed.as_ref().map(|reason| format!("{}: {reason}", row.case));
         self.rows.iter().filter_map(reason).collect()
     }
 }
@@ -149,7 +150,10 @@ fn or_dash(text: Option<String>) -> String {
 impl Figures {
     fn cells(&self, case: &str) -> Vec<String> {
         let a_call = |count: u64| number(count as f64 / self.calls.max(1) as f64);
-        let limit_rate = self.bytes_per_s.zip(self.limit_us).map(|(rate, limit_us)| rate * self.mean_us / limit_us);
+        let limit_rate = self
+            .bytes_per_s
+            .zip(self.limit_us)
+            .map(|(rate, limit_us)| rate * self.mean_us / limit_us);
         let is_wear = case.starts_with("wear");
         vec![
             case.to_string(),
@@ -182,14 +186,22 @@ impl fmt::Display for Report {
         let lines = [
             ("System", self.system.clone()),
             ("Chip", format!("{chip}, {} timing", self.timing)),
-            ("Usable", format!("{} bytes, {}", format_count(self.usable_bytes), format_percent(share))),
+            (
+                "Usable",
+                format!("{} bytes, {}", format_count(self.usable_bytes), format_percent(share)),
+            ),
             ("RAM", format!("{} bytes", format_count(self.ram_bytes))),
             ("Seed", self.seed.to_string()),
         ];
         writeln!(f, "{}", facts(lines))?;
-        let head = ["Case", "mean", "p99", "max", "bound", "limit", "×", "rate", "limit", "reads", "programs", "erases", "wear"];
+        let head = [
+            "Case", "mean", "p99", "max", "bound", "limit", "×", "rate", "limit", "reads",
+            "programs", "erases", "wear",
+        ];
         let mut rows = vec![head.map(String::from).to_vec()];
-        rows.extend(self.rows.iter().filter_map(|row| row.figures.map(|figures| figures.cells(&row.case))));
+        rows.extend(
+            self.rows.iter().filter_map(|row| row.figures.map(|figures| figures.cells(&row.case))),
+        );
         let mut align = vec![Align::Left];
         align.resize(head.len(), Align::Right);
         writeln!(f, "{}", table(&rows, &align))?;
@@ -228,8 +240,14 @@ mod tests {
             data_wear: wear,
             limit_us: Some(640.0),
         };
-        let row = Row { case: "random-4096".into(), figures: Some(figures), skipped: None, failed: None };
-        let skipped = Row { case: "copy-10mb".into(), figures: None, skipped: Some("needs more".into()), failed: None };
+        let row =
+            Row { case: "random-4096".into(), figures: Some(figures), skipped: None, failed: None };
+        let skipped = Row {
+            case: "copy-10mb".into(),
+            figures: None,
+            skipped: Some("needs more".into()),
+            failed: None,
+        };
         Report {
             device: "mt29f1g01abafd".into(),
             system: "SteadyFS".into(),
@@ -248,7 +266,10 @@ mod tests {
         let value = serde_json::to_value(report()).unwrap();
         assert_eq!(value["rows"][0]["limit_us"], 640.0);
         assert_eq!(value["rows"][0]["wear"], serde_json::json!({"min": 1, "mean": 3.0, "max": 6}));
-        assert_eq!(value["rows"][1], serde_json::json!({"case": "copy-10mb", "skipped": "needs more"}));
+        assert_eq!(
+            value["rows"][1],
+            serde_json::json!({"case": "copy-10mb", "skipped": "needs more"})
+        );
         assert_eq!(serde_json::from_value::<Report>(value).unwrap(), report());
     }
 
@@ -256,9 +277,14 @@ mod tests {
     fn table_sets_means_beside_limits_and_says_what_was_not_measured() {
         let text = report().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 140), "{text}");
-        for part in
-            ["1.280 ms", "4.840 ms", "640 µs  2.00", "3.2 MB/s  6.4 MB/s", "2.50", "copy-10mb was not measured: needs more."]
-        {
+        for part in [
+            "1.280 ms",
+            "4.840 ms",
+            "640 µs  2.00",
+            "3.2 MB/s  6.4 MB/s",
+            "2.50",
+            "copy-10mb was not measured: needs more.",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -4,7 +4,9 @@ use super::cases::{Bench, Ground, Measured};
 use super::content::Document;
 use super::gauge::Gauge;
 use super::stage::age;
-use super::{BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear};
+use super::{
+    BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear,
+};
 use crate::workers::{into_inner, lock, side_by_side};
 use fastrand::Rng;
 use std::num::NonZero;
@@ -66,7 +68,8 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
                 lock(&rows).push((index, row));
             }
         };
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(cases.len().max(1));
+        let threads =
+            std::thread::available_parallelism().map_or(1, NonZero::get).min(cases.len().max(1));
         side_by_side(threads, work);
         let mut rows = into_inner(rows);
         rows.sort_by_key(|(index, _)| *index);
@@ -77,7 +80,8 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         self.tell(case, Some(0.0));
         let result = self.figures(case);
         self.tell(case, None);
-        let mut row = Row { case: case.name().to_string(), figures: None, skipped: None, failed: None };
+        let mut row =
+            Row { case: case.name().to_string(), figures: None, skipped: None, failed: None };
         match result {
             Ok((figures, broken)) => (row.figures, row.failed) = (Some(figures), broken),
             Err(Fault::NoRoom(reason) | Fault::Cannot(reason)) => row.skipped = Some(reason),
@@ -89,7 +93,12 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
     /// Measures a case. Returns its figures, and the message of a broken bound.
     fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
         let tick = |share| self.tell(case, Some(share));
-        let terms = Terms { medium: self.medium, files: self.options.files, seed: self.options.seed, patience_ns: u64::MAX };
+        let terms = Terms {
+            medium: self.medium,
+            files: self.options.files,
+            seed: self.options.seed,
+            patience_ns: u64::MAX,
+        };
         let mut contender = (self.make)();
         let prepared = prepare(&mut contender, case.ground())?;
         let (figures, gauge) = measure_case(contender, prepared, case, &terms, &tick)?;
@@ -105,7 +114,8 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
             None => done.finished += f64::from(case.weight()),
         }
         let total: f64 = self.options.cases.iter().map(|case| f64::from(case.weight())).sum();
-        let running: f64 = done.running.iter().map(|(case, share)| share * f64::from(case.weight())).sum();
+        let running: f64 =
+            done.running.iter().map(|(case, share)| share * f64::from(case.weight())).sum();
         (self.progress)((done.finished + running) / total.max(1.0), case.name());
     }
 }
@@ -153,7 +163,15 @@ pub fn measure_case<K: Contender>(
     tick: &dyn Fn(f64),
 ) -> Result<(Figures, Gauge), Fault> {
     let &Terms { medium, files, seed, patience_ns } = terms;
-    let mut bench = Bench { contender, documents: prepared.0, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
+    let mut bench = Bench {
+        contender,
+        documents: prepared.0,
+        medium,
+        files,
+        patience_ns,
+        rng: Rng::with_seed(seed),
+        tick,
+    };
     let measured = case.run(&mut bench)?;
     let (wear, data_wear) = wear_of(&mut bench.contender)?;
     // Data that is kept in memory need not be read, so such a case has no limit.
@@ -166,7 +184,11 @@ pub fn measure_case<K: Contender>(
 fn wear_of<K: Contender>(contender: &mut K) -> Result<(Wear, Wear), Fault> {
     let counts = contender.erase_counts();
     let volume = contender.mount()?;
-    let data: Vec<u32> = (0..).zip(&counts).filter(|(block, _)| volume.holds_data(*block)).map(|(_, &count)| count).collect();
+    let data: Vec<u32> = (0..)
+        .zip(&counts)
+        .filter(|(block, _)| volume.holds_data(*block))
+        .map(|(_, &count)| count)
+        .collect();
     Ok((Wear::of(&counts), Wear::of(&data)))
 }
 
@@ -183,7 +205,9 @@ fn figures_of(measured: &Measured, medium: &Medium, wear: Wear, data_wear: Wear)
         p99_us: stats.map_or(0.0, |stats| us(stats.p99_ns)),
         max_us: stats.map_or(0.0, |stats| us(stats.max_ns)),
         bound_us: gauge.bound_ns.map(us),
-        bytes_per_s: bytes.filter(|_| spent.time_ns > 0).map(|bytes| bytes as f64 * 1e9 / spent.time_ns as f64),
+        bytes_per_s: bytes
+            .filter(|_| spent.time_ns > 0)
+            .map(|bytes| bytes as f64 * 1e9 / spent.time_ns as f64),
         reads: spent.reads + spent.tag_reads,
         read_bytes: spent.bytes_read,
         programs: spent.programs + spent.copies,

@@ -17,7 +17,13 @@ pub const PIECE_BYTES: usize = 4096;
 ///
 /// # Errors
 /// [`Fault`].
-pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document, bytes: u64, piece: usize) -> Result<(), Fault> {
+pub fn put<V: Volume>(
+    gauge: &mut Gauge,
+    volume: &mut V,
+    document: &mut Document,
+    bytes: u64,
+    piece: usize,
+) -> Result<(), Fault> {
     let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Create))?;
     while document.size < bytes {
         let length = (bytes - document.size).min(piece as u64) as usize;
@@ -35,7 +41,12 @@ pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document
 ///
 /// # Errors
 /// [`Fault`].
-pub fn make<V: Volume>(volume: &mut V, path: impl Into<String>, bytes: u64, piece: usize) -> Result<Document, Fault> {
+pub fn make<V: Volume>(
+    volume: &mut V,
+    path: impl Into<String>,
+    bytes: u64,
+    piece: usize,
+) -> Result<Document, Fault> {
     let mut document = Document::new(path);
     let mut gauge = Gauge::default();
     put(&mut gauge, volume, &mut document, bytes, piece)?;
@@ -102,7 +113,10 @@ pub fn age<K: Contender>(contender: &mut K, keep: usize) -> Result<Vec<Document>
 ///
 /// # Errors
 /// [`Fault::Failed`] for a byte that differs from the written one.
-pub fn verify<'d, K: Contender>(contender: &mut K, documents: impl IntoIterator<Item = &'d Document>) -> Result<(), Fault> {
+pub fn verify<'d, K: Contender>(
+    contender: &mut K,
+    documents: impl IntoIterator<Item = &'d Document>,
+) -> Result<(), Fault> {
     let mut volume = contender.mount()?;
     for document in documents {
         compare(&mut volume, document)?;

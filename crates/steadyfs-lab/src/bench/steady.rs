@@ -5,7 +5,8 @@ use super::medium::BenchChip;
 use std::mem::size_of;
 use steadyfs::media::Flash;
 use steadyfs::{
-    Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, CallSequence, Usage,
+    Access, BlockState, Bound, Budget, Call, CallSequence, CommitOn, Config, Error, FileSystem,
+    MountError, OpenOptions, Usage,
 };
 use steadyfs_sim::Counters;
 
@@ -45,7 +46,11 @@ impl<C: BenchChip> Steady<C> {
     /// Adds a read cache of this many program pages.
     #[must_use]
     pub fn with_read_cache(self, pages: u32) -> Self {
-        let bytes = if pages > 0 { self.config.read_cache_bytes(&self.chip.geometry(), pages as usize) } else { 0 };
+        let bytes = if pages > 0 {
+            self.config.read_cache_bytes(&self.chip.geometry(), pages as usize)
+        } else {
+            0
+        };
         Self { read_cache: vec![0; bytes], ..self }
     }
 
@@ -70,7 +75,12 @@ impl<C: BenchChip> Contender for Steady<C> {
 
     fn format(&mut self) -> Result<(), Fault> {
         if self.erases {
-            FileSystem::format_erased(&mut self.chip, &self.config, &mut self.memory, &mut |_, _| {})?;
+            FileSystem::format_erased(
+                &mut self.chip,
+                &self.config,
+                &mut self.memory,
+                &mut |_, _| {},
+            )?;
         } else {
             FileSystem::format(&mut self.chip, &self.config, &mut self.memory)?;
         }
@@ -88,7 +98,8 @@ impl<C: BenchChip> Contender for Steady<C> {
     }
 
     fn ram_bytes(&self) -> u64 {
-        let structs = size_of::<FileSystem<'_, &mut C>>() - size_of::<&mut C>() + size_of::<steadyfs::File>();
+        let structs =
+            size_of::<FileSystem<'_, &mut C>>() - size_of::<&mut C>() + size_of::<steadyfs::File>();
         (self.memory.len() + self.cache.len() + self.read_cache.len() + structs) as u64
     }
 
@@ -129,7 +140,8 @@ impl<C: BenchChip> Mounted<'_, C> {
     /// Returns the bound of a write, which is a row of calls, one for each logical page.
     fn write_bound_ns(&self, file: &OpenFile, offset: u64, bytes: usize) -> u64 {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
-        let is_whole = offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);
+        let is_whole =
+            offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);
         let row = if file.durable && is_whole && offset + bytes as u64 <= file.size {
             CallSequence::Overwrites((bytes as u64 / logical_bytes) as u32)
         } else {
@@ -212,9 +224,15 @@ impl<C: BenchChip> Volume for Mounted<'_, C> {
 
     fn bound_ns(&self, operation: &Operation<'_, OpenFile>) -> Option<u64> {
         Some(match operation {
-            Operation::Open(Mode::Read | Mode::Write) | Operation::Stat => self.bound_of(Call::Open { depth: DEPTH }),
-            Operation::Open(Mode::Replace) => self.bound_of(Call::Open { depth: DEPTH }) + self.bound_of(Call::Truncate),
-            Operation::Open(Mode::Create | Mode::Durable) => self.bound_of(Call::Create { depth: DEPTH }),
+            Operation::Open(Mode::Read | Mode::Write) | Operation::Stat => {
+                self.bound_of(Call::Open { depth: DEPTH })
+            }
+            Operation::Open(Mode::Replace) => {
+                self.bound_of(Call::Open { depth: DEPTH }) + self.bound_of(Call::Truncate)
+            }
+            Operation::Open(Mode::Create | Mode::Durable) => {
+                self.bound_of(Call::Create { depth: DEPTH })
+            }
             Operation::Close => 0,
             Operation::Read(bytes) => self.bound_of(Call::Read(*bytes as u32)),
             Operation::Write { file, offset, bytes } => self.write_bound_ns(file, *offset, *bytes),

@@ -40,7 +40,15 @@ pub enum Codec {
 
 impl Codec {
     /// All codecs.
-    pub const ALL: [Codec; 7] = [Codec::Lz4, Codec::Lzo, Codec::Deflate, Codec::Zstd, Codec::Xz, Codec::Sha256, Codec::Crc32];
+    pub const ALL: [Codec; 7] = [
+        Codec::Lz4,
+        Codec::Lzo,
+        Codec::Deflate,
+        Codec::Zstd,
+        Codec::Xz,
+        Codec::Sha256,
+        Codec::Crc32,
+    ];
 
     /// Returns the name of the codec, as in `--cycles`.
     pub const fn name(self) -> &'static str {
@@ -75,7 +83,12 @@ impl FromStr for Cycles {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}`: expected NAME=CYCLES, as lz4=8; names: {}", Codec::ALL.map(Codec::name).join(", "));
+        let wrong = || {
+            format!(
+                "`{text}`: expected NAME=CYCLES, as lz4=8; names: {}",
+                Codec::ALL.map(Codec::name).join(", ")
+            )
+        };
         let (name, cycles) = text.split_once('=').ok_or_else(wrong)?;
         let codec = Codec::ALL.into_iter().find(|codec| codec.name() == name).ok_or_else(wrong)?;
         let per_byte: f64 = cycles.parse().map_err(|_| wrong())?;
@@ -97,12 +110,20 @@ pub struct Processor {
 impl Processor {
     /// Returns an ARM920T at 400 MHz, the processor of the board in Sharif's comparison.
     pub fn arm920t() -> Self {
-        Self { name: "ARM920T".into(), mhz: 400.0, cycles: [51.0, 75.0, 127.0, 72.0, 463.0, 35.0, 10.0] }
+        Self {
+            name: "ARM920T".into(),
+            mhz: 400.0,
+            cycles: [51.0, 75.0, 127.0, 72.0, 463.0, 35.0, 10.0],
+        }
     }
 
     /// Returns a Cortex-M7 at 480 MHz, as in microcontrollers with a QSPI bus.
     pub fn cortex_m7() -> Self {
-        Self { name: "Cortex-M7".into(), mhz: 480.0, cycles: [33.0, 60.0, 101.0, 57.0, 369.0, 20.0, 10.0] }
+        Self {
+            name: "Cortex-M7".into(),
+            mhz: 480.0,
+            cycles: [33.0, 60.0, 101.0, 57.0, 369.0, 20.0, 10.0],
+        }
     }
 
     /// Returns the processor beside a chip: for pages of at most 512 bytes, the processor of the
@@ -122,7 +143,10 @@ impl Processor {
 
     /// Returns the time of the work of all codecs, in nanoseconds.
     pub fn time_ns(&self, work: &Work) -> f64 {
-        let cycles: f64 = Codec::ALL.iter().map(|&codec| work.bytes(codec) as f64 * self.cycles[codec as usize]).sum();
+        let cycles: f64 = Codec::ALL
+            .iter()
+            .map(|&codec| work.bytes(codec) as f64 * self.cycles[codec as usize])
+            .sum();
         cycles / self.mhz * 1e3
     }
 }
@@ -144,7 +168,8 @@ impl Work {
 
     /// Returns the bytes that were decompressed, by any codec.
     pub fn decoded_bytes(&self) -> u64 {
-        let decoders = Codec::ALL.iter().filter(|codec| !matches!(codec, Codec::Sha256 | Codec::Crc32));
+        let decoders =
+            Codec::ALL.iter().filter(|codec| !matches!(codec, Codec::Sha256 | Codec::Crc32));
         decoders.map(|&codec| self.bytes(codec)).sum()
     }
 }

@@ -32,7 +32,9 @@ pub enum BootError {
     #[error("a hash tree cannot be made: the image {0}")]
     Verity(#[from] steadyfs_convert::verity::Error),
     /// A system read other bytes than the written ones.
-    #[error("{system}: `{path}` was read with another content than was written; expected the same bytes")]
+    #[error(
+        "{system}: `{path}` was read with another content than was written; expected the same bytes"
+    )]
     Differs {
         /// The system that read them.
         system: String,

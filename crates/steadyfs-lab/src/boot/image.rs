@@ -6,7 +6,10 @@ use super::{BootError, Codec, System};
 use std::cell::Cell;
 use std::collections::HashMap;
 use steadyfs::media::Flash;
-use steadyfs_rom::{Bound, Cached, Cramfs, Error, Install, OnNand, Source, Squash, Trusted, Verified, cramfs, squash};
+use steadyfs_rom::{
+    Bound, Cached, Cramfs, Error, Install, OnNand, Source, Squash, Trusted, Verified, cramfs,
+    squash,
+};
 
 /// Maximum number of bad blocks that the memory has room for.
 const BAD_BLOCKS_MAX: u32 = 100;
@@ -29,7 +32,12 @@ pub fn write<F: Flash>(chip: &mut F, image: &Image) -> Result<(), BootError> {
 }
 
 /// Mounts the image of a chip.
-pub fn visit<F: Flash>(chip: &mut F, system: System, image: &Image, visit: Visit<'_>) -> Result<Visited, BootError> {
+pub fn visit<F: Flash>(
+    chip: &mut F,
+    system: System,
+    image: &Image,
+    visit: Visit<'_>,
+) -> Result<Visited, BootError> {
     let mut memory = vec![0; OnNand::memory_bytes(&&mut *chip, BAD_BLOCKS_MAX)];
     let mut kept = vec![0; CACHE_BYTES];
     let ram_bytes = (memory.len() + kept.len()) as u64;
@@ -42,7 +50,8 @@ pub fn visit<F: Flash>(chip: &mut F, system: System, image: &Image, visit: Visit
             let lent = blocks.len() as u64;
             let source = Hashed { source, hashed: &hashed };
             let verified = Verified::open(source, Trusted::Root { hash, bytes }, &mut blocks)?;
-            let mut visited = visit_squash(Cached::new(verified, PIECE_BYTES, &mut kept), system, visit)?;
+            let mut visited =
+                visit_squash(Cached::new(verified, PIECE_BYTES, &mut kept), system, visit)?;
             visited.work.add(Codec::Sha256, hashed.get());
             visited.ram_bytes += lent;
             visited
@@ -77,13 +86,18 @@ impl<S: Source> Source for Hashed<'_, S> {
     }
 }
 
-fn visit_squash<S: Source>(mut source: S, system: System, visit: Visit<'_>) -> Result<Visited, BootError> {
+fn visit_squash<S: Source>(
+    mut source: S,
+    system: System,
+    visit: Visit<'_>,
+) -> Result<Visited, BootError> {
     let mut memory = vec![0; squash::Needs::of(&mut source)?.both];
     let ram_bytes = memory.len() as u64;
     let mut rom = Squash::mount(source, &mut memory)?;
     let root = rom.root()?;
     let knows_all = matches!(system, System::Squashfs(..));
-    let mut mounted = MountedSquash { rom, knows_all, known: HashMap::from([(String::new(), root)]) };
+    let mut mounted =
+        MountedSquash { rom, knows_all, known: HashMap::from([(String::new(), root)]) };
     visit(&mut mounted)?;
     let mut visited = Visited { ram_bytes, ..Visited::default() };
     if let Some(codec) = system.codec() {

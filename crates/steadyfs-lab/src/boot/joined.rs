@@ -5,7 +5,9 @@
 //! stay the same.
 
 use crate::blocks::join_nand;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs_sim::{Counters, Metered};
 
 /// A chip whose blocks are groups of blocks of another chip. One bad block makes its whole group
@@ -35,7 +37,8 @@ impl<F: Flash> Joined<F> {
 impl<F: Flash> Flash for Joined<F> {
     fn geometry(&self) -> Geometry {
         let chip = self.chip.geometry();
-        let (pages_per_block, block_count) = (chip.pages_per_block * self.blocks, chip.block_count / self.blocks);
+        let (pages_per_block, block_count) =
+            (chip.pages_per_block * self.blocks, chip.block_count / self.blocks);
         Geometry { pages_per_block, block_count, ..chip }
     }
 
@@ -44,7 +47,12 @@ impl<F: Flash> Flash for Joined<F> {
         Timing { erase_ns: timing.erase_ns * u64::from(self.blocks), ..timing }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.read(page, data, tag)
     }
 
@@ -56,7 +64,12 @@ impl<F: Flash> Flash for Joined<F> {
         self.chip.corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.program(page, data, tag)
     }
 
@@ -107,14 +120,19 @@ mod tests {
     fn small_blocks_are_joined_and_large_ones_stay() {
         assert_eq!(Joined::new(chip(64, 1024, 2048)).blocks(), 1);
         let joined = Joined::new(chip(32, 4096, 512));
-        assert!(joined.blocks() > 1 && Config::for_geometry(&joined.geometry()).check(&joined.geometry()).is_ok());
+        assert!(
+            joined.blocks() > 1
+                && Config::for_geometry(&joined.geometry()).check(&joined.geometry()).is_ok()
+        );
     }
 
     #[test]
     fn one_bad_block_makes_all_bad_that_are_joined() {
         let mut joined = Joined::new(chip(32, 4096, 512).with_bad_blocks_at(&[77]));
         let bad = 77 / joined.blocks();
-        let all: Vec<_> = (0..joined.geometry().block_count).filter(|&block| joined.is_bad(block).unwrap()).collect();
+        let all: Vec<_> = (0..joined.geometry().block_count)
+            .filter(|&block| joined.is_bad(block).unwrap())
+            .collect();
         assert_eq!(all, [bad]);
         joined.erase(0).unwrap();
         assert_eq!(joined.counters().erases, u64::from(joined.blocks()));

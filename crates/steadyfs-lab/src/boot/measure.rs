@@ -45,7 +45,11 @@ impl Content {
     /// least 4 KiB.
     fn large(&self) -> Vec<(&str, &[u8])> {
         let files = |least: usize| {
-            let file = move |(path, inode): &'_ (String, InodeIndex)| match &self.tree.inode(*inode).kind {
+            let file = move |(path, inode): &'_ (String, InodeIndex)| match &self
+                .tree
+                .inode(*inode)
+                .kind
+            {
                 Kind::File(content) if content.len() >= least => Some((path.clone(), *inode)),
                 _ => None,
             };
@@ -95,7 +99,8 @@ impl<'o> Written<'o> {
                 image.bytes.len() as u64
             }
             None => {
-                let packing = system.codec().map(|codec| volume::packing(codec, options.block_bytes));
+                let packing =
+                    system.codec().map(|codec| volume::packing(codec, options.block_bytes));
                 volume::write(&mut Joined::new(&mut chip), packing, &content.tree, &content.order)?
             }
         };
@@ -119,7 +124,8 @@ impl<'o> Written<'o> {
     pub fn load(&mut self, processor: &Processor, content: &Content) -> Result<Row, BootError> {
         let (mount, _) = self.visit(&mut |_| Ok(()))?;
         let system = self.system;
-        let (all, visited) = self.visit(&mut |rootfs| load(rootfs, system, &content.tree, &content.order))?;
+        let (all, visited) =
+            self.visit(&mut |rootfs| load(rootfs, system, &content.tree, &content.order))?;
         let decode_ns = processor.time_ns(&visited.work);
         Ok(Row {
             system: system.to_string(),
@@ -138,7 +144,12 @@ impl<'o> Written<'o> {
     }
 
     /// Reads at random places of large files.
-    pub fn read(&mut self, processor: &Processor, options: &Options, content: &Content) -> Result<RandomRow, BootError> {
+    pub fn read(
+        &mut self,
+        processor: &Processor,
+        options: &Options,
+        content: &Content,
+    ) -> Result<RandomRow, BootError> {
         let system = self.system;
         let large = content.large();
         let mut random = fastrand::Rng::with_seed(options.seed);
@@ -147,7 +158,9 @@ impl<'o> Written<'o> {
             (path, content, random.usize(..=content.len() - READ_BYTES))
         };
         let places: Vec<_> = (0..options.reads).map(|_| place()).collect();
-        let enter = |rootfs: &mut dyn Rootfs| places.iter().try_for_each(|(path, _, _)| see_above(rootfs, path));
+        let enter = |rootfs: &mut dyn Rootfs| {
+            places.iter().try_for_each(|(path, _, _)| see_above(rootfs, path))
+        };
         let (opened, idle) = self.visit(&mut |rootfs| {
             enter(rootfs)?;
             places.iter().try_for_each(|(path, _, _)| rootfs.open(path))
@@ -164,14 +177,22 @@ impl<'o> Written<'o> {
             })
         })?;
         let reads = f64::from(options.reads.max(1));
-        let more = |of: &dyn Fn(&Work) -> u64| of(&visited.work).saturating_sub(of(&idle.work)) as f64 / reads;
+        let more = |of: &dyn Fn(&Work) -> u64| {
+            of(&visited.work).saturating_sub(of(&idle.work)) as f64 / reads
+        };
         Ok(RandomRow {
             system: system.to_string(),
             block_bytes: system.block_bytes(self.block_bytes),
-            pages_per_kib: all.reads.saturating_sub(opened.reads) as f64 / reads / (READ_BYTES as f64 / 1024.0),
-            bytes_per_byte: all.bytes_read.saturating_sub(opened.bytes_read) as f64 / reads / READ_BYTES as f64,
+            pages_per_kib: all.reads.saturating_sub(opened.reads) as f64
+                / reads
+                / (READ_BYTES as f64 / 1024.0),
+            bytes_per_byte: all.bytes_read.saturating_sub(opened.bytes_read) as f64
+                / reads
+                / READ_BYTES as f64,
             read_us: all.time_ns.saturating_sub(opened.time_ns) as f64 / reads / 1e3,
-            decode_us: (processor.time_ns(&visited.work) - processor.time_ns(&idle.work)).max(0.0) / reads / 1e3,
+            decode_us: (processor.time_ns(&visited.work) - processor.time_ns(&idle.work)).max(0.0)
+                / reads
+                / 1e3,
             decoded_bytes: more(&Work::decoded_bytes),
         })
     }
@@ -184,7 +205,11 @@ fn see_above(rootfs: &mut dyn Rootfs, path: &str) -> Result<(), BootError> {
 }
 
 /// Copies text into one file of an empty volume.
-pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Result<CopyRow, BootError> {
+pub fn copy(
+    profile: &Profile,
+    options: &Options,
+    codec: Option<Codec>,
+) -> Result<CopyRow, BootError> {
     let mut chip = Joined::new(chip(profile, options));
     let text = made_tree::text(options.seed, options.copy_bytes);
     let geometry = chip.geometry();
@@ -207,13 +232,16 @@ pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Resul
     let us = |later: &Counters, earlier: &Counters| (later.time_ns - earlier.time_ns) as f64 / 1e3;
     let all = ended.since(&start);
     Ok(CopyRow {
-        system: codec.map_or("SteadyFS, plain".to_string(), |codec| format!("SteadyFS, file by {codec}")),
+        system: codec
+            .map_or("SteadyFS, plain".to_string(), |codec| format!("SteadyFS, file by {codec}")),
         mount_us: us(&mounted, &start),
         copy_us: us(&copied, &mounted),
         unmount_us: us(&ended, &copied),
         total_us: us(&ended, &start),
         programs: all.programs + all.copies,
         erases: all.erases,
-        ram_bytes: ram_bytes + packing.map_or(0, |packing| packing.shape(text.len() as u64).write_bytes_max() as u64),
+        ram_bytes: ram_bytes
+            + packing
+                .map_or(0, |packing| packing.shape(text.len() as u64).write_bytes_max() as u64),
     })
 }

@@ -36,7 +36,12 @@ pub fn parts(path: &str) -> (&str, &str) {
 }
 
 /// Loads everything in order, and compares it with the tree.
-pub fn load(rootfs: &mut dyn Rootfs, system: System, tree: &Tree, order: &[(String, InodeIndex)]) -> Result<(), BootError> {
+pub fn load(
+    rootfs: &mut dyn Rootfs,
+    system: System,
+    tree: &Tree,
+    order: &[(String, InodeIndex)],
+) -> Result<(), BootError> {
     let mut room = Vec::new();
     for (path, inode) in order {
         let (expected, count) = match &tree.inode(*inode).kind {

@@ -78,7 +78,9 @@ impl System {
     pub const fn codec(self) -> Option<Codec> {
         match self {
             System::Plain => None,
-            System::Packed(codec) | System::ReadOnly(codec) | System::Squashfs(codec, _) => Some(codec),
+            System::Packed(codec) | System::ReadOnly(codec) | System::Squashfs(codec, _) => {
+                Some(codec)
+            }
             System::Verified => Some(Codec::Lz4),
             System::Cramfs => Some(Codec::Deflate),
         }

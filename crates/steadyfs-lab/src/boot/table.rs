@@ -128,8 +128,17 @@ fn block(bytes: u32) -> String {
 impl Row {
     fn cells(&self) -> Vec<String> {
         let times = [self.mount_us, self.load_us, self.decode_us, self.total_us].map(us);
-        let rest = [mb(self.decoded_bytes), mb(self.stored_bytes), format_count(self.page_reads), format_size(self.ram_bytes)];
-        [self.system.clone(), block(self.block_bytes)].into_iter().chain(times).chain(rest).collect()
+        let rest = [
+            mb(self.decoded_bytes),
+            mb(self.stored_bytes),
+            format_count(self.page_reads),
+            format_size(self.ram_bytes),
+        ];
+        [self.system.clone(), block(self.block_bytes)]
+            .into_iter()
+            .chain(times)
+            .chain(rest)
+            .collect()
     }
 }
 
@@ -137,15 +146,28 @@ impl CopyRow {
     fn cells(&self) -> Vec<String> {
         let times = [self.mount_us, self.copy_us, self.unmount_us, self.total_us].map(us);
         let counts = [self.programs, self.erases].map(format_count);
-        [self.system.clone()].into_iter().chain(times).chain(counts).chain([format_size(self.ram_bytes)]).collect()
+        [self.system.clone()]
+            .into_iter()
+            .chain(times)
+            .chain(counts)
+            .chain([format_size(self.ram_bytes)])
+            .collect()
     }
 }
 
 impl RandomRow {
     fn cells(&self) -> Vec<String> {
-        let figures = [format!("{:.2}", self.pages_per_kib), format!("{:.2}", self.bytes_per_byte), us(self.read_us)];
+        let figures = [
+            format!("{:.2}", self.pages_per_kib),
+            format!("{:.2}", self.bytes_per_byte),
+            us(self.read_us),
+        ];
         let decoded = [format_size(self.decoded_bytes as u64), us(self.decode_us)];
-        [self.system.clone(), block(self.block_bytes)].into_iter().chain(figures).chain(decoded).collect()
+        [self.system.clone(), block(self.block_bytes)]
+            .into_iter()
+            .chain(figures)
+            .chain(decoded)
+            .collect()
     }
 }
 
@@ -185,35 +207,63 @@ impl DeviceRows {
         let seconds = |s: f64| us(s * 1e6);
         let row = |(at, &(name, mount, load)): (usize, &(&str, f64, Option<f64>))| {
             let both = load.map_or("–".into(), |load| seconds(mount + load));
-            vec![name.to_string(), seconds(mount), load.map_or("–".into(), seconds), both, seconds(GUEST[at].1)]
+            vec![
+                name.to_string(),
+                seconds(mount),
+                load.map_or("–".into(), seconds),
+                both,
+                seconds(GUEST[at].1),
+            ]
         };
         let head = ["Elsewhere", "board: mount", "load", "total", "guest: mount"];
         lay_out(&head, DOCUMENT.iter().enumerate().map(row))
     }
 
     fn copies(&self, bytes: u64) -> String {
-        let guest = COPIED.iter().filter(|_| self.is_published()).map(|&(name, times, programs, erases)| {
-            let total: f64 = times.iter().sum();
-            let times = times.into_iter().chain([total]).map(|s| us(s * 1e6));
-            let counts = [programs, erases].map(format_count);
-            [format!("{name}, guest")].into_iter().chain(times).chain(counts).chain(["–".into()]).collect::<Vec<_>>()
-        });
+        let guest = COPIED.iter().filter(|_| self.is_published()).map(
+            |&(name, times, programs, erases)| {
+                let total: f64 = times.iter().sum();
+                let times = times.into_iter().chain([total]).map(|s| us(s * 1e6));
+                let counts = [programs, erases].map(format_count);
+                [format!("{name}, guest")]
+                    .into_iter()
+                    .chain(times)
+                    .chain(counts)
+                    .chain(["–".into()])
+                    .collect::<Vec<_>>()
+            },
+        );
         let title = format!("{} MB of text", mb(bytes));
-        let head = [title.as_str(), "mount", "copy", "unmount", "total", "programs", "erases", "RAM lent"];
+        let head =
+            [title.as_str(), "mount", "copy", "unmount", "total", "programs", "erases", "RAM lent"];
         lay_out(&head, self.copies.iter().map(CopyRow::cells).chain(guest))
     }
 
     fn reads(&self) -> String {
-        let head = ["4 KiB at random", "block", "pages per KiB", "bytes per byte", "flash", "decoded", "decode"];
+        let head = [
+            "4 KiB at random",
+            "block",
+            "pages per KiB",
+            "bytes per byte",
+            "flash",
+            "decoded",
+            "decode",
+        ];
         lay_out(&head, self.random.iter().map(RandomRow::cells))
     }
 
     fn cycles(&self) -> String {
-        let cycles: Vec<_> =
-            Codec::ALL.iter().map(|&codec| format!("{codec} {}", self.processor.cycles[codec as usize])).collect();
+        let cycles: Vec<_> = Codec::ALL
+            .iter()
+            .map(|&codec| format!("{codec} {}", self.processor.cycles[codec as usize]))
+            .collect();
         let processor = &self.processor;
-        let decode =
-            format!("Decode: {} at {} MHz; cycles a byte, uncertain: {}.", processor.name, processor.mhz, cycles.join(", "));
+        let decode = format!(
+            "Decode: {} at {} MHz; cycles a byte, uncertain: {}.",
+            processor.name,
+            processor.mhz,
+            cycles.join(", ")
+        );
         match self.joined_blocks {
             1 => decode,
             count => format!(
@@ -226,7 +276,12 @@ impl DeviceRows {
 impl fmt::Display for Boot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = format_count(self.files);
-        writeln!(f, "A root file system of {files} files, {} MB; {} bad blocks\n", mb(self.file_bytes), self.bad_blocks)?;
+        writeln!(
+            f,
+            "A root file system of {files} files, {} MB; {} bad blocks\n",
+            mb(self.file_bytes),
+            self.bad_blocks
+        )?;
         for device in &self.devices {
             writeln!(f, "{}\n{}\n\n{}", device.device, device.cycles(), device.loads())?;
             if device.is_published() {

@@ -43,7 +43,9 @@ pub fn write<F: Flash>(
         match &tree.inode(*inode).kind {
             Kind::Directory(_) => drop(fs.create_dir(path)?),
             Kind::File(content) => write_file(&mut fs, path, content, packing)?,
-            Kind::Symlink(target) => drop(fs.create_symlink(path, &String::from_utf8_lossy(target))?),
+            Kind::Symlink(target) => {
+                drop(fs.create_symlink(path, &String::from_utf8_lossy(target))?)
+            }
             _ => {}
         }
     }
@@ -78,20 +80,36 @@ pub fn write_file<F: Flash>(
 }
 
 /// Mounts the volume of a chip to read it.
-pub fn visit<F: Flash + Metered>(chip: &mut F, packing: Option<(Codec, u32)>, visit: Visit<'_>) -> Result<Visited, BootError> {
+pub fn visit<F: Flash + Metered>(
+    chip: &mut F,
+    packing: Option<(Codec, u32)>,
+    visit: Visit<'_>,
+) -> Result<Visited, BootError> {
     let mut memory = memory(chip);
     let mut room = packing.map_or(Vec::new(), |(codec, chunk_bytes)| {
         vec![0; super::volume::packing(codec, chunk_bytes).shape(u64::MAX >> 1).read_bytes()]
     });
     let config = Config::for_geometry(&chip.geometry());
-    let mut kept = vec![0; config.read_cache_bytes(&chip.geometry(), CACHE_BYTES / chip.geometry().page_bytes as usize)];
+    let mut kept = vec![
+        0;
+        config.read_cache_bytes(
+            &chip.geometry(),
+            CACHE_BYTES / chip.geometry().page_bytes as usize
+        )
+    ];
     let ram_bytes = (memory.len() + room.len() + kept.len()) as u64;
     let start = chip.counters();
     let mut fs = FileSystem::mount(&mut *chip, Access::ReadOnly, &mut memory)?;
     fs.lend_read_cache(&mut kept);
     let root = fs.stat("/")?.inode;
     let codec = packing.map(|(codec, _)| codec);
-    let mut mounted = Mounted { fs, codec, room: &mut room, known: HashMap::from([(String::new(), root)]), decoded: 0 };
+    let mut mounted = Mounted {
+        fs,
+        codec,
+        room: &mut room,
+        known: HashMap::from([(String::new(), root)]),
+        decoded: 0,
+    };
     visit(&mut mounted)?;
     let Mounted { fs, decoded, .. } = mounted;
     let checked = fs.flash().counters().since(&start).bytes_read;
@@ -126,7 +144,13 @@ impl<F: Flash> Mounted<'_, F> {
     }
 
     /// Reads from a file with compressed content.
-    fn read_packed(&mut self, inode: InodeNumber, shape: Shape, offset: u64, data: &mut [u8]) -> Result<usize, BootError> {
+    fn read_packed(
+        &mut self,
+        inode: InodeNumber,
+        shape: Shape,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, BootError> {
         let mut file = PackedFile::open_inode(&mut self.fs, inode, false, &mut *self.room)?;
         let mut spy = Spy {
             volume: &mut self.fs,
@@ -167,7 +191,8 @@ impl<F: Flash> Rootfs for Mounted<'_, F> {
 
     fn read(&mut self, path: &str, offset: u64, data: &mut [u8]) -> Result<usize, BootError> {
         let mut file = self.open_file(path)?;
-        let shape = if self.codec.is_some() { Shape::of(&mut self.fs, file.inode())? } else { None };
+        let shape =
+            if self.codec.is_some() { Shape::of(&mut self.fs, file.inode())? } else { None };
         let count = match shape {
             None => self.fs.read(&mut file, offset, data)?,
             Some(shape) => self.read_packed(file.inode(), shape, offset, data)?,
@@ -192,7 +217,12 @@ struct Spy<'s, V> {
 }
 
 impl<V: steadyfs_compress::Volume> steadyfs_compress::Volume for Spy<'_, V> {
-    fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, steadyfs::Error> {
+    fn read(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, steadyfs::Error> {
         let count = self.volume.read(file, offset, data)?;
         if let Some((_, content)) = self.stored.take_if(|(stored, _)| *stored == data.len()) {
             self.decoded += content;
@@ -200,9 +230,12 @@ impl<V: steadyfs_compress::Volume> steadyfs_compress::Volume for Spy<'_, V> {
             if offset == 0 {
                 self.size = u64::from_le_bytes(*bytes);
             } else {
-                let content = (self.shape.chunk_bytes() as u64).min(self.size.saturating_sub(self.chunk_at));
+                let content =
+                    (self.shape.chunk_bytes() as u64).min(self.size.saturating_sub(self.chunk_at));
                 self.chunk_at += content;
-                if let Ok(Some(Entry { form: Form::Compressed { stored, .. }, .. })) = Entry::parse(bytes, &self.shape) {
+                if let Ok(Some(Entry { form: Form::Compressed { stored, .. }, .. })) =
+                    Entry::parse(bytes, &self.shape)
+                {
                     self.stored = Some((stored, content));
                 }
             }
@@ -210,7 +243,12 @@ impl<V: steadyfs_compress::Volume> steadyfs_compress::Volume for Spy<'_, V> {
         Ok(count)
     }
 
-    fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, steadyfs::Error> {
+    fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, steadyfs::Error> {
         self.volume.attribute(inode, key, value)
     }
 }

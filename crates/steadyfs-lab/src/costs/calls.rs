@@ -6,7 +6,10 @@ use super::{CallCost, CostsError, Options};
 use crate::evaluate::device::OnChip;
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Bound, Budget, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
+use steadyfs::{
+    Access, Bound, Budget, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions,
+    ROOT, Usage,
+};
 use steadyfs_sim::{Metered, Trace};
 
 /// Idle time between two truncates of a file, in nanoseconds. It is not measured.
@@ -85,7 +88,8 @@ fn measure<C: Flash + Metered>(
     if needed > files_max {
         return Err(CostsError::TooManyFiles { needed, files_max });
     }
-    let mut bench = Bench { fs, promise, progress, rng: Rng::with_seed(options.seed), files, rows: Vec::new() };
+    let mut bench =
+        Bench { fs, promise, progress, rng: Rng::with_seed(options.seed), files, rows: Vec::new() };
     bench.names()?;
     let usage = bench.data()?;
     bench.removals()?;
@@ -147,12 +151,15 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
     fn names(&mut self) -> Result<(), CostsError> {
         let many = self.make_dir("many")?;
         let few = self.make_dir("few")?;
-        self.steps(CREATE, |step, fs, index| create_small(step, fs, (many, &file_name(index)), index))?;
+        self.steps(CREATE, |step, fs, index| {
+            create_small(step, fs, (many, &file_name(index)), index)
+        })?;
         self.open_and_open_again(many)?;
         let order = self.order();
         self.steps(STAT, |step, fs, index| {
             let name = file_name(order[index as usize]);
-            let stat = step.call(fs, Call::Open { depth: 1 }, |fs| fs.stat((many, name.as_str())))?;
+            let stat =
+                step.call(fs, Call::Open { depth: 1 }, |fs| fs.stat((many, name.as_str())))?;
             require(stat.size == SMALL_BYTES as u64, STAT)
         })?;
         let mut cursor = Cursor::default();
@@ -191,7 +198,10 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
             let mut step = Step::new("between the steps", self.promise);
             create_small(&mut step, &mut self.fs, (directory, &turn_name(index, 0)), index)?;
             let name = turn_name(index, 0);
-            inodes.push(self.unmeasured(Call::Open { depth: 1 }, |fs| fs.stat((directory, name.as_str())))?.inode);
+            inodes.push(
+                self.unmeasured(Call::Open { depth: 1 }, |fs| fs.stat((directory, name.as_str())))?
+                    .inode,
+            );
         }
         self.steps(RENAME_FEW, |step, fs, index| {
             let (number, turn) = (index % FEW, index / FEW);
@@ -213,11 +223,18 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.steps(APPEND_RECORD, |step, fs, _| write(step, fs, &mut log, None, &record))?;
         self.unmeasured(Call::Sync, |fs| fs.close(log))?;
         self.grow_and_cut()?;
-        let large_bytes = LARGE_BYTES.min(self.fs.usage().usable_bytes / 8) / PAGE_BYTES as u64 * PAGE_BYTES as u64;
+        let large_bytes = LARGE_BYTES.min(self.fs.usage().usable_bytes / 8) / PAGE_BYTES as u64
+            * PAGE_BYTES as u64;
         let mut large = self.create(OpenOptions::DURABLE, "large")?;
         let page = [0xC3; PAGE_BYTES];
         for _ in 0..large_bytes / PAGE_BYTES as u64 {
-            write(&mut Step::new("between the steps", self.promise), &mut self.fs, &mut large, None, &page)?;
+            write(
+                &mut Step::new("between the steps", self.promise),
+                &mut self.fs,
+                &mut large,
+                None,
+                &page,
+            )?;
         }
         let places = large_bytes / PAGE_BYTES as u64;
         let mut rng = self.rng.fork();
@@ -229,7 +246,9 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.steps(READ, |step, fs, _| {
             let mut read = [0; PAGE_BYTES];
             let offset = rng.u64(..places) * PAGE_BYTES as u64;
-            step.call(fs, Call::Read(PAGE_BYTES as u32), |fs| fs.read(&mut large, offset, &mut read))?;
+            step.call(fs, Call::Read(PAGE_BYTES as u32), |fs| {
+                fs.read(&mut large, offset, &mut read)
+            })?;
             require(read[4..] == page[4..], READ)
         })?;
         self.unmeasured(Call::Sync, |fs| fs.close(large))?;
@@ -259,7 +278,11 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
             step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))?;
             // Each end that is cut off takes an inode until its pages are freed. Truncates
             // without idle time between them would use up all inodes.
-            let error = |error| CostsError::Volume { step: TRUNCATE.to_string(), call: Call::Truncate, error };
+            let error = |error| CostsError::Volume {
+                step: TRUNCATE.to_string(),
+                call: Call::Truncate,
+                error,
+            };
             fs.maintain(Budget::TimeNs(CUT_IDLE_NS), 0).map_err(error)?;
             Ok(())
         })?;
@@ -280,7 +303,9 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
             step.call(fs, Call::Sync, |fs| fs.sync())
         })?;
         self.steps(MKDIR, |step, fs, index| {
-            step.call(fs, Call::Create { depth: 1 }, |fs| fs.create_dir((ROOT, directory_name(index).as_str())))?;
+            step.call(fs, Call::Create { depth: 1 }, |fs| {
+                fs.create_dir((ROOT, directory_name(index).as_str()))
+            })?;
             step.call(fs, Call::Sync, |fs| fs.sync())
         })?;
         let order = self.order();
@@ -304,7 +329,8 @@ fn create_small<C: Flash + Metered>(
     index: u32,
 ) -> Result<(), CostsError> {
     let data = [index as u8; SMALL_BYTES];
-    let mut file = step.call(fs, Call::Create { depth: 1 }, |fs| fs.open(place, OpenOptions::CREATE))?;
+    let mut file =
+        step.call(fs, Call::Create { depth: 1 }, |fs| fs.open(place, OpenOptions::CREATE))?;
     step.call(fs, Call::Write(data.len() as u32), |fs| fs.write(&mut file, 0, &data))?;
     step.call(fs, Call::Sync, |fs| fs.sync())?;
     step.call(fs, Call::Sync, |fs| fs.close(file))
@@ -349,7 +375,8 @@ fn write<C: Flash + Metered>(
         let within = (at % logical_bytes as u64) as usize;
         let (piece, after) = rest.split_at((logical_bytes - within).min(rest.len()));
         let whole = piece.len() == logical_bytes && offset.is_some();
-        let call = if whole { Call::Overwrite } else { fs.write_call(file, at, piece.len() as u32) };
+        let call =
+            if whole { Call::Overwrite } else { fs.write_call(file, at, piece.len() as u32) };
         step.call(fs, call, |fs| fs.write(file, at, piece))?;
         at += piece.len() as u64;
         rest = after;
@@ -381,7 +408,12 @@ mod tests {
     use steadyfs_sim::{Nand, NandTiming};
 
     fn run(promise: fn(Bound) -> Bound) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 32,
+            block_count: 256,
+            programs_bytes: false,
+        };
         let options = Options { files: Some(300), ..Options::default() };
         measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, &|_, _| {}, promise)
     }
@@ -404,13 +436,21 @@ mod tests {
         // call that reads.
         let no_read = |bound: Bound| Bound::default().plus(&Cost { reads: 0, ..bound.most() });
         let error = run(no_read).unwrap_err();
-        assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");
+        assert!(
+            matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE),
+            "{error}"
+        );
         assert!(error.to_string().starts_with("create 50 B, create: did Cost"), "{error}");
     }
 
     #[test]
     fn more_files_than_the_volume_holds_are_refused() {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 32,
+            block_count: 64,
+            programs_bytes: false,
+        };
         let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let options = Options { files: Some(10_000), ..Options::default() };
         let error = measure(chip, &options, &|_, _| {}, |bound| bound).unwrap_err();

@@ -39,7 +39,14 @@ const LARGE_TRANSACTION: u16 = 64;
 pub fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for (files, bytes) in SETS {
-        let usual = Way { files, bytes, write_bytes: WRITE_BYTES, commits: Commits::EachFile, prepared: false, large: false };
+        let usual = Way {
+            files,
+            bytes,
+            write_bytes: WRITE_BYTES,
+            commits: Commits::EachFile,
+            prepared: false,
+            large: false,
+        };
         ways.push(usual);
         ways.push(Way { prepared: true, ..usual });
         ways.push(Way { large: true, ..usual });
@@ -54,7 +61,10 @@ impl OnChip for Way {
     fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
         match self.measure(chip) {
             Ok(copy) => Ok(Ok(copy)),
-            Err(CostsError::Volume { error: error @ (Error::NoSpace | Error::TooManyFiles), .. }) => Ok(Err(self.skipped(error))),
+            Err(CostsError::Volume {
+                error: error @ (Error::NoSpace | Error::TooManyFiles),
+                ..
+            }) => Ok(Err(self.skipped(error))),
             Err(error) => Err(error),
         }
     }
@@ -94,7 +104,8 @@ impl Way {
         FileSystem::format(&mut chip, &config, &mut memory)?;
         if self.prepared {
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
-            fs.maintain(Budget::TimeNs(u64::MAX), u64::MAX).map_err(|error| self.failed(Call::Sync, error))?;
+            fs.maintain(Budget::TimeNs(u64::MAX), u64::MAX)
+                .map_err(|error| self.failed(Call::Sync, error))?;
             fs.unmount().map_err(|error| self.failed(Call::Sync, error))?;
         }
 
@@ -106,7 +117,8 @@ impl Way {
             return Err(CostsError::MountBroken { observed: cost(&mount), bound });
         }
         let before = fs.flash().counts();
-        self.copy(&mut fs).map_err(|error| self.failed(Call::Write(self.write_bytes as u32), error))?;
+        self.copy(&mut fs)
+            .map_err(|error| self.failed(Call::Write(self.write_bytes as u32), error))?;
         let copy = fs.flash().counts().since(&before);
         fs.unmount().map_err(|error| self.failed(Call::Sync, error))?;
         let total = chip.counts().since(&start);
@@ -130,7 +142,8 @@ impl Way {
             total_us: total.time_ns as f64 / 1e3,
             raw_us: raw_ns as f64 / 1e3,
             ratio: total.time_ns as f64 / raw_ns as f64,
-            ratio_with_erases: total.time_ns as f64 / (raw_ns + raw_erases * timing.erase_ns) as f64,
+            ratio_with_erases: total.time_ns as f64
+                / (raw_ns + raw_erases * timing.erase_ns) as f64,
             reads: total.reads + total.tag_reads,
             programs: total.programs + total.copies,
             raw_programs,
@@ -174,12 +187,18 @@ impl Way {
 
     /// Mounts the copied files, and checks the first and last byte of each file. Returns the
     /// counters of the mount.
-    fn mount_again<C: Flash + Metered>(&self, chip: &mut TagTracker<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
+    fn mount_again<C: Flash + Metered>(
+        &self,
+        chip: &mut TagTracker<C>,
+        memory: &mut [u8],
+    ) -> Result<Counters, CostsError> {
         let before = chip.counts();
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory)?;
         let mount = fs.flash().counts().since(&before);
         for number in 0..self.files {
-            let holds = self.is_copied(&mut fs, number).map_err(|error| self.failed(Call::Open { depth: 1 }, error))?;
+            let holds = self
+                .is_copied(&mut fs, number)
+                .map_err(|error| self.failed(Call::Open { depth: 1 }, error))?;
             if !holds {
                 return Err(CostsError::Lost { step: format!("copy, {}", name(number)) });
             }
@@ -228,7 +247,12 @@ mod tests {
 
     #[test]
     fn every_way_copies_all_bytes_and_programs_little_more_whatever_the_size_of_a_write() {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 128,
+            programs_bytes: false,
+        };
         for way in ways() {
             let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
             let copy = way.measure(chip).unwrap_or_else(|error| panic!("{way:?}: {error}"));
@@ -236,7 +260,10 @@ mod tests {
             let small = Way { write_bytes: 4096, ..way };
             let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
             assert_eq!(small.measure(chip).unwrap().programs, copy.programs, "{way:?}");
-            assert!((copy.total_us - copy.mount_us - copy.copy_us - copy.unmount_us).abs() < 0.01, "{copy:?}");
+            assert!(
+                (copy.total_us - copy.mount_us - copy.copy_us - copy.unmount_us).abs() < 0.01,
+                "{copy:?}"
+            );
         }
     }
 }

@@ -74,17 +74,25 @@ impl fmt::Display for CostsError {
             CostsError::Device(error) => error.fmt(f),
             CostsError::Mount(error) => error.fmt(f),
             CostsError::TooManyFiles { needed, files_max } => {
-                write!(f, "{needed} files are needed, but the volume holds {files_max}: ask for fewer with --files")
+                write!(
+                    f,
+                    "{needed} files are needed, but the volume holds {files_max}: ask for fewer with --files"
+                )
             }
-            CostsError::Volume { step, call, error } => write!(f, "{step}, {}: {error}", called(*call)),
+            CostsError::Volume { step, call, error } => {
+                write!(f, "{step}, {}: {error}", called(*call))
+            }
             CostsError::BoundBroken { step, call, observed, bound } => {
                 write!(f, "{step}, {}: did {observed:?}, promised was {bound:?}", called(*call))
             }
             CostsError::TimeBroken { step, call, observed_ns, bound_ns } => {
-                let (observed, bound) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
+                let (observed, bound) =
+                    (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
                 write!(f, "{step}, {}: took {observed}, promised was {bound}", called(*call))
             }
-            CostsError::MountBroken { observed, bound } => write!(f, "mount: did {observed:?}, promised was {bound:?}"),
+            CostsError::MountBroken { observed, bound } => {
+                write!(f, "mount: did {observed:?}, promised was {bound:?}")
+            }
             CostsError::Lost { step } => write!(f, "{step}: the bytes read are not those written"),
         }
     }

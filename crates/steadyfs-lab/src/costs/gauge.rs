@@ -47,7 +47,12 @@ impl<'n> Step<'n> {
             return Err(CostsError::BoundBroken { step: step(), call, observed, bound });
         }
         if spent.time_ns > bound_ns {
-            return Err(CostsError::TimeBroken { step: step(), call, observed_ns: spent.time_ns, bound_ns });
+            return Err(CostsError::TimeBroken {
+                step: step(),
+                call,
+                observed_ns: spent.time_ns,
+                bound_ns,
+            });
         }
         self.spent.reads += spent.reads + spent.tag_reads;
         self.spent.programs += spent.programs + spent.copies;

@@ -18,6 +18,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { device: "mt29f1g01abafd".to_string(), timing: Timing::default(), files: None, seed: 1 }
+        Options {
+            device: "mt29f1g01abafd".to_string(),
+            timing: Timing::default(),
+            files: None,
+            seed: 1,
+        }
     }
 }

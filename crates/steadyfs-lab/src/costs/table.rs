@@ -213,19 +213,26 @@ impl CopyCost {
 impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = format_count(self.files.into());
-        writeln!(f, "{}\n{files} steps of each kind, {} timing, seed {}\n", self.device, self.timing, self.seed)?;
+        writeln!(
+            f,
+            "{}\n{files} steps of each kind, {} timing, seed {}\n",
+            self.device, self.timing, self.seed
+        )?;
         let head = ["Call", "programs", "max", "reads", "max", "mean", "max", "bound"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.calls.iter().map(CallCost::cells));
         let mut align = vec![Align::Left];
         align.resize(head.len(), Align::Right);
         writeln!(f, "{}", table(&rows, &align))?;
-        writeln!(f, "A step that changes something ends with its commit. Names are in a directory of {files}, in random order.")?;
+        writeln!(
+            f,
+            "A step that changes something ends with its commit. Names are in a directory of {files}, in random order."
+        )?;
         let (used, usable) = (format_size(self.used_bytes), format_size(self.usable_bytes));
         writeln!(f, "{used} of {usable} were in use. Every call kept its bound.\n")?;
         let head = [
-            "Copy", "commit", "blocks", "pages", "extra", "journal", "leaves", "roots", "erases", "time", "raw", "ratio",
-            "erased", "mount",
+            "Copy", "commit", "blocks", "pages", "extra", "journal", "leaves", "roots", "erases",
+            "time", "raw", "ratio", "erased", "mount",
         ];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.copies.iter().map(CopyCost::cells));

@@ -84,14 +84,28 @@ impl Appends {
         let needed_bytes = FILES as u64 * (FILE_PAGES + 1) * page_bytes + plan.write_bytes;
         let pages = plan.fill_bytes.saturating_sub(needed_bytes) / page_bytes;
         if pages == 0 || plan.write_bytes > FILE_PAGES * page_bytes {
-            return Err(EvaluateError::TooSmall { used_bytes: plan.fill_bytes, needed_bytes: needed_bytes + page_bytes });
+            return Err(EvaluateError::TooSmall {
+                used_bytes: plan.fill_bytes,
+                needed_bytes: needed_bytes + page_bytes,
+            });
         }
         let large = Overwrites::fill(Workload::Adversary, plan.seed, pages, fs, checker)?;
         let mut rng = Rng::with_seed(!plan.seed);
         let habit = Habit::any(&mut rng);
         let page = vec![0; page_bytes as usize];
         let (files, doubt) = (Vec::new(), None);
-        let mut this = Appends { large, rng, page, files, created: 0, accesses: 0, appended: 0, habit, bound_ns: 0, doubt };
+        let mut this = Appends {
+            large,
+            rng,
+            page,
+            files,
+            created: 0,
+            accesses: 0,
+            appended: 0,
+            habit,
+            bound_ns: 0,
+            doubt,
+        };
         for _ in 0..FILES {
             this.create(fs, checker)?;
         }
@@ -105,7 +119,11 @@ impl Appends {
 
     /// Returns the files that grow, and the large file, each with its size.
     pub fn files(&self) -> Vec<(String, u64)> {
-        self.files.iter().map(|&(number, bytes)| (name(number), bytes)).chain([self.large.file()]).collect()
+        self.files
+            .iter()
+            .map(|&(number, bytes)| (name(number), bytes))
+            .chain([self.large.file()])
+            .collect()
     }
 
     /// Fills `bytes` with the expected contents of a file.
@@ -139,7 +157,8 @@ impl Appends {
             index = self.create(fs, checker)?;
         }
         let path = name(self.files[index].0);
-        let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+        let mut file =
+            checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
         self.prepare(fs, checker, write_bytes.min(self.page.len() as u64) as u32)?;
         checker.leave_out();
         let (page_bytes, mut left) = (self.page.len() as u64, write_bytes);
@@ -202,7 +221,8 @@ impl Appends {
         checker: &mut Checker<'_, '_>,
     ) -> Result<usize, EvaluateError> {
         let path = name(self.created);
-        let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+        let file = checker
+            .call(fs, Call::Create { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
         checker.call(fs, Call::Sync, |fs| fs.close(file))?;
         self.files.push((self.created, 0));
         self.created += 1;
@@ -232,12 +252,17 @@ impl Appends {
         let mut expected = vec![0; self.page.len()];
         for &(number, bytes) in &self.files {
             let path = name(number);
-            let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+            let mut file = checker
+                .call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
             for offset in (0..=bytes).step_by(self.page.len()) {
                 let page = &mut self.page;
-                let read = checker.call(fs, Call::Read(page.len() as u32), |fs| fs.read(&mut file, offset, page))?;
+                let read = checker.call(fs, Call::Read(page.len() as u32), |fs| {
+                    fs.read(&mut file, offset, page)
+                })?;
                 fill_with_content(number, offset, &mut expected);
-                if read as u64 != (bytes - offset).min(page.len() as u64) || page[..read] != expected[..read] {
+                if read as u64 != (bytes - offset).min(page.len() as u64)
+                    || page[..read] != expected[..read]
+                {
                     return Err(EvaluateError::Lost { file: path, offset });
                 }
             }

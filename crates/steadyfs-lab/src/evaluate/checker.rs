@@ -122,14 +122,21 @@ impl<'p, 'r> Checker<'p, 'r> {
             loosest.rate_ns = loosest.rate_ns.max(promised.rate_ns);
         }
         let (before, moves_before) = (fs.flash().counts(), fs.flash().moves());
-        let value = act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error })?;
+        let value =
+            act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error })?;
         let spent = fs.flash().counts().since(&before);
         let (observed, bound_ns) = (cost(&spent), bound.time_ns(&timing));
         if !bound.holds(&observed) {
             return Err(EvaluateError::BoundBroken { phase, access, call, observed, bound });
         }
         if spent.time_ns > bound_ns {
-            return Err(EvaluateError::TimeBroken { phase, access, call, observed_ns: spent.time_ns, bound_ns });
+            return Err(EvaluateError::TimeBroken {
+                phase,
+                access,
+                call,
+                observed_ns: spent.time_ns,
+                bound_ns,
+            });
         }
         self.calls_ns.push(spent.time_ns);
         self.access.0 += spent.time_ns;
@@ -155,8 +162,9 @@ impl<'p, 'r> Checker<'p, 'r> {
     ) -> Result<(Counters, bool), EvaluateError> {
         let access = self.accesses();
         let before = fs.flash().counts();
-        let prepared =
-            fs.maintain(Budget::TimeNs(idle_ns), burst_bytes).map_err(|error| EvaluateError::Idle { access, error })?;
+        let prepared = fs
+            .maintain(Budget::TimeNs(idle_ns), burst_bytes)
+            .map_err(|error| EvaluateError::Idle { access, error })?;
         let spent = fs.flash().counts().since(&before);
         check_idle(access, spent.time_ns, idle_ns)?;
         Ok((spent, prepared))
@@ -201,7 +209,11 @@ impl<'p, 'r> Checker<'p, 'r> {
 
 /// Holds idle work to its time.
 fn check_idle(access: u64, observed_ns: u64, budget_ns: u64) -> Result<(), EvaluateError> {
-    if observed_ns <= budget_ns { Ok(()) } else { Err(EvaluateError::IdleBroken { access, observed_ns, budget_ns }) }
+    if observed_ns <= budget_ns {
+        Ok(())
+    } else {
+        Err(EvaluateError::IdleBroken { access, observed_ns, budget_ns })
+    }
 }
 
 /// Finds the calls that together exceed an envelope most. Returns an error if they exceed its
@@ -258,10 +270,24 @@ mod tests {
     fn broken_envelope_names_the_worst_calls() {
         let envelope = Envelope { burst_ns: 10, rate_ns: 3 };
         let calls_ns = [3, 9, 1, 8, 6, 3, 1];
-        assert_eq!(check_envelope(Phase::Measure, Envelope { burst_ns: 12, ..envelope }, &calls_ns), Ok(()));
+        assert_eq!(
+            check_envelope(Phase::Measure, Envelope { burst_ns: 12, ..envelope }, &calls_ns),
+            Ok(())
+        );
         let error = check_envelope(Phase::Measure, envelope, &calls_ns).unwrap_err();
-        let expected = EvaluateError::EnvelopeBroken { phase: Phase::Measure, last_call: 4, calls: 4, observed_ns: 24, envelope };
+        let expected = EvaluateError::EnvelopeBroken {
+            phase: Phase::Measure,
+            last_call: 4,
+            calls: 4,
+            observed_ns: 24,
+            envelope,
+        };
         assert_eq!(error, expected);
-        assert!(error.to_string().starts_with("measure, the 4 calls up to call 4: took 0.024 µs together"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("measure, the 4 calls up to call 4: took 0.024 µs together"),
+            "{error}"
+        );
     }
 }

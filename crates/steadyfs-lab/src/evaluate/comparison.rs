@@ -38,7 +38,12 @@ impl Comparison {
     /// A chip may have too little room for these units. One reason is that writes of partial
     /// pages are rounded up; another is that blocks cannot be filled completely. Then the floor
     /// has fewer units, which makes it faster, not slower.
-    pub fn new(geometry: &Geometry, timing: &Timing, write_bytes: u64, used_bytes: u64) -> Comparison {
+    pub fn new(
+        geometry: &Geometry,
+        timing: &Timing,
+        write_bytes: u64,
+        used_bytes: u64,
+    ) -> Comparison {
         let page_bytes = u64::from(geometry.page_bytes);
         let block_bytes = page_bytes * u64::from(geometry.pages_per_block);
         let is_large = write_bytes > page_bytes * u64::from(geometry.pages_per_block / 4);
@@ -52,7 +57,9 @@ impl Comparison {
         // they are the bytes of the write alone.
         let (taken_bytes, programmed_bytes) = match geometry.programs_bytes {
             true => (unit_bytes, write_bytes / units_per_write),
-            false => (unit_bytes.next_multiple_of(page_bytes), unit_bytes.next_multiple_of(page_bytes)),
+            false => {
+                (unit_bytes.next_multiple_of(page_bytes), unit_bytes.next_multiple_of(page_bytes))
+            }
         };
         let mut config = FloorConfig {
             block_count: geometry.block_count,
@@ -64,7 +71,15 @@ impl Comparison {
         };
         let units = used_bytes.div_ceil(taken_bytes).max(1);
         config.logical_units = units.min(u64::from(config.most_logical_units())) as u32;
-        Comparison { config, unit_bytes, taken_bytes, page_bytes, units_per_write, writes: Vec::new(), warm_up: 0 }
+        Comparison {
+            config,
+            unit_bytes,
+            taken_bytes,
+            page_bytes,
+            units_per_write,
+            writes: Vec::new(),
+            warm_up: 0,
+        }
     }
 
     /// Records bytes that were written before the measurement: all units that they touch.
@@ -91,7 +106,10 @@ impl Comparison {
         let moves = most.moves.saturating_mul(self.page_bytes) / self.taken_bytes;
         let mut left = Reclaim { moves, ..most };
         let mut access_ns = |reclaim: Reclaim| {
-            let done = Reclaim { moves: reclaim.moves.min(left.moves), erases: reclaim.erases.min(left.erases) };
+            let done = Reclaim {
+                moves: reclaim.moves.min(left.moves),
+                erases: reclaim.erases.min(left.erases),
+            };
             left = Reclaim { moves: left.moves - done.moves, erases: left.erases - done.erases };
             self.config.access_ns(done)
         };
@@ -105,8 +123,10 @@ impl Comparison {
 mod tests {
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false };
-    const TIMING: Timing = Timing { read_ns: 1, read_tag_ns: 1, program_ns: 100, copy_ns: 110, erase_ns: 1_000 };
+    const GEOMETRY: Geometry =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false };
+    const TIMING: Timing =
+        Timing { read_ns: 1, read_tag_ns: 1, program_ns: 100, copy_ns: 110, erase_ns: 1_000 };
 
     const ANY: Reclaim = Reclaim { moves: u64::MAX, erases: u64::MAX };
 
@@ -135,7 +155,8 @@ mod tests {
     /// programmed a page for each record.
     #[test]
     fn chips_that_program_bytes_program_those_of_the_write() {
-        let mut records = Comparison::new(&Geometry { programs_bytes: true, ..GEOMETRY }, &TIMING, 512, 1 << 20);
+        let mut records =
+            Comparison::new(&Geometry { programs_bytes: true, ..GEOMETRY }, &TIMING, 512, 1 << 20);
         assert_eq!(records.config.units_per_block, 256);
         records.measure(512);
         assert_eq!(records.access_ns(ANY).unwrap(), [25]);

@@ -17,7 +17,9 @@ use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 /// [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     let is = match find(device)? {
-        Found::Raw(profile) if has_lines(&profile) => "flash whose lines are programmed once, which only drivers are tested on",
+        Found::Raw(profile) if has_lines(&profile) => {
+            "flash whose lines are programmed once, which only drivers are tested on"
+        }
         Found::Raw(profile) => return Ok(profile),
         Found::Managed(profile) => of_managed(&profile),
     };
@@ -88,7 +90,12 @@ fn names(is_meant: impl Fn(&Profile) -> bool) -> Vec<String> {
     Profile::all().into_iter().filter(is_meant).map(|profile| profile.name).collect()
 }
 
-fn other_kind(device: &str, is: &'static str, takes: &'static str, known: Vec<String>) -> EvaluateError {
+fn other_kind(
+    device: &str,
+    is: &'static str,
+    takes: &'static str,
+    known: Vec<String>,
+) -> EvaluateError {
     EvaluateError::OtherKind { device: device.to_string(), is, takes, known: known.join(", ") }
 }
 
@@ -100,10 +107,13 @@ pub fn find(device: &str) -> Result<Found, EvaluateError> {
     let path = Path::new(device);
     if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
         let named = either(device, Profile::named, ManagedProfile::named);
-        return named.map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
+        return named
+            .map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| EvaluateError::Unreadable { path: device.to_string(), reason: error.to_string() })?;
+    let text = std::fs::read_to_string(path).map_err(|error| EvaluateError::Unreadable {
+        path: device.to_string(),
+        reason: error.to_string(),
+    })?;
     let read = either(&text, Profile::from_toml, ManagedProfile::from_toml);
     read.map_err(|reason| EvaluateError::Device { device: device.to_string(), reason })
 }
@@ -122,12 +132,18 @@ fn either(
     match managed(text) {
         Ok(profile) => Ok(Found::Managed(profile)),
         Err(ProfileError::Unknown { name, known }) => Err(match wrong {
-            ProfileError::Unknown { known: raw, .. } => ProfileError::Unknown { name, known: format!("{raw}, {known}") },
+            ProfileError::Unknown { known: raw, .. } => {
+                ProfileError::Unknown { name, known: format!("{raw}, {known}") }
+            }
             wrong => wrong,
         }),
         // If no raw chip has this kind, it is the kind of a managed device with wrong keys.
         Err(of_managed) if matches!(&wrong, ProfileError::Key { key, .. } if key == "kind") => {
-            Err(if matches!(&of_managed, ProfileError::Key { key, .. } if key == "kind") { wrong } else { of_managed })
+            Err(if matches!(&of_managed, ProfileError::Key { key, .. } if key == "kind") {
+                wrong
+            } else {
+                of_managed
+            })
         }
         Err(_) => Err(wrong),
     }
@@ -148,13 +164,18 @@ pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T)
     match &profile.chip {
         Chip::Nand(nand) => {
             let (geometry, timing) = blocks::nand(nand, nand.geometry().block_count, choice);
-            task.run(Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy))
+            task.run(
+                Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy),
+            )
         }
         Chip::Nor(nor) => {
             let sectors = nor.size_bytes / nor.default_erase_bytes;
-            let (block_bytes, block_count, timing) = blocks::nor(nor, nor.default_erase_bytes, sectors, choice)
-                .unwrap_or_else(|| panic!("{} does not erase what it does by default", profile.name));
-            let chip = Nor::with_geometry(block_bytes, block_count, timing, seed).with_lines(nor.program_line_bytes);
+            let (block_bytes, block_count, timing) =
+                blocks::nor(nor, nor.default_erase_bytes, sectors, choice).unwrap_or_else(|| {
+                    panic!("{} does not erase what it does by default", profile.name)
+                });
+            let chip = Nor::with_geometry(block_bytes, block_count, timing, seed)
+                .with_lines(nor.program_line_bytes);
             task.run(NorPages::new(chip, page_bytes_for(block_bytes)))
         }
     }
@@ -180,7 +201,11 @@ impl OnChip for Evaluate<'_, '_> {
 /// # Errors
 /// [`EvaluateError`] if the options are not possible on that chip, if the volume refused a call,
 /// or if a bound was broken.
-pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+pub fn run_on(
+    profile: &Profile,
+    options: &Options,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Result<Outcome, EvaluateError> {
     let run = Drive { device: &profile.name, options, promise: |bound| bound };
     on_chip(profile, options.timing, options.seed, Evaluate { run, progress })
 }
@@ -192,8 +217,10 @@ mod tests {
     #[test]
     fn profiles_are_found_by_name_and_in_files() {
         assert_eq!(find_profile("w25q128jv").unwrap().name, "w25q128jv");
-        let path = std::env::temp_dir().join(format!("steadyfs-device-{}.toml", std::process::id()));
-        let text = include_str!("../../../steadyfs-sim/profiles/w25n01gv.toml").replace("\"w25n01gv\"", "\"mine\"");
+        let path =
+            std::env::temp_dir().join(format!("steadyfs-device-{}.toml", std::process::id()));
+        let text = include_str!("../../../steadyfs-sim/profiles/w25n01gv.toml")
+            .replace("\"w25n01gv\"", "\"mine\"");
         std::fs::write(&path, text).unwrap();
         assert_eq!(find_profile(path.to_str().unwrap()).unwrap().name, "mine");
         std::fs::write(&path, "name = 1").unwrap();
@@ -207,14 +234,20 @@ mod tests {
         let is = |result: Result<(), EvaluateError>| result.unwrap_err().to_string();
         let card = is(find_profile("sd-industrial").map(drop));
         assert!(
-            card.starts_with("sd-industrial: is a card; this command takes raw flash: ") && card.contains("w25n01gv"),
+            card.starts_with("sd-industrial: is a card; this command takes raw flash: ")
+                && card.contains("w25n01gv"),
             "{card}"
         );
         let nor = is(find_nand("w25q128jv").map(drop));
-        assert!(nor.starts_with("w25q128jv: is NOR; this command takes raw NAND: ") && !nor.contains("mx25"), "{nor}");
+        assert!(
+            nor.starts_with("w25q128jv: is NOR; this command takes raw NAND: ")
+                && !nor.contains("mx25"),
+            "{nor}"
+        );
         let raw = is(find_managed("mt29f1g01abafd").map(drop));
         assert!(
-            raw.starts_with("mt29f1g01abafd: is raw NAND; this command takes managed flash: ") && raw.contains("ssd-sata"),
+            raw.starts_with("mt29f1g01abafd: is raw NAND; this command takes managed flash: ")
+                && raw.contains("ssd-sata"),
             "{raw}"
         );
     }
@@ -223,6 +256,8 @@ mod tests {
     fn unknown_devices_are_answered_with_the_known_ones() {
         let error = find_profile("mt29").unwrap_err().to_string();
         assert!(error.contains("`mt29`") && error.contains("w25q128jv"), "{error}");
-        assert!(find_profile("missing.toml").unwrap_err().to_string().starts_with("missing.toml: "));
+        assert!(
+            find_profile("missing.toml").unwrap_err().to_string().starts_with("missing.toml: ")
+        );
     }
 }

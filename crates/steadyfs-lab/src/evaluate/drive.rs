@@ -31,14 +31,19 @@ pub struct Drive<'o> {
 }
 
 /// Runs all phases on an erased chip.
-pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+pub fn drive<C: Flash + Metered>(
+    chip: C,
+    run: &Drive<'_>,
+    report: &mut dyn FnMut(f64, &str),
+) -> Result<Outcome, EvaluateError> {
     let options = run.options;
     let mut progress = Progress { expected: 0, done: 0, report };
     let mut tracker = TagTracker::new(chip);
     let geometry = tracker.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    let ram_bytes = memory.len() + size_of::<Volume<'_, '_, C>>() - size_of::<&mut TagTracker<C>>() + size_of::<File>();
+    let ram_bytes = memory.len() + size_of::<Volume<'_, '_, C>>() - size_of::<&mut TagTracker<C>>()
+        + size_of::<File>();
 
     FileSystem::format(&mut tracker, &config, &mut memory)?;
     let fs = FileSystem::mount(&mut tracker, Access::ReadWrite, &mut memory)?;
@@ -94,7 +99,10 @@ impl Ran {
             return Reclaim { moves: u64::MAX, erases: u64::MAX };
         }
         let work = &self.verdict.work;
-        Reclaim { moves: work.iter().map(|work| work.moves).sum(), erases: work.iter().map(|work| work.erases).sum() }
+        Reclaim {
+            moves: work.iter().map(|work| work.moves).sum(),
+            erases: work.iter().map(|work| work.erases).sum(),
+        }
     }
 }
 
@@ -113,8 +121,12 @@ fn run_phases<C: Flash + Metered>(
 
     // Fill the volume.
     let mut checker = Checker::new(Phase::Fill, run.promise, progress);
-    let plan =
-        Plan { workload: options.workload, seed: options.seed, fill_bytes: sizes.fill_bytes, write_bytes: sizes.write_bytes };
+    let plan = Plan {
+        workload: options.workload,
+        seed: options.seed,
+        fill_bytes: sizes.fill_bytes,
+        write_bytes: sizes.write_bytes,
+    };
     let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |written| floor.warm_up(written))?;
     checker.finish()?;
 
@@ -137,7 +149,9 @@ fn run_phases<C: Flash + Metered>(
     let (verdict, work) = match &options.idle {
         Some(idle) => {
             let size = (options.accesses, options.write_bytes);
-            let work = run_bursts(idle, size, &mut writer, &mut fs, &mut checker, |offset| floor.measure(offset))?;
+            let work = run_bursts(idle, size, &mut writer, &mut fs, &mut checker, |offset| {
+                floor.measure(offset)
+            })?;
             (checker.finish()?, work)
         }
         None => {
@@ -148,7 +162,9 @@ fn run_phases<C: Flash + Metered>(
         }
     };
     let spent = fs.flash().counts().since(&before).since(&work.spent);
-    let idle = without.zip(options.idle).map(|(without, idle)| idle_measured(idle, &work, &verdict, without));
+    let idle = without
+        .zip(options.idle)
+        .map(|(without, idle)| idle_measured(idle, &work, &verdict, without));
     Ok(Ran { writer, floor, usage, verdict, spent, mount_bound: fs.mount_bound(), idle })
 }
 
@@ -171,7 +187,9 @@ fn compare_without<C: Flash + Metered>(
     let without = checker.finish()?;
     let mut checker = Checker::new(Phase::WarmUp, run.promise, progress);
     let size = (settling_accesses(idle, options), write_bytes);
-    run_bursts(idle, size, writer, fs, &mut checker, |offset| floor.warm_up(offset..offset + write_bytes))?;
+    run_bursts(idle, size, writer, fs, &mut checker, |offset| {
+        floor.warm_up(offset..offset + write_bytes)
+    })?;
     checker.finish()?;
     Ok(without)
 }
@@ -225,7 +243,12 @@ fn mount_again<C: Flash + Metered>(
 }
 
 /// Holds a mount to its bound.
-fn check_mount(observed: Cost, bound: Cost, observed_ns: u64, bound_ns: u64) -> Result<(), EvaluateError> {
+fn check_mount(
+    observed: Cost,
+    bound: Cost,
+    observed_ns: u64,
+    bound_ns: u64,
+) -> Result<(), EvaluateError> {
     if observed.is_within(&bound) && observed_ns <= bound_ns {
         return Ok(());
     }
@@ -246,10 +269,16 @@ impl Sizes {
     fn new(options: &Options, usage: &Usage) -> Result<Sizes, EvaluateError> {
         let (usable_bytes, logical_bytes) = (usage.usable_bytes, u64::from(usage.logical_bytes));
         let pages = (usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes;
-        let sizes =
-            Sizes { usable_bytes, fill_bytes: pages * logical_bytes, write_bytes: options.write_bytes.max(logical_bytes) };
+        let sizes = Sizes {
+            usable_bytes,
+            fill_bytes: pages * logical_bytes,
+            write_bytes: options.write_bytes.max(logical_bytes),
+        };
         if sizes.fill_bytes < sizes.write_bytes {
-            return Err(EvaluateError::TooSmall { used_bytes: sizes.fill_bytes, needed_bytes: sizes.write_bytes });
+            return Err(EvaluateError::TooSmall {
+                used_bytes: sizes.fill_bytes,
+                needed_bytes: sizes.write_bytes,
+            });
         }
         Ok(sizes)
     }
@@ -264,8 +293,12 @@ impl Sizes {
 
     /// Returns the number of accesses of all phases, without those that read back.
     fn accesses(&self, options: &Options) -> u64 {
-        let idle = options.idle.map_or(0, |idle| options.accesses + settling_accesses(&idle, options));
-        self.fill_bytes / self.write_bytes + self.warm_up_writes(options).count() as u64 + idle + options.accesses
+        let idle =
+            options.idle.map_or(0, |idle| options.accesses + settling_accesses(&idle, options));
+        self.fill_bytes / self.write_bytes
+            + self.warm_up_writes(options).count() as u64
+            + idle
+            + options.accesses
     }
 }
 
@@ -279,7 +312,12 @@ mod tests {
 
     /// One MiB of NAND with logical pages of 1 KiB.
     fn chip() -> Nand {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 16,
+            block_count: 128,
+            programs_bytes: false,
+        };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
@@ -302,11 +340,16 @@ mod tests {
         for (name, workload) in Workload::NAMES {
             for fill in [0.5, 0.8, 0.9] {
                 let options = Options { fill, ..options(workload) };
-                let outcome = run(&options, |bound| bound).unwrap_or_else(|error| panic!("{name}, {fill}: {error}"));
+                let outcome = run(&options, |bound| bound)
+                    .unwrap_or_else(|error| panic!("{name}, {fill}: {error}"));
                 assert_eq!((outcome.access_ns.len(), outcome.work.len()), (500, 500));
                 let sum = |of: fn(&Work) -> u64| outcome.work.iter().map(of).sum::<u64>();
                 let evaluation = &outcome.evaluation;
-                let counted = [sum(|work| work.programs + work.moves), sum(|work| work.erases), sum(|work| work.reads)];
+                let counted = [
+                    sum(|work| work.programs + work.moves),
+                    sum(|work| work.erases),
+                    sum(|work| work.reads),
+                ];
                 if workload != Workload::AdversaryAppend {
                     assert_eq!(
                         counted,
@@ -324,9 +367,12 @@ mod tests {
     #[test]
     fn no_run_is_faster_than_the_floor() {
         for (_, workload) in Workload::NAMES {
-            for (write_bytes, accesses, fill) in [(64, 300, 0.5), (1024, 1, 0.8), (1300, 100, 0.8), (700, 500, 0.9)] {
+            for (write_bytes, accesses, fill) in
+                [(64, 300, 0.5), (1024, 1, 0.8), (1300, 100, 0.8), (700, 500, 0.9)]
+            {
                 let options = Options { write_bytes, accesses, fill, ..options(workload) };
-                let outcome = run(&options, generous).unwrap_or_else(|error| panic!("{workload}: {error}"));
+                let outcome =
+                    run(&options, generous).unwrap_or_else(|error| panic!("{workload}: {error}"));
                 let share = outcome.evaluation.share_of_floor();
                 assert!(share <= 1.0, "{workload}, {accesses} of {write_bytes} B: {share}");
             }
@@ -339,10 +385,19 @@ mod tests {
         for (workload, burst_bytes) in [(Workload::Random, 16 << 10), (Workload::Log, 2 << 10)] {
             let idle = Some(Idle { idle_ns: 50_000_000, burst_bytes });
             let options = Options { idle, fill: 0.5, ..options(workload) };
-            let outcome = run(&options, |bound| bound).unwrap_or_else(|error| panic!("{workload}: {error}"));
+            let outcome =
+                run(&options, |bound| bound).unwrap_or_else(|error| panic!("{workload}: {error}"));
             let (evaluation, idle) = (&outcome.evaluation, outcome.evaluation.idle.unwrap());
-            assert_eq!((outcome.access_ns.len(), idle.bursts), (500, 500_u64.div_ceil(burst_bytes / options.write_bytes)));
-            assert!(idle.longest_us <= idle.idle_us && idle.used_share > 0.0 && idle.prepared_bursts > 0, "{idle:?}");
+            assert_eq!(
+                (outcome.access_ns.len(), idle.bursts),
+                (500, 500_u64.div_ceil(burst_bytes / options.write_bytes))
+            );
+            assert!(
+                idle.longest_us <= idle.idle_us
+                    && idle.used_share > 0.0
+                    && idle.prepared_bursts > 0,
+                "{idle:?}"
+            );
             assert_eq!((idle.accesses_with_moves, idle.accesses_with_erases), (0, 0), "{workload}");
             assert!(evaluation.max_us < idle.without.max_us, "{workload}: {evaluation}");
         }
@@ -351,27 +406,52 @@ mod tests {
     #[test]
     fn time_too_short_for_any_work_changes_nothing() {
         let idle = Some(Idle { idle_ns: 1_000, burst_bytes: 16 << 10 });
-        let idle = run(&Options { idle, ..options(Workload::Random) }, |bound| bound).unwrap().evaluation.idle.unwrap();
-        assert_eq!((idle.programs, idle.erases, idle.used_share, idle.longest_us), (0, 0, 0.0, 0.0));
+        let idle = run(&Options { idle, ..options(Workload::Random) }, |bound| bound)
+            .unwrap()
+            .evaluation
+            .idle
+            .unwrap();
+        assert_eq!(
+            (idle.programs, idle.erases, idle.used_share, idle.longest_us),
+            (0, 0, 0.0, 0.0)
+        );
     }
 
     #[test]
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
         // To create and fill the file takes only programs. The steady state moves or erases.
-        let no_moves = |bound| Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() });
+        let no_moves =
+            |bound| Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() });
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
-        let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };
+        let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone()
+        else {
+            panic!("{error}")
+        };
         assert!(matches!(phase, Phase::Fill | Phase::WarmUp) && access > 0, "{error}");
-        assert!(matches!(call, Call::Write(_) | Call::Overwrite) && observed.copies > 0 && bound.moving.copies == 0, "{error}");
-        assert!(error.to_string().contains(&format!("access {access}, {}: did Cost", crate::called::called(call))), "{error}");
+        assert!(
+            matches!(call, Call::Write(_) | Call::Overwrite)
+                && observed.copies > 0
+                && bound.moving.copies == 0,
+            "{error}"
+        );
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("access {access}, {}: did Cost", crate::called::called(call))),
+            "{error}"
+        );
     }
 
     #[test]
     fn broken_mount_is_an_error() {
-        let (one, two) = (Cost { reads: 1, ..Cost::default() }, Cost { reads: 2, ..Cost::default() });
+        let (one, two) =
+            (Cost { reads: 1, ..Cost::default() }, Cost { reads: 2, ..Cost::default() });
         assert_eq!(check_mount(one, two, 5, 5), Ok(()));
         assert!(matches!(check_mount(two, one, 5, 5), Err(EvaluateError::MountBroken { .. })));
-        assert!(matches!(check_mount(one, two, 6, 5), Err(EvaluateError::MountBroken { observed_ns: 6, .. })));
+        assert!(matches!(
+            check_mount(one, two, 6, 5),
+            Err(EvaluateError::MountBroken { observed_ns: 6, .. })
+        ));
     }
 
     #[test]
@@ -379,21 +459,32 @@ mod tests {
         let options = options(Workload::Random);
         let first = run(&options, generous).unwrap();
         assert_eq!(run(&options, generous).unwrap(), first);
-        assert_ne!(run(&Options { seed: 2, ..options }, generous).unwrap().access_ns, first.access_ns);
+        assert_ne!(
+            run(&Options { seed: 2, ..options }, generous).unwrap().access_ns,
+            first.access_ns
+        );
     }
 
     #[test]
     fn json_of_a_run_has_exactly_the_promised_keys_in_order() {
         let outcome = run(&options(Workload::Hot), generous).unwrap();
         let json = serde_json::to_string(&outcome.evaluation).unwrap();
-        let keys: Vec<_> = json.split('"').skip(1).step_by(2).filter(|text| json.contains(&format!("\"{text}\":"))).collect();
+        let keys: Vec<_> = json
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .filter(|text| json.contains(&format!("\"{text}\":")))
+            .collect();
         let once = &keys[..keys.iter().rposition(|key| *key == "rate").unwrap() + 4];
         let mut promised = "device timing fill workload write_bytes accesses seed mean_us p50_us p99_us p999_us max_us bound_us \
             throughput_bytes_per_s programs_per_data_page reads programs erases usable_bytes ram_bytes mount_us erase_count min \
             mean max backlog"
             .split_whitespace()
             .collect::<Vec<_>>();
-        promised.extend(["rate", "bytes", "peak_bytes", "guaranteed_bytes"].repeat(options(Workload::Hot).rates.len()));
+        promised.extend(
+            ["rate", "bytes", "peak_bytes", "guaranteed_bytes"]
+                .repeat(options(Workload::Hot).rates.len()),
+        );
         assert_eq!(once, promised);
         assert_eq!(keys[once.len()..], ["floor", "mean_us", "max_us", "throughput_bytes_per_s"]);
         let idle = Some(Idle { idle_ns: 20_000_000, burst_bytes: 16 << 10 });
@@ -412,8 +503,12 @@ mod tests {
         for write_bytes in [1, 100, 512, 3000, 4096] {
             for workload in [Workload::Random, Workload::Append] {
                 let options = Options { write_bytes, accesses: 100, ..options(workload) };
-                let outcome = run(&options, generous).unwrap_or_else(|error| panic!("{workload}, {write_bytes}: {error}"));
-                assert_eq!((outcome.evaluation.accesses, outcome.evaluation.write_bytes), (100, write_bytes));
+                let outcome = run(&options, generous)
+                    .unwrap_or_else(|error| panic!("{workload}, {write_bytes}: {error}"));
+                assert_eq!(
+                    (outcome.evaluation.accesses, outcome.evaluation.write_bytes),
+                    (100, write_bytes)
+                );
             }
         }
     }
@@ -441,8 +536,17 @@ mod tests {
             shares.push(share);
             phases.push(phase.to_string());
         };
-        drive(chip(), &Drive { device: "small", options: &options, promise: generous }, &mut report).unwrap();
-        assert!(shares.is_sorted() && shares.len() > 4 && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        drive(
+            chip(),
+            &Drive { device: "small", options: &options, promise: generous },
+            &mut report,
+        )
+        .unwrap();
+        assert!(
+            shares.is_sorted()
+                && shares.len() > 4
+                && shares.iter().all(|share| (0.0..=1.0).contains(share))
+        );
         phases.dedup();
         assert_eq!(phases, ["fill", "steady state", "measure", "read back", "resume"]);
     }

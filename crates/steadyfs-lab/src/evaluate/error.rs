@@ -174,24 +174,38 @@ impl fmt::Display for EvaluateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluateError::Device { device, reason } => write!(f, "{device}: {reason}"),
-            EvaluateError::Unreadable { path, reason } => write!(f, "{path}: {reason}; expected the file of a profile"),
+            EvaluateError::Unreadable { path, reason } => {
+                write!(f, "{path}: {reason}; expected the file of a profile")
+            }
             EvaluateError::OtherKind { device, is, takes, known } => {
                 write!(f, "{device}: is {is}; this command takes {takes}: {known}")
             }
             EvaluateError::TooSmall { used_bytes, needed_bytes } => {
                 let (used, needed) = (format_size(*used_bytes), format_size(*needed_bytes));
-                write!(f, "{used} of the volume are to be used, but the workload needs {needed}: raise the fill or write less")
+                write!(
+                    f,
+                    "{used} of the volume are to be used, but the workload needs {needed}: raise the fill or write less"
+                )
             }
             EvaluateError::Mount(error) => error.fmt(f),
             EvaluateError::Volume { phase, access, call, error } => {
                 write!(f, "{phase}, access {access}, {}: {error}", called(*call))
             }
             EvaluateError::BoundBroken { phase, access, call, observed, bound } => {
-                write!(f, "{phase}, access {access}, {}: did {observed:?}, promised was {bound:?}", called(*call))
+                write!(
+                    f,
+                    "{phase}, access {access}, {}: did {observed:?}, promised was {bound:?}",
+                    called(*call)
+                )
             }
             EvaluateError::TimeBroken { phase, access, call, observed_ns, bound_ns } => {
-                let (observed, bound) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
-                write!(f, "{phase}, access {access}, {}: took {observed}, promised was {bound}", called(*call))
+                let (observed, bound) =
+                    (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
+                write!(
+                    f,
+                    "{phase}, access {access}, {}: took {observed}, promised was {bound}",
+                    called(*call)
+                )
             }
             EvaluateError::EnvelopeBroken { phase, last_call, calls, observed_ns, envelope } => {
                 let (observed, most) = (*observed_ns as f64, envelope.most_ns(*calls) as f64);
@@ -203,18 +217,27 @@ impl fmt::Display for EvaluateError {
                 )
             }
             EvaluateError::IdleBroken { access, observed_ns, budget_ns } => {
-                let (observed, budget) = (format_duration(*observed_ns as f64), format_duration(*budget_ns as f64));
+                let (observed, budget) =
+                    (format_duration(*observed_ns as f64), format_duration(*budget_ns as f64));
                 write!(f, "idle work before access {access}: took {observed}, was given {budget}")
             }
-            EvaluateError::Idle { access, error } => write!(f, "idle work before access {access}: {error}"),
+            EvaluateError::Idle { access, error } => {
+                write!(f, "idle work before access {access}: {error}")
+            }
             EvaluateError::MountBroken { observed, bound, observed_ns, bound_ns } => {
-                let (taken, most) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
+                let (taken, most) =
+                    (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
                 write!(f, "mount: did {observed:?} in {taken}, promised was {bound:?} in {most}")
             }
             EvaluateError::Lost { file, offset } => {
-                write!(f, "{file}: what was written at byte {offset} is not there after the power came back")
+                write!(
+                    f,
+                    "{file}: what was written at byte {offset} is not there after the power came back"
+                )
             }
-            EvaluateError::NoAccess => f.write_str("there is nothing to measure: ask for at least one access"),
+            EvaluateError::NoAccess => {
+                f.write_str("there is nothing to measure: ask for at least one access")
+            }
             EvaluateError::Floor(error) => error.fmt(f),
         }
     }

@@ -67,8 +67,14 @@ mod tests {
     #[test]
     fn burst_is_whole_accesses_and_at_least_one() {
         let idle = Idle { idle_ns: 1, burst_bytes: 10_000 };
-        assert_eq!((burst_accesses(&idle, 4096), burst_accesses(&idle, 64), burst_accesses(&idle, 20_000)), (2, 156, 1));
-        assert_eq!((prepared_bytes(&idle, 4096, 2048), prepared_bytes(&idle, 64, 2048)), (8192, 156 * 2048));
+        assert_eq!(
+            (burst_accesses(&idle, 4096), burst_accesses(&idle, 64), burst_accesses(&idle, 20_000)),
+            (2, 156, 1)
+        );
+        assert_eq!(
+            (prepared_bytes(&idle, 4096, 2048), prepared_bytes(&idle, 64, 2048)),
+            (8192, 156 * 2048)
+        );
     }
 
     #[test]

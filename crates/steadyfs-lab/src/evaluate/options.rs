@@ -52,7 +52,8 @@ impl std::error::Error for UnknownName {}
 
 impl Timing {
     /// All timings with their names.
-    pub const NAMES: [(&'static str, Timing); 2] = [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
+    pub const NAMES: [(&'static str, Timing); 2] =
+        [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
 
     /// Returns the same timing for the simulator.
     pub fn choice(self) -> TimingChoice {

@@ -39,13 +39,24 @@ impl Overwrites {
         checker: &mut Checker<'_, '_>,
     ) -> Result<Overwrites, EvaluateError> {
         let page_bytes = fs.usage().logical_bytes as usize;
-        let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        let file = checker
+            .call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
         let (page, content) = (vec![0xA5; page_bytes], Vec::new());
         let mut this = Overwrites { workload, rng, file, page, content, writes: 0, doubt: None };
         for page in 0..pages {
-            match this.write_piece(fs, checker, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
-                Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => break,
+            match this.write_piece(
+                fs,
+                checker,
+                page * page_bytes as u64,
+                page_bytes,
+                Call::Write(page_bytes as u32),
+            ) {
+                Err(EvaluateError::Volume { error: Error::NoSpace, .. })
+                    if page + SHORT_PAGES >= pages =>
+                {
+                    break;
+                }
                 result => result?,
             }
             checker.end_access();
@@ -98,7 +109,8 @@ impl Overwrites {
         let (mut at, end) = (offset, offset + write_bytes);
         while at < end {
             let bytes = (page_bytes - at % page_bytes).min(end - at);
-            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
+            let call =
+                if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
             self.write_piece(fs, checker, at, bytes as usize, call)?;
             at += bytes;
         }
@@ -116,7 +128,13 @@ impl Overwrites {
         let page = self.rng.u64(..self.file_bytes() / page_bytes as u64);
         let within = below(&mut self.rng, page_bytes - bytes + 1);
         self.writes += 1;
-        self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
+        self.write_piece(
+            fs,
+            checker,
+            page * page_bytes as u64 + within as u64,
+            bytes,
+            Call::Write(bytes as u32),
+        )
     }
 
     /// Chooses the offset of the next write.
@@ -168,7 +186,8 @@ impl Overwrites {
         fs: &mut Volume<'_, '_, C>,
         checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
-        self.file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        self.file =
+            checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let file = &mut self.file;
         for (index, expected) in self.content.chunks(self.page.len()).enumerate() {
             let (offset, page) = ((index * self.page.len()) as u64, &mut self.page);

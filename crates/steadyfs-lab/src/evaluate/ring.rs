@@ -38,12 +38,14 @@ impl Ring {
         checker: &mut Checker<'_, '_>,
     ) -> Result<Ring, EvaluateError> {
         let page_bytes = u64::from(fs.usage().logical_bytes);
-        let file_bytes = FILE_BYTES.min(fill_bytes / FILES_MIN / page_bytes * page_bytes).max(page_bytes);
+        let file_bytes =
+            FILE_BYTES.min(fill_bytes / FILES_MIN / page_bytes * page_bytes).max(page_bytes);
         if write_bytes_max > file_bytes || fill_bytes < FILES_MIN * file_bytes {
             let needed_bytes = FILES_MIN * write_bytes_max.max(page_bytes);
             return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes });
         }
-        let newest = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
+        let newest = checker
+            .call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
         Ok(Ring {
             page: vec![0xA5; page_bytes as usize],
             file_bytes,
@@ -98,7 +100,8 @@ impl Ring {
         }
         if is_new {
             let name = name(self.first + self.files.len() as u64);
-            let newest = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name, OpenOptions::DURABLE))?;
+            let newest = checker
+                .call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name, OpenOptions::DURABLE))?;
             let before = std::mem::replace(&mut self.newest, newest);
             checker.call(fs, Call::Sync, |fs| fs.close(before))?;
             self.files.push_back(0);
@@ -106,13 +109,20 @@ impl Ring {
         let page_bytes = self.page.len() as u64;
         let mut left = write_bytes;
         while left > 0 {
-            let (older, size) = (self.files.len() as u64 - 1, self.files.back_mut().expect("a ring has a newest file"));
+            let (older, size) = (
+                self.files.len() as u64 - 1,
+                self.files.back_mut().expect("a ring has a newest file"),
+            );
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
             fill_with_content(self.first + older, *size, data);
             let call = fs.write_call(file, *size, data.len() as u32);
             if let Err(error) = checker.call(fs, call, |fs| fs.append(file, data)) {
-                self.doubt = Some(Doubt::Write { file: older as usize, offset: *size, bytes: data.to_vec() });
+                self.doubt = Some(Doubt::Write {
+                    file: older as usize,
+                    offset: *size,
+                    bytes: data.to_vec(),
+                });
                 return Err(error);
             }
             *size += bytes;
@@ -136,7 +146,8 @@ impl Ring {
         let taken = |bytes: u64| (bytes.div_ceil(page_bytes) + 1) * page_bytes;
         let (newest, older) = (self.files.back().unwrap_or(&0), self.files.len().saturating_sub(1));
         let before: u64 = self.files.iter().take(older).map(|&bytes| taken(bytes)).sum();
-        before + if is_new { taken(*newest) + taken(write_bytes) } else { taken(newest + write_bytes) }
+        before
+            + if is_new { taken(*newest) + taken(write_bytes) } else { taken(newest + write_bytes) }
     }
 
     fn remove_oldest<C: Flash + Metered>(
@@ -158,7 +169,9 @@ impl Ring {
         checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
         for (number, &bytes) in (self.first..).zip(&self.files) {
-            let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
+            let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| {
+                fs.open(&name(number), OpenOptions::DURABLE)
+            })?;
             let size = checker.call(fs, Call::Open { depth: 0 }, |fs| fs.size(&mut file))?;
             // The previous handle belongs to an earlier mount, or to an older file.
             let before = std::mem::replace(&mut self.newest, file);

@@ -5,7 +5,9 @@
 //! (`docs/format.md`). The data itself shows which page of the file a logical page holds:
 //! [`PageMark`].
 
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs_sim::{Counters, Metered, Trace};
 
 /// Kinds of pages that reclamation moved: committed and pending logical pages, and leaves of the
@@ -121,13 +123,22 @@ impl<C: Flash + Metered> TagTracker<C> {
     /// Returns the page programs so far, by purpose.
     pub fn kinds(&self) -> Kinds {
         let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
-        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), roots: sum(&[2]), moves: self.moves() }
+        Kinds {
+            data: sum(&[3, 4]),
+            journal: sum(&[5, 6]),
+            leaves: sum(&[9]),
+            roots: sum(&[2]),
+            moves: self.moves(),
+        }
     }
 
     /// Returns the erase count of each block, without bad blocks.
     pub fn good_erase_counts(&mut self) -> Vec<u32> {
         let blocks = 0..self.erase_counts.len();
-        blocks.filter(|&block| self.chip.is_bad(block as u32) != Ok(true)).map(|block| self.erase_counts[block]).collect()
+        blocks
+            .filter(|&block| self.chip.is_bad(block as u32) != Ok(true))
+            .map(|block| self.erase_counts[block])
+            .collect()
     }
 
     /// Returns the pages of the file in the block with the most live logical pages; empty if no
@@ -200,7 +211,12 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         self.chip.timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.read(page, data, tag)
     }
 
@@ -208,7 +224,12 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         self.chip.reads_many()
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.chip.read_many(first, data, tags)
     }
 
@@ -220,7 +241,12 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         self.chip.corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.program(page, data, tag)?;
         self.follow(page, data, tag);
         Ok(())
@@ -236,11 +262,21 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         Ok(())
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.chip.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.chip.program_bytes(block, offset, data)
     }
 
@@ -293,7 +329,8 @@ mod tests {
 
     #[test]
     fn fullest_block_follows_programs_and_copies() {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         let mut tracker = TagTracker::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1));
         assert!(tracker.fullest().is_empty());
         program(&mut tracker, 0, 70, 0);

@@ -39,7 +39,11 @@ impl fmt::Display for Work {
             1 => Some(format!("1 {name}")),
             _ => Some(format!("{count} {name}s")),
         };
-        let erases = if self.erases == 1 { Some("erase".to_string()) } else { several(self.erases, "erase") };
+        let erases = if self.erases == 1 {
+            Some("erase".to_string())
+        } else {
+            several(self.erases, "erase")
+        };
         let reads = several(self.reads, "read");
         let parts = [several(self.programs, "program"), several(self.moves, "move"), erases, reads];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" + ");
@@ -58,6 +62,9 @@ mod tests {
         assert_eq!(text(2, 1, 1), "2 programs + 1 move + erase");
         assert_eq!((text(0, 3, 2), text(0, 0, 0)), ("3 moves + 2 erases".into(), "nothing".into()));
         let read = Work { programs: 1, reads: 9, ..Work::default() };
-        assert_eq!((read.to_string(), read.without_reads().to_string()), ("1 program + 9 reads".into(), "1 program".into()));
+        assert_eq!(
+            (read.to_string(), read.without_reads().to_string()),
+            ("1 program + 9 reads".into(), "1 program".into())
+        );
     }
 }

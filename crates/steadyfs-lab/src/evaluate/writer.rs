@@ -93,14 +93,22 @@ impl Writer {
     pub fn envelopes(&self, verdict: &Verdict, write_bytes: u64, usage: &Usage) -> Vec<Envelope> {
         let logical_bytes = u64::from(usage.logical_bytes);
         let whole = write_bytes.is_multiple_of(logical_bytes);
-        let calls = write_bytes.div_ceil(logical_bytes) + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
+        let calls = write_bytes.div_ceil(logical_bytes)
+            + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
         let of_accesses = |call: Envelope| match self {
-            Writer::Overwrites(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
+            Writer::Overwrites(_) => {
+                Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns }
+            }
             Writer::Ring(ring) => Envelope {
                 burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
-                rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
+                rate_ns: calls * call.rate_ns
+                    + (FILE_CALLS * call.rate_ns)
+                        .div_ceil((ring.file_bytes() / write_bytes).max(1)),
             },
-            Writer::Appends(_) => Envelope { burst_ns: call.burst_ns, rate_ns: (calls + appends::CALLS) * call.rate_ns },
+            Writer::Appends(_) => Envelope {
+                burst_ns: call.burst_ns,
+                rate_ns: (calls + appends::CALLS) * call.rate_ns,
+            },
         };
         verdict.envelopes.map(of_accesses).to_vec()
     }

@@ -52,11 +52,22 @@ impl Peer {
     /// # Errors
     /// [`Problem::WriteSize`](crate::replay::Problem::WriteSize) if the trace has writes of another
     /// size than `write_bytes`.
-    pub fn of_trace(label: Option<String>, trace: Trace, write_bytes: u64) -> Result<Peer, TraceError> {
+    pub fn of_trace(
+        label: Option<String>,
+        trace: Trace,
+        write_bytes: u64,
+    ) -> Result<Peer, TraceError> {
         trace.write_bytes(Some(write_bytes))?;
-        let stem =
-            || std::path::Path::new(&trace.name).file_stem().map_or(trace.name.clone(), |stem| stem.to_string_lossy().into());
-        Ok(Peer { label: label.unwrap_or_else(|| stem().replace('-', " ")), access_ns: trace.access_ns, refused: trace.refused })
+        let stem = || {
+            std::path::Path::new(&trace.name)
+                .file_stem()
+                .map_or(trace.name.clone(), |stem| stem.to_string_lossy().into())
+        };
+        Ok(Peer {
+            label: label.unwrap_or_else(|| stem().replace('-', " ")),
+            access_ns: trace.access_ns,
+            refused: trace.refused,
+        })
     }
 }
 
@@ -90,14 +101,17 @@ impl Beside {
         format!(
             "{}: {rate}{}",
             self.label,
-            refused_text(self.refused, self.accesses).map_or(String::new(), |text| format!(", {text}"))
+            refused_text(self.refused, self.accesses)
+                .map_or(String::new(), |text| format!(", {text}"))
         )
     }
 }
 
 /// Returns the share of refused calls, if there are any.
 pub(crate) fn refused_text(refused: u64, accesses: u64) -> Option<String> {
-    (refused > 0).then(|| format!("{} of {} refused", format_count(refused), format_count(refused + accesses)))
+    (refused > 0).then(|| {
+        format!("{} of {} refused", format_count(refused), format_count(refused + accesses))
+    })
 }
 
 #[cfg(test)]
@@ -106,10 +120,16 @@ mod tests {
 
     #[test]
     fn peer_is_called_by_its_file_unless_it_has_a_label() {
-        let trace = || Trace { name: "docs/peers/fatfs-on-dhara.csv".into(), access_ns: vec![1], fio: None, refused: 0 };
+        let trace = || Trace {
+            name: "docs/peers/fatfs-on-dhara.csv".into(),
+            access_ns: vec![1],
+            fio: None,
+            refused: 0,
+        };
         assert_eq!(Peer::of_trace(None, trace(), 4096).unwrap().label, "fatfs on dhara");
         assert_eq!(Peer::of_trace(Some("FatFs-1".into()), trace(), 4096).unwrap().label, "FatFs-1");
-        let input = Trace { name: "standard input".into(), access_ns: vec![1], fio: None, refused: 0 };
+        let input =
+            Trace { name: "standard input".into(), access_ns: vec![1], fio: None, refused: 0 };
         assert_eq!(Peer::of_trace(None, input, 4096).unwrap().label, "standard input");
     }
 
@@ -127,7 +147,10 @@ mod tests {
     fn peer_that_takes_no_time_has_any_throughput_and_one_without_accesses_no_numbers() {
         let peer = |access_ns| Peer { label: "peer".into(), access_ns, refused: 0 };
         let instant = Beside::of(&peer(vec![0, 0]), 4096).unwrap();
-        assert_eq!((instant.throughput_bytes_per_s, instant.throughput().as_str()), (None, "peer: ∞"));
+        assert_eq!(
+            (instant.throughput_bytes_per_s, instant.throughput().as_str()),
+            (None, "peer: ∞")
+        );
         assert_eq!(Beside::of(&peer(vec![]), 4096), None);
     }
 }

@@ -127,12 +127,17 @@ impl IdleResult {
 
     /// Returns the length of the idle times and of the bursts, in a few words.
     pub fn title(&self) -> String {
-        format!("{} idle before each {}", format_duration(self.idle_us * 1e3), format_size(self.burst_bytes))
+        format!(
+            "{} idle before each {}",
+            format_duration(self.idle_us * 1e3),
+            format_size(self.burst_bytes)
+        )
     }
 
     /// Returns the work of the idle times, as facts for people.
     pub(super) fn facts(&self) -> [(&'static str, String); 4] {
-        let met = |with, without| format!("{} (without {})", format_count(with), format_count(without));
+        let met =
+            |with, without| format!("{} (without {})", format_count(with), format_count(without));
         [
             (
                 "Idle time",

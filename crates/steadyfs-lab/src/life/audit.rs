@@ -49,7 +49,11 @@ impl Audit {
     /// failed call may be present or absent.
     pub fn of(tracker: &mut TagTracker<LifeChip>, memory: &mut [u8], writer: &Writer) -> Audit {
         let files = writer.files();
-        let mut audit = Audit { files: files.len() as u64, bytes: files.iter().map(|file| file.1).sum(), ..Audit::default() };
+        let mut audit = Audit {
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.1).sum(),
+            ..Audit::default()
+        };
         match FileSystem::mount(tracker, Access::ReadOnly, memory) {
             Err(error) => audit.lose("", 0, audit.bytes, error.to_string()),
             Ok(mut fs) => {
@@ -75,14 +79,20 @@ impl Audit {
         bytes: u64,
     ) {
         let removed = number == 0 && writer.doubt() == Some(&Doubt::Removal);
-        let opened = fs.open(name, OpenOptions::READ).and_then(|mut file| Ok((fs.size(&mut file)?, file)));
+        let opened =
+            fs.open(name, OpenOptions::READ).and_then(|mut file| Ok((fs.size(&mut file)?, file)));
         let (size, mut file) = match opened {
             Err(Error::NotFound) if removed => return,
             Err(error) => return self.lose(name, 0, bytes, error.to_string()),
             Ok(opened) => opened,
         };
         if size < bytes {
-            self.lose(name, size, bytes - size, format!("the file ends, after {size} of {bytes} bytes"));
+            self.lose(
+                name,
+                size,
+                bytes - size,
+                format!("the file ends, after {size} of {bytes} bytes"),
+            );
         }
         for offset in (0..bytes.min(size)).step_by(PIECE_BYTES as usize) {
             let piece = PIECE_BYTES.min(bytes.min(size) - offset) as usize;
@@ -113,14 +123,20 @@ fn compare<F: steadyfs::media::Flash>(
     }
     match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
         None => Ok(()),
-        Some(at) => Err(format!("{:#04x} at byte {}, committed was {:#04x}", found[at], offset + at as u64, expected[at])),
+        Some(at) => Err(format!(
+            "{:#04x} at byte {}, committed was {:#04x}",
+            found[at],
+            offset + at as u64,
+            expected[at]
+        )),
     }
 }
 
 /// Accepts the bytes in doubt, which begin at `from`. If all of them that lie in the piece at
 /// `offset` were found, it copies them to `expected`.
 fn accept(found: &[u8], expected: &mut [u8], offset: u64, from: u64, bytes: &[u8]) {
-    let (first, last) = (from.max(offset), (from + bytes.len() as u64).min(offset + found.len() as u64));
+    let (first, last) =
+        (from.max(offset), (from + bytes.len() as u64).min(offset + found.len() as u64));
     if first < last {
         let new = &bytes[(first - from) as usize..(last - from) as usize];
         let place = (first - offset) as usize..(last - offset) as usize;
@@ -143,14 +159,16 @@ mod tests {
     /// Makes a volume with a file of 512 KiB, and the writer that returns its expected contents.
     fn filled(memory: &mut Vec<u8>) -> (TagTracker<LifeChip>, Writer) {
         let profile = find_profile("mt29f1g01abafd").unwrap();
-        let mut tracker = TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }));
+        let mut tracker =
+            TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }));
         let config = Config::for_geometry(&tracker.geometry());
         memory.resize(config.memory_bytes(&tracker.geometry()), 0);
         FileSystem::format(&mut tracker, &config, memory).unwrap();
         let mut fs = FileSystem::mount(&mut tracker, Access::ReadWrite, memory).unwrap();
         let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
         let mut checker = Checker::only_counting(Phase::Fill, &mut progress);
-        let plan = Plan { workload: Workload::Random, seed: 1, fill_bytes: 512 << 10, write_bytes: 4096 };
+        let plan =
+            Plan { workload: Workload::Random, seed: 1, fill_bytes: 512 << 10, write_bytes: 4096 };
         let writer = Writer::fill(&plan, &mut fs, &mut checker, |_| {}).unwrap();
         (tracker, writer)
     }
@@ -178,7 +196,13 @@ mod tests {
         (0..64).for_each(|block| tracker.erase(block).unwrap());
         let audit = Audit::of(&mut tracker, &mut memory, &writer);
         assert_eq!(audit.lost_bytes, 512 << 10);
-        assert!(audit.first_loss.unwrap().to_string().starts_with("the volume cannot be mounted: no superblock"));
+        assert!(
+            audit
+                .first_loss
+                .unwrap()
+                .to_string()
+                .starts_with("the volume cannot be mounted: no superblock")
+        );
     }
 
     #[test]
@@ -189,8 +213,16 @@ mod tests {
             expected
         };
         assert_eq!(expected_after([1, 7, 8, 1], 11, &[7, 8]), [1, 7, 8, 1]);
-        assert_eq!(expected_after([1, 7, 1, 1], 11, &[7, 8]), [1; 4], "half of a write was not done");
-        assert_eq!(expected_after([8, 1, 1, 1], 9, &[7, 8]), [8, 1, 1, 1], "it began in the piece before");
+        assert_eq!(
+            expected_after([1, 7, 1, 1], 11, &[7, 8]),
+            [1; 4],
+            "half of a write was not done"
+        );
+        assert_eq!(
+            expected_after([8, 1, 1, 1], 9, &[7, 8]),
+            [8, 1, 1, 1],
+            "it began in the piece before"
+        );
         assert_eq!(expected_after([1; 4], 14, &[7, 8]), [1; 4], "it lies behind");
     }
 }

@@ -14,13 +14,22 @@ pub type LifeChip = FailOps<BitErrors<Nand>>;
 pub fn make(profile: &Profile, options: &Options) -> LifeChip {
     let nand = profile.nand().expect("the profile was looked for among those of NAND");
     let Options { blocks, pages_per_block, endurance, spread_percent, seed, .. } = *options;
-    let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks, programs_bytes: false };
+    let geometry = Geometry {
+        page_bytes: nand.page_bytes,
+        pages_per_block,
+        block_count: blocks,
+        programs_bytes: false,
+    };
     let timing = NandTiming::of(nand, options.timing.choice());
     let chip = Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy);
     let model = BitErrorModel { endurance, ..BitErrorModel::SLC };
     let chip = BitErrors::new(chip);
     let chip = if options.bit_errors { chip.with_model(model, seed) } else { chip };
-    let lives = Lives { endurance, spread_percent, ending_in_program_percent: options.program_failures_percent };
+    let lives = Lives {
+        endurance,
+        spread_percent,
+        ending_in_program_percent: options.program_failures_percent,
+    };
     FailOps::new(chip, seed).with_lives(lives, seed)
 }
 

@@ -83,8 +83,10 @@ impl Course {
             self.shrunk_at.get_or_insert(share);
         }
         self.note(fs.flash(), share, access);
-        if options.scrub_days > 0 && u64::from(self.clock.days() / options.scrub_days) > self.scrubs {
-            fs.scrub(Budget::TimeNs(u64::MAX)).map_err(|error| EvaluateError::Idle { access, error })?;
+        if options.scrub_days > 0 && u64::from(self.clock.days() / options.scrub_days) > self.scrubs
+        {
+            fs.scrub(Budget::TimeNs(u64::MAX))
+                .map_err(|error| EvaluateError::Idle { access, error })?;
             self.scrubs += 1;
             self.weak_blocks += u64::from(fs.health().weak_blocks);
         }
@@ -117,7 +119,9 @@ impl Course {
     fn moment(&mut self, tracker: &TagTracker<LifeChip>, share: f64, writes: u64) {
         let bad: BTreeSet<_> = tracker.chip().grown_bad().collect();
         let counts = erase_counts(tracker);
-        let counts = (0..).zip(counts).filter(|(block, _)| !self.reserved.contains(block) && !bad.contains(block));
+        let counts = (0..)
+            .zip(counts)
+            .filter(|(block, _)| !self.reserved.contains(block) && !bad.contains(block));
         let spread = Spread::of(counts.map(|(_, count)| count));
         self.moments.push(Moment {
             writes,

@@ -94,13 +94,21 @@ pub struct Life {
 }
 
 impl Life {
-    pub(super) fn of(device: &str, options: &Options, tracker: &TagTracker<LifeChip>, worn: &Worn, audit: Audit) -> Life {
+    pub(super) fn of(
+        device: &str,
+        options: &Options,
+        tracker: &TagTracker<LifeChip>,
+        worn: &Worn,
+        audit: Audit,
+    ) -> Life {
         let chip = tracker.chip();
         let counts = erase_counts(tracker);
         let erases: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        let (ring, others): (Vec<_>, Vec<_>) =
-            (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.ring.contains(block));
-        let spread = |blocks: Vec<u32>| Spread::of(blocks.into_iter().map(|block| counts[block as usize]));
+        let (ring, others): (Vec<_>, Vec<_>) = (0..options.blocks)
+            .filter(|block| !worn.superblocks.contains(block))
+            .partition(|block| worn.ring.contains(block));
+        let spread =
+            |blocks: Vec<u32>| Spread::of(blocks.into_iter().map(|block| counts[block as usize]));
         let tally = chip.inner().tally();
         let percent = |erases: f64| 100.0 * erases / options.erase_budget() as f64;
         Life {
@@ -191,7 +199,10 @@ impl Life {
             ("Data blocks", format!("{} erases (least / mean / most)", self.other_erases)),
             ("Ring", format!("{} erases", self.ring_erases)),
             ("First bad block", self.first_bad()),
-            ("Bad blocks", format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks)),
+            (
+                "Bad blocks",
+                format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks),
+            ),
             (
                 "Reads",
                 format!(
@@ -200,7 +211,14 @@ impl Life {
                     format_count(self.uncorrectable_reads)
                 ),
             ),
-            ("Scrubs", format!("{}, {} weak blocks", format_count(self.scrubs), format_count(self.weak_blocks))),
+            (
+                "Scrubs",
+                format!(
+                    "{}, {} weak blocks",
+                    format_count(self.scrubs),
+                    format_count(self.weak_blocks)
+                ),
+            ),
             ("Written", written),
             ("Lost", self.lost()),
         ]
@@ -210,7 +228,10 @@ impl Life {
     fn first_bad(&self) -> String {
         match self.first_bad_writes.zip(self.first_bad_percent) {
             None => "none".to_string(),
-            Some((writes, percent)) => format!("after {}, {percent:.1} % of the erases", format_size(writes * self.write_bytes)),
+            Some((writes, percent)) => format!(
+                "after {}, {percent:.1} % of the erases",
+                format_size(writes * self.write_bytes)
+            ),
         }
     }
 
@@ -219,7 +240,9 @@ impl Life {
         let bytes = format_size(self.audit.bytes);
         match &self.audit.first_loss {
             None => format!("nothing of {bytes} in {} files", format_count(self.audit.files)),
-            Some(loss) => format!("{} of {bytes}; first {loss}", format_size(self.audit.lost_bytes)),
+            Some(loss) => {
+                format!("{} of {bytes}; first {loss}", format_size(self.audit.lost_bytes))
+            }
         }
     }
 }

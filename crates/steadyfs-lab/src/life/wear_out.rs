@@ -53,7 +53,10 @@ pub fn wear_out(
     let mut checker = Checker::only_counting(Phase::WearOut, &mut progress);
     let end = loop {
         if checker.accesses().is_multiple_of(LOOK_EVERY) {
-            report(course.look(&mut fs, options, plan.fill_bytes, checker.accesses())?, &Phase::WearOut.to_string());
+            report(
+                course.look(&mut fs, options, plan.fill_bytes, checker.accesses())?,
+                &Phase::WearOut.to_string(),
+            );
         }
         if let Err(error) = writer.access(&mut fs, &mut checker, options.write_bytes) {
             break error;
@@ -61,14 +64,17 @@ pub fn wear_out(
     };
     let (accesses, spent) = (checker.accesses(), fs.flash().counts().since(&before));
     course.end(fs.flash(), options, accesses);
-    let (programs, health, usable_bytes) = (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
+    let (programs, health, usable_bytes) =
+        (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
     Ok(Worn { writer, accesses, programs, end, superblocks, ring, health, course, usable_bytes })
 }
 
 /// Returns the plan of the fill before the wear.
 fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
     let logical_bytes = u64::from(usage.logical_bytes);
-    let fill_bytes = (usage.usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes * logical_bytes;
+    let fill_bytes = (usage.usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64
+        / logical_bytes
+        * logical_bytes;
     let write_bytes = options.write_bytes.max(logical_bytes);
     if fill_bytes < write_bytes {
         return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes: write_bytes });
@@ -79,7 +85,9 @@ fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
 /// Returns the blocks of the superblocks, which are the first two reserved blocks, and the
 /// blocks of the ring.
 fn reserved(fs: &Volume<'_, '_, LifeChip>, blocks: u32) -> (Vec<BlockIndex>, Vec<BlockIndex>) {
-    let is_reserved = |block: &BlockIndex| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
+    let is_reserved = |block: &BlockIndex| {
+        fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved)
+    };
     let mut superblocks: Vec<_> = (0..blocks).filter(is_reserved).collect();
     let ring = superblocks.split_off(superblocks.len().min(2));
     (superblocks, ring)

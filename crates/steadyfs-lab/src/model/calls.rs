@@ -32,7 +32,10 @@ impl Session<'_> {
     /// file cannot be opened.
     fn handle(&mut self, path: &str, durable: bool) -> Result<Option<usize>, Error> {
         if let Some(node) = self.model.current.get(path)
-            && let Some(index) = self.handles.iter().rposition(|handle| handle.id == node.id && handle.durable == durable)
+            && let Some(index) = self
+                .handles
+                .iter()
+                .rposition(|handle| handle.id == node.id && handle.durable == durable)
         {
             return Ok(Some(index));
         }
@@ -54,8 +57,11 @@ impl Session<'_> {
             assert_eq!(hard(self.fs.open(path, options))?.err(), Some(Error::IsALink));
             return Ok(None);
         }
-        let Some(id) = self.model.current.get(path).map(|node| node.id) else { return self.create(path, options) };
-        let file = bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.open(path, options))?;
+        let Some(id) = self.model.current.get(path).map(|node| node.id) else {
+            return self.create(path, options);
+        };
+        let file =
+            bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.open(path, options))?;
         self.handles.push(Handle { file, id, durable });
         Ok(Some(self.handles.len() - 1))
     }
@@ -63,13 +69,19 @@ impl Session<'_> {
     fn create(&mut self, path: &str, options: OpenOptions) -> Result<Option<usize>, Error> {
         let id = self.model.next_stamp();
         let mut after = self.model.current.clone();
-        if after.create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() }).is_err() {
+        if after
+            .create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() })
+            .is_err()
+        {
             // The rollback of a transaction has removed its directory.
             return Ok(None);
         }
         let commits = options.durable || self.commits_on(CommitOn::CREATE);
         let call = Call::Create { depth: depth(path) };
-        let Some(file) = self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.open(path, options)))? else {
+        let Some(file) = self.change(vec![after], commits, |s| {
+            bounded(&mut s.fs, call, |fs| fs.open(path, options))
+        })?
+        else {
             return Ok(None);
         };
         self.learn_inode(path, file.inode());
@@ -87,7 +99,13 @@ impl Session<'_> {
         }
     }
 
-    pub fn write(&mut self, path: &str, offset: u64, bytes: usize, durable: bool) -> Result<(), Error> {
+    pub fn write(
+        &mut self,
+        path: &str,
+        offset: u64,
+        bytes: usize,
+        durable: bool,
+    ) -> Result<(), Error> {
         match self.handle(path, durable)? {
             Some(index) => self.write_handle(index, offset, bytes),
             None => Ok(()),
@@ -178,13 +196,16 @@ impl Session<'_> {
 
     /// Reads an existing file through one of its handles.
     pub fn read(&mut self, path: &str, offset: u64, bytes: usize) -> Result<(), Error> {
-        let Some(node) = self.model.current.nodes.get(path).filter(|node| node.is_file()).map(Arc::clone) else {
+        let Some(node) =
+            self.model.current.nodes.get(path).filter(|node| node.is_file()).map(Arc::clone)
+        else {
             return Ok(());
         };
         let Some(index) = self.handle(path, false)? else { return Ok(()) };
         let mut data = vec![0xEE; bytes];
         let file = &mut self.handles[index].file;
-        let count = bounded(&mut self.fs, Call::Read(bytes as u32), |fs| fs.read(file, offset, &mut data))?;
+        let count =
+            bounded(&mut self.fs, Call::Read(bytes as u32), |fs| fs.read(file, offset, &mut data))?;
         let from = node.data.len().min(offset as usize);
         let expected = &node.data[from..node.data.len().min(from + bytes)];
         assert!(data[..count] == *expected, "read of {bytes} bytes at {offset} of {path:?}");
@@ -199,7 +220,8 @@ impl Session<'_> {
         let frees = is_last && after.orphans.remove(&id).is_some();
         let call = if frees { Call::Remove { depth: 0 } } else { Call::Sync };
         let commits = self.commits_on(CommitOn::CLOSE);
-        self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.close(file))).map(drop)
+        self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.close(file)))
+            .map(drop)
     }
 
     /// Makes a call whose effect on the tree is `edit`. If `edit` returns an error, the volume must
@@ -225,7 +247,12 @@ impl Session<'_> {
         let (id, modified_ns) = (self.model.next_stamp(), self.model.now_ns);
         let node = Node { id, modified_ns, is_directory: true, ..Node::default() };
         let call = Call::Create { depth: depth(path) };
-        let made = self.edit(CommitOn::MKDIR, call, |_, tree| tree.create(path, node), |fs| fs.create_dir(path))?;
+        let made = self.edit(
+            CommitOn::MKDIR,
+            call,
+            |_, tree| tree.create(path, node),
+            |fs| fs.create_dir(path),
+        )?;
         made.into_iter().for_each(|inode| self.learn_inode(path, inode));
         Ok(())
     }
@@ -234,14 +261,26 @@ impl Session<'_> {
     /// logical page.
     pub fn create_symlink(&mut self, path: &str, bytes: u8) -> Result<(), Error> {
         let (id, modified_ns) = (self.model.next_stamp(), self.model.now_ns);
-        let target: String = self.model.bytes(usize::from(bytes)).iter().map(|byte| char::from(b'a' + byte % 26)).collect();
-        let node = Node { id, modified_ns, is_link: true, data: target.clone().into_bytes(), ..Node::default() };
+        let target: String = self
+            .model
+            .bytes(usize::from(bytes))
+            .iter()
+            .map(|byte| char::from(b'a' + byte % 26))
+            .collect();
+        let node = Node {
+            id,
+            modified_ns,
+            is_link: true,
+            data: target.clone().into_bytes(),
+            ..Node::default()
+        };
         let call = Call::Symlink { depth: depth(path), bytes: bytes.into() };
         let edit = |_: &Self, tree: &mut Tree| match tree.create(path, node) {
             Ok(()) if target.is_empty() => Err(Error::InvalidName),
             result => result,
         };
-        let made = self.edit(CommitOn::CREATE, call, edit, |fs| fs.create_symlink(path, &target))?;
+        let made =
+            self.edit(CommitOn::CREATE, call, edit, |fs| fs.create_symlink(path, &target))?;
         made.into_iter().for_each(|inode| self.learn_inode(path, inode));
         Ok(())
     }
@@ -267,7 +306,8 @@ impl Session<'_> {
             // A directory that is moved down again and again gets paths without end.
             return Ok(());
         }
-        let edit = |s: &Self, tree: &mut Tree| tree.rename(from, to, |id| s.is_open(id), s.model.now_ns);
+        let edit =
+            |s: &Self, tree: &mut Tree| tree.rename(from, to, |id| s.is_open(id), s.model.now_ns);
         let call = Call::Rename { depth: depth(from) + depth(to) };
         if from == to && self.model.current.get(from).is_some() {
             // Nothing changes, so nothing commits.
@@ -292,16 +332,24 @@ impl Session<'_> {
         let (id, inode) = (node.id, node.inode.expect("a node that is there"));
         let key = ["k", "mode", "a key of some length", "ключ"][usize::from(key) % 4];
         let value = bytes.map(|bytes| self.model.bytes(usize::from(bytes)));
-        let edit = |_: &Self, tree: &mut Tree| edit_attributes(&mut tree.by_id_mut(id).attributes, key, value.clone());
-        let act = |fs: &mut super::Fs<'_>| fs.set_attribute(inode, key, value.as_deref()).map(|()| 0);
+        let edit = |_: &Self, tree: &mut Tree| {
+            edit_attributes(&mut tree.by_id_mut(id).attributes, key, value.clone())
+        };
+        let act =
+            |fs: &mut super::Fs<'_>| fs.set_attribute(inode, key, value.as_deref()).map(|()| 0);
         self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
     }
 
     /// Sets the permissions. A volume that keeps none must refuse.
     pub fn set_permissions(&mut self, path: &str, mode: u16) -> Result<(), Error> {
         let Some(node) = self.model.current.get(path) else { return Ok(()) };
-        let (id, inode, keeps) = (node.id, node.inode.expect("a node that is there"), self.fs.config().permissions);
-        let permissions = Permissions { mode, uid: self.model.next_stamp() as u32, gid: u32::MAX - u32::from(mode) };
+        let (id, inode, keeps) =
+            (node.id, node.inode.expect("a node that is there"), self.fs.config().permissions);
+        let permissions = Permissions {
+            mode,
+            uid: self.model.next_stamp() as u32,
+            gid: u32::MAX - u32::from(mode),
+        };
         let edit = |_: &Self, tree: &mut Tree| {
             tree.by_id_mut(id).permissions = Some(permissions);
             if keeps { Ok(()) } else { Err(Error::Unsupported) }
@@ -312,7 +360,8 @@ impl Session<'_> {
 
     /// Does idle work, which has no visible effect and keeps to its budget.
     pub fn maintain(&mut self, operations: u32, burst: u64) -> Result<(), Error> {
-        let (current, before, waits) = (self.model.current.clone(), self.fs.flash().counts(), self.fs.has_changes());
+        let (current, before, waits) =
+            (self.model.current.clone(), self.fs.flash().counts(), self.fs.has_changes());
         self.fs.flash_mut().take_records();
         let act = |s: &mut Self| s.fs.maintain(Budget::Operations(operations), burst);
         let result = self.change(vec![current], false, act);
@@ -328,8 +377,13 @@ impl Session<'_> {
 
     /// Compares the volume's answer for a path with the model.
     pub fn stat(&mut self, path: &str) -> Result<(), Error> {
-        let expected = self.model.current.lookup(path).map(|node| (node.inode, node.is_directory, node.data.len() as u64));
-        let found = hard(bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.stat(path)))?;
+        let expected = self
+            .model
+            .current
+            .lookup(path)
+            .map(|node| (node.inode, node.is_directory, node.data.len() as u64));
+        let found =
+            hard(bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.stat(path)))?;
         let found = found.map(|stat| match stat.kind {
             steadyfs::Kind::Directory => (Some(stat.inode), true, 0),
             _ => (Some(stat.inode), false, stat.size),
@@ -352,7 +406,12 @@ impl Session<'_> {
     pub fn start_listing(&mut self, path: &str) {
         let id = self.model.current.get(path).expect("a directory").id;
         let inode = |node: &Node| node.inode.expect("a node that is there");
-        let steady = self.model.current.entries(path).map(|(name, node)| ((name.to_string(), inode(node)), 0)).collect();
+        let steady = self
+            .model
+            .current
+            .entries(path)
+            .map(|(name, node)| ((name.to_string(), inode(node)), 0))
+            .collect();
         self.listing = Some(Listing { id, cursor: Cursor::default(), steady });
     }
 
@@ -360,7 +419,8 @@ impl Session<'_> {
     /// the time must have been listed once.
     pub fn list_one(&mut self) -> Result<(), Error> {
         let Some(listing) = &mut self.listing else { return Ok(()) };
-        let path = self.model.current.path_of(listing.id).expect("a directory that is listed").to_string();
+        let path =
+            self.model.current.path_of(listing.id).expect("a directory that is listed").to_string();
         let inode = self.model.current.get(&path).and_then(|node| node.inode).expect("its inode");
         let Some(entry) = self.fs.list(inode, &mut listing.cursor)? else {
             for (entry, count) in &listing.steady {
@@ -369,9 +429,18 @@ impl Session<'_> {
             self.listing = None;
             return Ok(());
         };
-        let node = self.model.current.get(&join(&path, entry.name())).map(|node| (node.inode, node.data.len() as u64));
+        let node = self
+            .model
+            .current
+            .get(&join(&path, entry.name()))
+            .map(|node| (node.inode, node.data.len() as u64));
         let size = if entry.stat.kind == steadyfs::Kind::Directory { 0 } else { entry.stat.size };
-        assert_eq!(node, Some((Some(entry.stat.inode), size)), "{} is listed in {path:?}", entry.name());
+        assert_eq!(
+            node,
+            Some((Some(entry.stat.inode), size)),
+            "{} is listed in {path:?}",
+            entry.name()
+        );
         if let Some(count) = listing.steady.get_mut(&(entry.name().to_string(), entry.stat.inode)) {
             *count += 1;
         }
@@ -386,12 +455,18 @@ impl Session<'_> {
             return;
         };
         let current = &self.model.current;
-        listing.steady.retain(|(name, inode), _| current.get(&join(path, name)).is_some_and(|node| node.inode == Some(*inode)));
+        listing.steady.retain(|(name, inode), _| {
+            current.get(&join(path, name)).is_some_and(|node| node.inode == Some(*inode))
+        });
     }
 }
 
 /// Sets or removes an attribute, or returns the error that the volume must return.
-fn edit_attributes(pairs: &mut BTreeMap<String, Vec<u8>>, key: &str, value: Option<Vec<u8>>) -> Result<(), Error> {
+fn edit_attributes(
+    pairs: &mut BTreeMap<String, Vec<u8>>,
+    key: &str,
+    value: Option<Vec<u8>>,
+) -> Result<(), Error> {
     let Some(value) = value else { return pairs.remove(key).map(drop).ok_or(Error::NotFound) };
     pairs.insert(key.into(), value);
     let bytes: usize = pairs.iter().map(|(key, value)| 2 + key.len() + value.len()).sum();

@@ -84,14 +84,24 @@ impl Model {
 
     /// Describes the difference between `found` and the nearest allowed state.
     fn differences(&self, found: &State) -> String {
-        let differing = |state: &&State| state.iter().zip(found).filter(|(expected, found)| expected != found).count();
+        let differing = |state: &&State| {
+            state.iter().zip(found).filter(|(expected, found)| expected != found).count()
+        };
         let nearest = self.states.iter().min_by_key(differing).expect("a state");
-        let pairs = nearest.iter().zip(found).enumerate().filter(|(_, (expected, found))| expected != found);
-        let named =
-            pairs.take(4).map(|(sector, (expected, found))| format!("sector {sector} is of write {found}, not {expected}"));
+        let pairs = nearest
+            .iter()
+            .zip(found)
+            .enumerate()
+            .filter(|(_, (expected, found))| expected != found);
+        let named = pairs.take(4).map(|(sector, (expected, found))| {
+            format!("sector {sector} is of write {found}, not {expected}")
+        });
         let named: Vec<String> = named.collect();
         let (states, sectors) = (self.states.len(), differing(&nearest));
-        format!("none of {states} states that may be there; {sectors} sectors differ from the nearest: {}", named.join(", "))
+        format!(
+            "none of {states} states that may be there; {sectors} sectors differ from the nearest: {}",
+            named.join(", ")
+        )
     }
 }
 
@@ -108,7 +118,11 @@ fn content(stamp: u64, sector: u32) -> [u8; SECTOR] {
 /// Returns the number of the write that a sector comes from. Asserts that the whole sector does.
 fn stamp_of(sector: u32, bytes: &[u8]) -> u64 {
     let stamp = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
-    let is_whole = if stamp == 0 { bytes.iter().all(|byte| *byte == 0) } else { bytes == content(stamp, sector) };
+    let is_whole = if stamp == 0 {
+        bytes.iter().all(|byte| *byte == 0)
+    } else {
+        bytes == content(stamp, sector)
+    };
     assert!(is_whole, "sector {sector} begins as write {stamp}, and is not of it");
     stamp
 }
@@ -121,9 +135,17 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Mounts, and asserts that the disk has its size and no damage.
-    pub fn mount(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+    pub fn mount(
+        access: Access,
+        device: &'a mut Device,
+        model: &'a mut Model,
+    ) -> Result<Self, MountError> {
         let disk = device.mount_disk(access)?;
-        assert_eq!(disk.sectors() as usize, model.current().len(), "a disk does not change its size");
+        assert_eq!(
+            disk.sectors() as usize,
+            model.current().len(),
+            "a disk does not change its size"
+        );
         assert_eq!(disk.damage(), None, "what the mount found missing");
         Ok(Self { disk, model })
     }
@@ -169,14 +191,18 @@ impl<'a> Session<'a> {
     /// medium.
     pub fn step(&mut self, step: &Step) -> Result<(), Error> {
         match *step {
-            Step::Write { sector, count, durable, stream } => self.write(sector, count, WriteOptions { durable, stream }),
+            Step::Write { sector, count, durable, stream } => {
+                self.write(sector, count, WriteOptions { durable, stream })
+            }
             Step::Trim { sector, count } => self.trim(sector, count),
             Step::Read { sector, count } => self.read(sector, count),
             Step::Flush => self.flush(),
             Step::Maintain { operations, burst } => {
                 self.idle(operations, |disk| disk.maintain(Budget::Operations(operations), burst))
             }
-            Step::Scrub { operations } => self.idle(operations, |disk| disk.scrub(Budget::Operations(operations))),
+            Step::Scrub { operations } => {
+                self.idle(operations, |disk| disk.scrub(Budget::Operations(operations)))
+            }
             Step::Remount | Step::Crash => unreachable!("the workload's owner mounts"),
         }?;
         // If nothing waits, everything is durable.
@@ -201,7 +227,10 @@ impl<'a> Session<'a> {
         let kind = if options.durable { DiskCall::WriteDurable } else { DiskCall::Write };
         let call = is_within_page.then(|| kind(count * SECTOR_BYTES));
         self.bounded(call, |disk| disk.write_with(sector, &data, options))?;
-        assert!(!options.durable || !self.disk.has_changes(), "something waits after a durable write");
+        assert!(
+            !options.durable || !self.disk.has_changes(),
+            "something waits after a durable write"
+        );
         Ok(())
     }
 
@@ -212,11 +241,16 @@ impl<'a> Session<'a> {
             let known = self.model.states.len();
             // A call trims pages from the first one on, and returns the number of trimmed sectors.
             let until = |page: u32| first * per_page..page.max(first) * per_page;
-            let states: Vec<State> = (first..=last).map(|page| self.model.with(until(page), 0)).collect();
+            let states: Vec<State> =
+                (first..=last).map(|page| self.model.with(until(page), 0)).collect();
             let whole = self.model.current().clone();
             self.model.states.extend(states);
             let done = self.bounded(Some(DiskCall::Trim), |disk| disk.trim(at, end - at))?;
-            assert!((1..=end - at).contains(&done), "a trim of {} sectors has done {done}", end - at);
+            assert!(
+                (1..=end - at).contains(&done),
+                "a trim of {} sectors has done {done}",
+                end - at
+            );
             self.model.states.truncate(known);
             let state = self.model.with(until(last.min((at + done) / per_page)), 0);
             if state != whole {
@@ -229,9 +263,12 @@ impl<'a> Session<'a> {
 
     fn read(&mut self, sector: u32, count: u32) -> Result<(), Error> {
         let mut found = vec![0xEE; count as usize * SECTOR];
-        self.bounded(Some(DiskCall::Read(count * SECTOR_BYTES)), |disk| disk.read(sector, &mut found))?;
+        self.bounded(Some(DiskCall::Read(count * SECTOR_BYTES)), |disk| {
+            disk.read(sector, &mut found)
+        })?;
         for (sector, bytes) in (sector..).zip(found.chunks_exact(SECTOR)) {
-            let (stamp, expected) = (stamp_of(sector, bytes), self.model.current()[sector as usize]);
+            let (stamp, expected) =
+                (stamp_of(sector, bytes), self.model.current()[sector as usize]);
             assert_eq!(stamp, expected, "the write that sector {sector} is of");
         }
         Ok(())
@@ -243,7 +280,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn idle(&mut self, budget: u32, act: impl FnOnce(&mut Disk<'a, &'a mut Chip>) -> Result<bool, Error>) -> Result<(), Error> {
+    fn idle(
+        &mut self,
+        budget: u32,
+        act: impl FnOnce(&mut Disk<'a, &'a mut Chip>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
         let (before, waits) = (self.disk.flash().counts(), self.disk.has_changes());
         self.disk.flash_mut().take_records();
         act(&mut self.disk)?;
@@ -277,9 +318,17 @@ impl<'a> Session<'a> {
         let mut state = State::new();
         for first in (0..sectors).step_by(per_page as usize) {
             self.disk.read(first, &mut page)?;
-            state.extend((first..).zip(page.chunks_exact(SECTOR)).map(|(sector, bytes)| stamp_of(sector, bytes)));
+            state.extend(
+                (first..)
+                    .zip(page.chunks_exact(SECTOR))
+                    .map(|(sector, bytes)| stamp_of(sector, bytes)),
+            );
             let is_written = state[first as usize..].iter().any(|stamp| *stamp != 0);
-            assert_eq!(self.disk.is_written(first)?, is_written, "whether the page of sector {first} holds anything");
+            assert_eq!(
+                self.disk.is_written(first)?,
+                is_written,
+                "whether the page of sector {first} holds anything"
+            );
         }
         Ok(state)
     }

@@ -3,7 +3,9 @@
 use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 use steadyfs_sim::fault::{BitErrorModel, BitErrors, Survivors, WriteCache};
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming, Nor, NorTiming, Sectors, Tearable, Torn};
 
@@ -54,19 +56,35 @@ macro_rules! any {
 
 impl Medium {
     pub fn nand(geometry: Geometry, copy: bool, seed: u64) -> Self {
-        Self::new(Kind::Nand(layers(Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy), seed)))
+        Self::new(Kind::Nand(layers(
+            Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy),
+            seed,
+        )))
     }
 
     /// Returns a NOR chip. A block is one erase sector, or several.
-    pub fn nor(block_bytes: u32, block_count: u32, page_bytes: u32, sectors: u32, seed: u64) -> Self {
-        let chip = Nor::with_geometry(block_bytes / sectors, block_count * sectors, NorTiming::ROUND, seed);
+    pub fn nor(
+        block_bytes: u32,
+        block_count: u32,
+        page_bytes: u32,
+        sectors: u32,
+        seed: u64,
+    ) -> Self {
+        let chip = Nor::with_geometry(
+            block_bytes / sectors,
+            block_count * sectors,
+            NorTiming::ROUND,
+            seed,
+        );
         Self::new(Kind::Nor(layers(NorPages::new(Groups::new(chip, sectors), page_bytes), seed)))
     }
 
     /// Returns managed flash with exactly the sectors that the layout divides.
     pub fn sectors(layout: SectorLayout, seed: u64) -> Self {
         let device = Sectors::new(layout.first + layout.sectors, Sectors::ROUND, seed);
-        Self::new(Kind::Sectors(Box::new(SectorPages::new(device, layout).expect("a layout that is possible"))))
+        Self::new(Kind::Sectors(Box::new(
+            SectorPages::new(device, layout).expect("a layout that is possible"),
+        )))
     }
 
     fn new(kind: Kind) -> Self {
@@ -78,7 +96,10 @@ impl Medium {
     #[must_use]
     pub fn with_bad_blocks(self, count: u32, seed: u64) -> Self {
         match self.kind {
-            Kind::Nand(chip) => Self::new(Kind::Nand(layers(chip.inner().inner().clone().with_bad_blocks(count), seed))),
+            Kind::Nand(chip) => Self::new(Kind::Nand(layers(
+                chip.inner().inner().clone().with_bad_blocks(count),
+                seed,
+            ))),
             Kind::Nor(_) | Kind::Sectors(_) => self,
         }
     }
@@ -88,12 +109,20 @@ impl Medium {
     #[must_use]
     pub fn with_write_cache(self, survivors: Survivors, operations_max: usize) -> Self {
         let kind = match self.kind {
-            Kind::Nand(chip) => Kind::Nand(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes()),
-            Kind::Nor(chip) => Kind::Nor(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes()),
+            Kind::Nand(chip) => {
+                Kind::Nand(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes())
+            }
+            Kind::Nor(chip) => {
+                Kind::Nor(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes())
+            }
             Kind::Sectors(pages) => {
                 let layout = *pages.layout();
-                let cached = pages.into_device().with_cache(survivors, operations_max * (layout.page_bytes as usize / 512 + 1));
-                Kind::Sectors(Box::new(SectorPages::new(cached, layout).expect("the layout of before")))
+                let cached = pages
+                    .into_device()
+                    .with_cache(survivors, operations_max * (layout.page_bytes as usize / 512 + 1));
+                Kind::Sectors(Box::new(
+                    SectorPages::new(cached, layout).expect("the layout of before"),
+                ))
             }
         };
         Self { kind, ..self }
@@ -102,7 +131,11 @@ impl Medium {
     /// Lets bits flip from now on.
     #[must_use]
     pub fn with_bit_errors(self, model: BitErrorModel, seed: u64) -> Self {
-        fn over<C: Tearable + Clone>(layers: &Layers<C>, model: BitErrorModel, seed: u64) -> Layers<C> {
+        fn over<C: Tearable + Clone>(
+            layers: &Layers<C>,
+            model: BitErrorModel,
+            seed: u64,
+        ) -> Layers<C> {
             WriteCache::new(layers.inner().clone().with_model(model, seed), seed)
         }
         let kind = match &self.kind {
@@ -120,7 +153,12 @@ impl Medium {
             Kind::Nand(chip) => chip.inner().inner().erase_counts(),
             Kind::Nor(pages) => {
                 let groups = pages.inner().inner().chip();
-                groups.chip().erase_counts().into_iter().step_by(groups.sectors() as usize).collect()
+                groups
+                    .chip()
+                    .erase_counts()
+                    .into_iter()
+                    .step_by(groups.sectors() as usize)
+                    .collect()
             }
             Kind::Sectors(_) => Vec::new(),
         }
@@ -166,7 +204,12 @@ impl Flash for Medium {
         any!(self, chip => chip.timing())
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.count_read();
         any!(mut self, chip => chip.read(page, data, tag))
     }
@@ -175,7 +218,12 @@ impl Flash for Medium {
         any!(self, chip => chip.reads_many())
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         tags.iter().for_each(|_| self.count_read());
         any!(mut self, chip => chip.read_many(first, data, tags))
     }
@@ -185,14 +233,24 @@ impl Flash for Medium {
         any!(mut self, chip => chip.read_tag(page, tag))
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
         any!(mut self, chip => chip.program(page, data, tag))
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
@@ -210,12 +268,22 @@ impl Flash for Medium {
         any!(mut self, chip => chip.program_loaded(page, tag))
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.count_read();
         any!(mut self, chip => chip.read_bytes(block, offset, data))
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
@@ -248,7 +316,13 @@ impl Tearable for Medium {
         any!(self, chip => chip.joins_programs())
     }
 
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         any!(mut self, chip => chip.program_many_torn(first, data, tags, torn))
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use steadyfs::media::Flash;
 use steadyfs::{
-    Access, Call, CommitLimits, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT,
+    Access, Call, CommitLimits, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind,
+    MountError, OpenOptions, ROOT,
 };
 
 use super::steps::{Op, PAGES_AT_REST, name};
@@ -38,7 +39,14 @@ impl Model {
     /// Returns the model of an empty volume.
     pub fn new(events: CommitOn) -> Self {
         let empty = Tree::default();
-        Self { durable: vec![empty.clone()], current: empty, events, now_ns: 0, root_entries_max: 0, stamp: 0 }
+        Self {
+            durable: vec![empty.clone()],
+            current: empty,
+            events,
+            now_ns: 0,
+            root_entries_max: 0,
+            stamp: 0,
+        }
     }
 
     /// Makes `state` the current state, and the only state that may be on the medium.
@@ -98,7 +106,11 @@ impl<'a> Session<'a> {
 
     /// Mounts and compares as [`mount`](Self::mount) does, with `access`. A chip that no longer
     /// programs allows only reading.
-    pub fn mount_for(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+    pub fn mount_for(
+        access: Access,
+        device: &'a mut Device,
+        model: &'a mut Model,
+    ) -> Result<Self, MountError> {
         let mut session = Self::open_volume(access, device, model)?;
         session.compare()?;
         Ok(session)
@@ -122,7 +134,11 @@ impl<'a> Session<'a> {
     }
 
     /// Mounts without a comparison: the content is known, or the caller compares it.
-    pub fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+    pub fn open_volume(
+        access: Access,
+        device: &'a mut Device,
+        model: &'a mut Model,
+    ) -> Result<Self, MountError> {
         let mut fs = device.mount(access)?;
         fs.set_commit_on(model.events);
         fs.set_commit_limits(LIMITS);
@@ -144,7 +160,11 @@ impl<'a> Session<'a> {
     /// Compares all contents with the current state, including removed files that are still open.
     pub fn check(&mut self) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
-        assert!(self.model.current.agrees(&found), "{}", differences(std::slice::from_ref(&self.model.current), &found));
+        assert!(
+            self.model.current.agrees(&found),
+            "{}",
+            differences(std::slice::from_ref(&self.model.current), &found)
+        );
         verify(&mut self.fs)?;
         for (id, read) in self.read_handles()? {
             let expected = self.model.current.by_id(id).map(|node| &node.data);
@@ -282,13 +302,17 @@ impl<'a> Session<'a> {
         match act(self) {
             Ok(value) => {
                 self.model.current = states.last().unwrap_or(&before).clone();
-                assert!(!commits || !self.fs.has_changes(), "something waits after a call that commits");
+                assert!(
+                    !commits || !self.fs.has_changes(),
+                    "something waits after a call that commits"
+                );
                 self.note_commit();
                 Ok(Some(value))
             }
             Err(error @ (Error::NoSpace | Error::TransactionTooLarge | Error::TooManyFiles)) => {
                 self.refusal = Some(error);
-                let candidates: Vec<Tree> = [before].into_iter().chain(states).chain(known).collect();
+                let candidates: Vec<Tree> =
+                    [before].into_iter().chain(states).chain(known).collect();
                 self.find_state(&candidates, "after a refused call")?;
                 Ok(None)
             }
@@ -320,7 +344,9 @@ impl<'a> Session<'a> {
         };
         self.model.current = state.clone();
         self.model.current.adopt_inodes(&found);
-        let (kept, gone) = std::mem::take(&mut self.handles).into_iter().partition(|h| state.by_id(h.id).is_some());
+        let (kept, gone) = std::mem::take(&mut self.handles)
+            .into_iter()
+            .partition(|h| state.by_id(h.id).is_some());
         self.handles = kept;
         Vec::into_iter(gone).try_for_each(|handle: Handle| self.fs.close(handle.file))?;
         let (handles, orphans) = (&self.handles, &mut self.model.current.orphans);
@@ -355,7 +381,11 @@ impl<'a> Session<'a> {
     }
 
     /// Makes a call that makes everything durable, if `commits`.
-    fn commit(&mut self, commits: bool, act: impl FnOnce(&mut Fs<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    fn commit(
+        &mut self,
+        commits: bool,
+        act: impl FnOnce(&mut Fs<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let current = self.model.current.clone();
         let made = self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act))?;
         assert!(made.is_some(), "a commit was refused: what was accepted must find room");
@@ -380,7 +410,10 @@ impl<'a> Session<'a> {
             self.model.durable = before;
         }
         assert!(due.is_none_or(|due| due > now_ns && waits), "due {due:?} at {now_ns}");
-        assert!(!timed || due.is_some() == self.fs.has_changes(), "something waits and no time is set for it");
+        assert!(
+            !timed || due.is_some() == self.fs.has_changes(),
+            "something waits and no time is set for it"
+        );
         self.note_commit();
         Ok(())
     }
@@ -402,7 +435,8 @@ impl<'a> Session<'a> {
             }
         }
         self.clear_attributes("")?;
-        let allowed = root_pages_max(&self.fs, self.model.root_entries_max) * u64::from(self.fs.usage().logical_bytes);
+        let allowed = root_pages_max(&self.fs, self.model.root_entries_max)
+            * u64::from(self.fs.usage().logical_bytes);
         let pages = self.fs.usage().usable_bytes / u64::from(self.fs.usage().logical_bytes);
         // Each commit frees a few pages. The attribute gives it something to commit.
         for round in 0..2 * pages + 2000 {
@@ -435,7 +469,13 @@ fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
 /// Returns errors of the medium as errors, and every other result as an answer.
 pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match result {
-        Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt | Error::ReadOnly | Error::Unknown)) => Err(error),
+        Err(
+            error @ (Error::Device
+            | Error::MediaFailing
+            | Error::Corrupt
+            | Error::ReadOnly
+            | Error::Unknown),
+        ) => Err(error),
         answer => Ok(answer),
     }
 }
@@ -456,7 +496,14 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     let attributes = attributes(fs, ROOT)?;
     let permissions = fs.permissions(ROOT)?;
     let modified_ns = root.modified_ns;
-    let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns, permissions, ..Node::default() };
+    let root = Node {
+        is_directory: true,
+        inode: Some(ROOT),
+        attributes,
+        modified_ns,
+        permissions,
+        ..Node::default()
+    };
     tree.nodes.insert("".into(), Arc::new(root));
     let mut waiting = vec![(String::new(), ROOT)];
     while let Some((directory, inode)) = waiting.pop() {
@@ -474,7 +521,11 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
             assert!(twice.is_none(), "{path:?} is listed twice");
         }
         let stat = fs.stat_inode(inode)?;
-        assert_eq!((stat.size, stat.subdirectories), (count, subdirectories), "entries of {directory:?}");
+        assert_eq!(
+            (stat.size, stat.subdirectories),
+            (count, subdirectories),
+            "entries of {directory:?}"
+        );
     }
     Ok(tree)
 }
@@ -518,7 +569,11 @@ fn attributes(fs: &mut Fs<'_>, inode: InodeNumber) -> Result<BTreeMap<String, Ve
 
 /// Describes the difference between `found` and the nearest of `states`.
 fn differences(states: &[Tree], found: &Tree) -> String {
-    let nearest = states.iter().map(|state| state.difference(found)).min_by_key(String::len).unwrap_or_default();
+    let nearest = states
+        .iter()
+        .map(|state| state.difference(found))
+        .min_by_key(String::len)
+        .unwrap_or_default();
     format!("none of {} states that may be there; the nearest differs: {nearest}", states.len())
 }
 
@@ -540,7 +595,11 @@ pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
 ///
 /// # Errors
 /// Errors of the medium: power is off, or too many operations failed.
-pub fn work(device: &mut Device, model: &mut Model, mut ops: impl Iterator<Item = Op>) -> Result<(), MountError> {
+pub fn work(
+    device: &mut Device,
+    model: &mut Model,
+    mut ops: impl Iterator<Item = Op>,
+) -> Result<(), MountError> {
     loop {
         let mut session = Session::mount(device, model)?;
         let crash = loop {

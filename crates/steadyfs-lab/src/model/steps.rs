@@ -177,7 +177,11 @@ impl Op {
             44 => Op::RemoveDir { at },
             45..=49 => Op::Rename { from: at, to: other },
             50 if b % 2 == 0 => Op::SetPermissions { at, mode: a as u16 & 0o7777 },
-            50..=52 => Op::SetAttribute { at, key: a as u8 % 4, bytes: (b % 3 > 0).then_some((b >> 8) as u8 % 120) },
+            50..=52 => Op::SetAttribute {
+                at,
+                key: a as u8 % 4,
+                bytes: (b % 3 > 0).then_some((b >> 8) as u8 % 120),
+            },
             53..=54 => Op::WriteRemoved { offset, bytes },
             55 => Op::TruncateRemoved { size: place },
             56..=58 => Op::Close { handle: flags },
@@ -214,7 +218,12 @@ pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterat
         39 if rng.one_in(2) => Op::Rollback,
         39 => Op::Commit,
         // Every frame but one of a block dies at once.
-        n => Op::Write { at, offset: if n % 13 == 1 { n as u64 / 13 } else { 3 } * limits.logical_bytes, bytes, durable: false },
+        n => Op::Write {
+            at,
+            offset: if n % 13 == 1 { n as u64 / 13 } else { 3 } * limits.logical_bytes,
+            bytes,
+            durable: false,
+        },
     })
 }
 
@@ -223,8 +232,10 @@ pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterat
 pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x0E_44);
     (0..count).map(move |_| {
-        let (at, offset) =
-            (At { directory: 0, name: AT_REST + rng.below(4) as u16 }, rng.below(PAGES_AT_REST) * limits.logical_bytes);
+        let (at, offset) = (
+            At { directory: 0, name: AT_REST + rng.below(4) as u16 },
+            rng.below(PAGES_AT_REST) * limits.logical_bytes,
+        );
         let bytes = if rng.one_in(8) { 30 } else { limits.logical_bytes as usize };
         Op::Write { at, offset, bytes, durable: true }
     })
@@ -235,7 +246,10 @@ pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item
 pub fn name_changes(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x7A3E);
     (0..count).map(move |_| {
-        let mut at = || At { directory: rng.below(6) as u8, name: rng.below(u64::from(limits.files)) as u16 };
+        let mut at = || At {
+            directory: rng.below(6) as u8,
+            name: rng.below(u64::from(limits.files)) as u16,
+        };
         let (from, to) = (at(), at());
         match rng.below(16) {
             0..=3 => Op::Rename { from, to },

@@ -41,10 +41,20 @@ impl Node {
     /// Describes the difference of `found`.
     fn difference(&self, found: &Self) -> String {
         let at = self.data.iter().zip(&found.data).position(|(a, b)| a != b);
-        let data = format!("{} bytes instead of {}, first difference {at:?}", found.data.len(), self.data.len());
+        let data = format!(
+            "{} bytes instead of {}, first difference {at:?}",
+            found.data.len(),
+            self.data.len()
+        );
         let kind = |node: &Self| (node.is_directory, node.is_link);
-        let rest = |node: &Self| (kind(node), node.inode, node.modified_ns, node.permissions, node.attributes.clone());
-        if self.data == found.data { format!("{:?} instead of {:?}", rest(found), rest(self)) } else { data }
+        let rest = |node: &Self| {
+            (kind(node), node.inode, node.modified_ns, node.permissions, node.attributes.clone())
+        };
+        if self.data == found.data {
+            format!("{:?} instead of {:?}", rest(found), rest(self))
+        } else {
+            data
+        }
     }
 }
 
@@ -78,7 +88,9 @@ pub fn join(directory: &str, name: &str) -> String {
 
 /// Returns true if `path` is `directory`, or lies below it.
 pub fn is_within(path: &str, directory: &str) -> bool {
-    path == directory || directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    path == directory
+        || directory.is_empty()
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Returns the end of a path, in quotes. Long names differ at their ends.
@@ -118,7 +130,10 @@ impl Tree {
 
     /// Returns the names and nodes in a directory.
     pub fn entries<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
-        let inside = self.nodes.range(Arc::from(directory)..).take_while(move |(path, _)| path.starts_with(directory));
+        let inside = self
+            .nodes
+            .range(Arc::from(directory)..)
+            .take_while(move |(path, _)| path.starts_with(directory));
         inside
             .filter(move |(path, _)| !path.is_empty() && parent(path) == directory)
             .map(|(path, node)| (last_name(path), &**node))
@@ -126,7 +141,10 @@ impl Tree {
 
     /// Returns the node with an identity, at a path or removed and open.
     pub fn by_id(&self, id: u64) -> Option<&Node> {
-        self.orphans.get(&id).or_else(|| self.nodes.values().find(|node| node.id == id)).map(Arc::as_ref)
+        self.orphans
+            .get(&id)
+            .or_else(|| self.nodes.values().find(|node| node.id == id))
+            .map(Arc::as_ref)
     }
 
     /// Returns the node with an identity, to be changed. The node must exist.
@@ -196,7 +214,13 @@ impl Tree {
     }
 
     /// Removes a file, or an empty directory. A file that is open becomes an orphan.
-    pub fn remove(&mut self, path: &str, as_directory: bool, is_open: bool, now_ns: u64) -> Result<(), Error> {
+    pub fn remove(
+        &mut self,
+        path: &str,
+        as_directory: bool,
+        is_open: bool,
+        now_ns: u64,
+    ) -> Result<(), Error> {
         self.check_removable(path, as_directory)?;
         self.touch(parent(path), now_ns);
         self.unlink(path, is_open);
@@ -211,7 +235,13 @@ impl Tree {
     }
 
     /// Renames a node. `is_open` returns true if the node with an identity is open.
-    pub fn rename(&mut self, from: &str, to: &str, is_open: impl Fn(u64) -> bool, now_ns: u64) -> Result<(), Error> {
+    pub fn rename(
+        &mut self,
+        from: &str,
+        to: &str,
+        is_open: impl Fn(u64) -> bool,
+        now_ns: u64,
+    ) -> Result<(), Error> {
         self.check_directory(parent(from))?;
         self.check_directory(parent(to))?;
         let node = self.lookup(from)?.clone();
@@ -227,7 +257,8 @@ impl Tree {
         }
         self.touch(parent(from), now_ns);
         self.touch(parent(to), now_ns);
-        let inside: Vec<_> = self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
+        let inside: Vec<_> =
+            self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
         for path in inside {
             let node = self.nodes.remove(&path).expect("a key");
             self.nodes.insert(format!("{to}{}", &path[from.len()..]).into(), node);
@@ -249,10 +280,11 @@ impl Tree {
         self.touch(parent(other), now_ns);
         let mut moved = Vec::new();
         for (from, to) in [(one, other), (other, one)] {
-            let inside: Vec<_> = self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
-            moved.extend(
-                inside.into_iter().map(|path| (format!("{to}{}", &path[from.len()..]), self.nodes.remove(&path).expect("a key"))),
-            );
+            let inside: Vec<_> =
+                self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
+            moved.extend(inside.into_iter().map(|path| {
+                (format!("{to}{}", &path[from.len()..]), self.nodes.remove(&path).expect("a key"))
+            }));
         }
         self.nodes.extend(moved.into_iter().map(|(path, node)| (path.into(), node)));
         Ok(())
@@ -278,7 +310,9 @@ impl Tree {
         let mut text = String::new();
         for (path, node) in &self.nodes {
             match found.get(path) {
-                None => text += &format!("{} ({} bytes) is missing; ", short(path), node.data.len()),
+                None => {
+                    text += &format!("{} ({} bytes) is missing; ", short(path), node.data.len())
+                }
                 Some(other) if node.agrees(other) => {}
                 Some(other) => text += &format!("{}: {}; ", short(path), node.difference(other)),
             }

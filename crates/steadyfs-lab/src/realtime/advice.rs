@@ -69,7 +69,8 @@ pub(super) fn advise(rows: &[Row], options: &Options) -> Vec<Advice> {
 
 fn advise_on(row: &Row, options: &Options) -> Advice {
     let buffer_bytes = row.buffer_at(options.rate);
-    let lost_bytes = buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * row.access_bytes);
+    let lost_bytes =
+        buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * row.access_bytes);
     let may_lose = options.may_lose.map_or(u64::MAX, |loss| loss.bytes(options.rate));
     Advice {
         system: row.medium.to_string(),
@@ -81,7 +82,10 @@ fn advise_on(row: &Row, options: &Options) -> Advice {
         answer: match (buffer_bytes, lost_bytes) {
             (Some(buffer), _) if buffer + row.ram_bytes > options.ram_bytes => Answer::TooMuchRam,
             (Some(_), Some(lost)) if lost > may_lose => Answer::LosesTooMuch,
-            (Some(_), _) if row.is_too_short() || row.backlog_at(options.rate).is_some_and(|row| row.grows) => {
+            (Some(_), _)
+                if row.is_too_short()
+                    || row.backlog_at(options.rate).is_some_and(|row| row.grows) =>
+            {
                 Answer::RunTooShort
             }
             (Some(_), _) => Answer::Yes,
@@ -128,15 +132,28 @@ mod tests {
     #[test]
     fn a_yes_needs_ram_a_small_loss_and_a_device_that_has_cleaned() {
         assert_eq!(answer(&row(3, 16, 7), None), Answer::Yes);
-        assert_eq!(answer(&row(2, 16, 7), None), Answer::RunTooShort, "a short run shows no long access");
+        assert_eq!(
+            answer(&row(2, 16, 7), None),
+            Answer::RunTooShort,
+            "a short run shows no long access"
+        );
         assert_eq!(answer(&row(3, 16, 7), Some(Loss::Writes(16))), Answer::Yes);
         assert_eq!(answer(&row(3, 16, 7), Some(Loss::Writes(15))), Answer::LosesTooMuch);
         // 16 writes of 4 KiB are 131 ms of 500 kB/s.
         assert_eq!(answer(&row(3, 16, 7), Some(Loss::Time(132_000_000))), Answer::Yes);
         assert_eq!(answer(&row(3, 16, 7), Some(Loss::Time(131_000_000))), Answer::LosesTooMuch);
-        assert_eq!(answer(&row(0, 16, 9), None), Answer::TooMuchRam, "no buffer suffices, in a short run either");
+        assert_eq!(
+            answer(&row(0, 16, 9), None),
+            Answer::TooMuchRam,
+            "no buffer suffices, in a short run either"
+        );
         let other = Row {
-            backlog: vec![Backlog { rate: 500_000, buffer_bytes: Some(2001), uncleaned_bytes: None, grows: false }],
+            backlog: vec![Backlog {
+                rate: 500_000,
+                buffer_bytes: Some(2001),
+                uncleaned_bytes: None,
+                grows: false,
+            }],
             ..row(3, 1, 7)
         };
         assert_eq!(answer(&other, None), Answer::TooMuchRam);
@@ -144,7 +161,13 @@ mod tests {
 
     #[test]
     fn what_may_be_lost_says_how_often_to_commit() {
-        assert_eq!([1, 2, 3, 32, 1000].map(|count| Loss::Writes(count).commit_every(500_000)), [1, 1, 1, 16, 64]);
-        assert_eq!([0, 17_000_000, 200_000_000].map(|ns| Loss::Time(ns).commit_every(500_000)), [1, 1, 12]);
+        assert_eq!(
+            [1, 2, 3, 32, 1000].map(|count| Loss::Writes(count).commit_every(500_000)),
+            [1, 1, 1, 16, 64]
+        );
+        assert_eq!(
+            [0, 17_000_000, 200_000_000].map(|ns| Loss::Time(ns).commit_every(500_000)),
+            [1, 1, 12]
+        );
     }
 }

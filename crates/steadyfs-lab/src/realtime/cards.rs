@@ -105,7 +105,11 @@ const MARK: u8 = 0xFA;
 
 /// Formats sectors with a FAT, and fills a share of it with one file. The file then lies in one
 /// run.
-fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f64) -> io::Result<InPlace> {
+fn fill_fat<C: Controller>(
+    shared: &fat::Shared<Timed<C>>,
+    sectors: u32,
+    fill: f64,
+) -> io::Result<InPlace> {
     fat::format(shared, sectors)?;
     let volume = fat::mount(shared, sectors)?;
     let mut piece = vec![0; PIECE_BYTES];
@@ -129,7 +133,11 @@ fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f
     let table = u32::from_le_bytes([boot[36], boot[37], boot[38], boot[39]]);
     let directory = reserved + u32::from(boot[16]) * table;
     let pages = clusters * (CLUSTER_BYTES / WRITE_BYTES as u32);
-    Ok(InPlace { first: directory + CLUSTER_BYTES / SECTOR_BYTES as u32, pages, directory: Some(directory) })
+    Ok(InPlace {
+        first: directory + CLUSTER_BYTES / SECTOR_BYTES as u32,
+        pages,
+        directory: Some(directory),
+    })
 }
 
 /// Measures writes to random places of a run of pages, one right after another.
@@ -142,7 +150,8 @@ fn overwrite<C: Controller>(
     let accesses = options.accesses;
     let mut rng = fastrand::Rng::with_seed(options.seed);
     let data = [0; WRITE_BYTES];
-    let (mut access_ns, mut cleaning) = (Vec::with_capacity(accesses as usize), Cleaning::default());
+    let (mut access_ns, mut cleaning) =
+        (Vec::with_capacity(accesses as usize), Cleaning::default());
     let (mut warm, mut begin, mut access) = (WARM_UP, device.counters(), 0);
     let begun = device.controller().counts().bursts;
     while access < warm + accesses {
@@ -153,7 +162,9 @@ fn overwrite<C: Controller>(
             begin = device.counters();
         }
         let (before, counts) = (device.time_ns(), device.controller().counts());
-        device.write(places.first + rng.u32(..places.pages) * PAGE, &[&data]).map_err(RealtimeError::Device)?;
+        device
+            .write(places.first + rng.u32(..places.pages) * PAGE, &[&data])
+            .map_err(RealtimeError::Device)?;
         if (access + 1) % options.commit_every == 0 {
             if let Some(directory) = places.directory {
                 device.write(directory, &[&data[..SECTOR_BYTES]]).map_err(RealtimeError::Device)?;
@@ -179,7 +190,8 @@ fn overwrite<C: Controller>(
         bound_ns: None,
         ram_bytes: 0,
         usable_bytes: u64::from(places.pages) * WRITE_BYTES as u64,
-        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * WRITE_BYTES as f64),
+        written_per_byte: spent.bytes_programmed as f64
+            / (f64::from(accesses) * WRITE_BYTES as f64),
         flushes_per_access: spent.flushes as f64 / f64::from(accesses),
     })
 }
@@ -203,7 +215,11 @@ impl Volume {
     /// Returns the layout of the volume on a device of `sectors` sectors.
     pub fn layout(&self, sectors: u32) -> SectorLayout {
         let sectors = ((self.bytes / SECTOR_BYTES as u64) as u32).min(sectors);
-        SectorLayout { page_bytes: self.page_bytes, tags: self.tags, ..SectorLayout::for_device(sectors, self.unit_bytes) }
+        SectorLayout {
+            page_bytes: self.page_bytes,
+            tags: self.tags,
+            ..SectorLayout::for_device(sectors, self.unit_bytes)
+        }
     }
 }
 
@@ -241,7 +257,8 @@ pub(super) fn steadyfs<C: Controller>(
     fs.set_commit_on(CommitOn::MANY);
     fs.set_commit_limits(CommitLimits { changes: options.commit_every, bytes: 0 });
     let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / write_bytes);
-    let counts = |fs: &FileSystem<'_, SectorPages<Timed<C>>>| fs.flash().device().controller().counts();
+    let counts =
+        |fs: &FileSystem<'_, SectorPages<Timed<C>>>| fs.flash().device().controller().counts();
     // Reclamation must go through all free room, and once through the rest. The card must also
     // begin to clean, if it does so at all.
     let least = (usable_bytes / write_bytes) as u32;
@@ -254,11 +271,14 @@ pub(super) fn steadyfs<C: Controller>(
         }
     }
     let accesses = options.accesses;
-    let (mut access_ns, mut root_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), Vec::new(), 0);
+    let (mut access_ns, mut root_ns, mut bound_ns) =
+        (Vec::with_capacity(accesses as usize), Vec::new(), 0);
     let (mut cleaning, begin) = (Cleaning::default(), fs.flash().counters());
     for access in 0..accesses {
         if access % 1024 == 0 {
-            bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(write_bytes as u32)).time_ns(&fs.flash().timing()));
+            bound_ns = bound_ns.max(
+                fs.bound(steadyfs::Call::Write(write_bytes as u32)).time_ns(&fs.flash().timing()),
+            );
             tell(0.7 + 0.3 * f64::from(access) / f64::from(accesses));
         }
         let (before, root, nand) = (fs.flash().time_ns(), fs.describe().ring, counts(&fs));
@@ -270,7 +290,8 @@ pub(super) fn steadyfs<C: Controller>(
     }
     let spent = fs.flash().counters().since(&begin);
     Ok(Trace {
-        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * write_bytes as f64),
+        written_per_byte: spent.bytes_programmed as f64
+            / (f64::from(accesses) * write_bytes as f64),
         flushes_per_access: spent.flushes as f64 / f64::from(accesses),
         access_ns,
         access_bytes: write_bytes,
@@ -294,12 +315,17 @@ mod tests {
         let shared = Disk::share(Managed::of(&ManagedProfile::named("sd-consumer").unwrap(), 1));
         let places = fill_fat(&shared, (280 << 20) / SECTOR_BYTES as u32, 0.1).unwrap();
         let mut sector = [0; SECTOR_BYTES];
-        let mut read = |at: u32| shared.borrow_mut().device.read(at, &mut [&mut sector]).map(|()| sector).unwrap();
+        let mut read = |at: u32| {
+            shared.borrow_mut().device.read(at, &mut [&mut sector]).map(|()| sector).unwrap()
+        };
         // The entry of its long name is before it.
         assert_eq!(&read(places.directory.unwrap())[32..36], b"DATA");
         let mut byte_at = |at: u32| read(at)[0];
         assert!(places.pages > 7000, "{places:?}");
-        assert!((0..places.pages).all(|page| byte_at(places.first + page * PAGE) == MARK), "{places:?}");
+        assert!(
+            (0..places.pages).all(|page| byte_at(places.first + page * PAGE) == MARK),
+            "{places:?}"
+        );
         assert_ne!(byte_at(places.first + places.pages * PAGE), MARK);
     }
 }

@@ -31,7 +31,9 @@ impl fmt::Display for RealtimeError {
         match self {
             RealtimeError::Profile(error) => error.fmt(f),
             RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
-            RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
+            RealtimeError::TooSmall => {
+                f.write_str("the card has no room for a volume; expected some hundred MiB")
+            }
             RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
             RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),
             RealtimeError::Fat(error) => write!(f, "FAT failed: {error}"),

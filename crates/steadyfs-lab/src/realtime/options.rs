@@ -85,7 +85,9 @@ impl Loss {
     pub(super) fn bytes(self, rate: u64) -> u64 {
         match self {
             Loss::Writes(count) => u64::from(count) * WRITE_BYTES as u64,
-            Loss::Time(ns) => u64::try_from(u128::from(ns) * u128::from(rate) / 1_000_000_000).unwrap_or(u64::MAX),
+            Loss::Time(ns) => {
+                u64::try_from(u128::from(ns) * u128::from(rate) / 1_000_000_000).unwrap_or(u64::MAX)
+            }
         }
     }
 

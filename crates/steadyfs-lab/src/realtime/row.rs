@@ -47,7 +47,9 @@ impl fmt::Display for Medium {
         match self {
             Medium::Device(name) => f.pad(name),
             Medium::Fat(name) => f.pad(&format!("FAT on {name}")),
-            Medium::RawFlash(name) | Medium::SteadyFs(name) => f.pad(&format!("SteadyFS on {name}")),
+            Medium::RawFlash(name) | Medium::SteadyFs(name) => {
+                f.pad(&format!("SteadyFS on {name}"))
+            }
         }
     }
 }
@@ -108,14 +110,21 @@ impl Row {
     pub(crate) fn of(medium: Medium, trace: Trace, rates: &[u64]) -> Row {
         let us = |ns: u64| ns as f64 / 1e3;
         let stats = Stats::of(&trace.access_ns);
-        let of = |number: &dyn Fn(&Stats) -> u64| stats.as_ref().map_or(0.0, |stats| us(number(stats)));
+        let of =
+            |number: &dyn Fn(&Stats) -> u64| stats.as_ref().map_or(0.0, |stats| us(number(stats)));
         let uncleaned_of = |cleaning: &Cleaning| -> Vec<u64> {
-            trace.access_ns.iter().zip(&cleaning.access_ns).map(|(all, part)| all.saturating_sub(*part)).collect()
+            trace
+                .access_ns
+                .iter()
+                .zip(&cleaning.access_ns)
+                .map(|(all, part)| all.saturating_sub(*part))
+                .collect()
         };
         let uncleaned = trace.cleaning.as_ref().map(uncleaned_of);
         let of_rate = |&rate: &u64| {
             let seen = need(&trace.access_ns, trace.access_bytes, rate);
-            let uncleaned = uncleaned.as_ref().and_then(|access_ns| need(access_ns, trace.access_bytes, rate));
+            let uncleaned =
+                uncleaned.as_ref().and_then(|access_ns| need(access_ns, trace.access_bytes, rate));
             Backlog {
                 rate,
                 buffer_bytes: seen.map(|need| need.worst.left_bytes),
@@ -131,7 +140,10 @@ impl Row {
             p999_us: of(&|stats| stats.p999_ns),
             max_us: of(&|stats| stats.max_ns),
             max_root_us: trace.root_ns.iter().max().map(|&ns| us(ns)),
-            max_uncleaned_us: uncleaned.as_ref().and_then(|access_ns| access_ns.iter().copied().max()).map(us),
+            max_uncleaned_us: uncleaned
+                .as_ref()
+                .and_then(|access_ns| access_ns.iter().copied().max())
+                .map(us),
             cleanings: trace.cleaning.as_ref().map(|cleaning| cleaning.bursts),
             bound_us: trace.bound_ns.map(us),
             backlog: rates.iter().map(of_rate).collect(),

@@ -23,14 +23,19 @@ fn rate(piece: &[u8], ns: u64) -> f64 {
 pub(super) fn raw<C: Controller>(device: &mut Timed<C>) -> Result<f64, RealtimeError> {
     let (piece, begin) = (vec![0; PIECE_BYTES], device.time_ns());
     let first = |index: u32| index * (PIECE_BYTES / SECTOR_BYTES) as u32;
-    (0..PIECES).try_for_each(|index| device.write(first(index), &[&piece])).map_err(RealtimeError::Device)?;
+    (0..PIECES)
+        .try_for_each(|index| device.write(first(index), &[&piece]))
+        .map_err(RealtimeError::Device)?;
     device.flush().map_err(RealtimeError::Device)?;
     Ok(rate(&piece, device.time_ns() - begin))
 }
 
 /// Measures a file on an empty volume of SteadyFS. It commits when a transaction is full, and at
 /// the end.
-pub(super) fn steadyfs<C: Controller>(device: Timed<C>, volume: &Volume) -> Result<f64, RealtimeError> {
+pub(super) fn steadyfs<C: Controller>(
+    device: Timed<C>,
+    volume: &Volume,
+) -> Result<f64, RealtimeError> {
     let layout = volume.layout(device.sector_count());
     let pages = SectorPages::new(device, layout).ok_or(RealtimeError::TooSmall)?;
     let config = Config::for_sectors(&layout);

@@ -41,8 +41,7 @@ impl Realtime {
 }
 
 /// Access times that the specification allows a card.
-pub(crate) const SPECIFICATION: &str =
-    "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
+pub(crate) const SPECIFICATION: &str = "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
 
 /// Formats a time in microseconds.
 fn time(us: Option<f64>) -> String {
@@ -51,13 +50,29 @@ fn time(us: Option<f64>) -> String {
 
 impl Row {
     pub(crate) fn cells(&self) -> Vec<String> {
-        let commit = if self.commit_every > 1 { self.commit_every.to_string() } else { "each".to_string() };
-        let longest = if self.is_too_short() { format!("≥ {}", time(Some(self.max_us))) } else { time(Some(self.max_us)) };
-        let mut cells = vec![self.medium.to_string(), commit, time(Some(self.mean_us)), format_rate(self.bytes_per_s()), longest];
+        let commit =
+            if self.commit_every > 1 { self.commit_every.to_string() } else { "each".to_string() };
+        let longest = if self.is_too_short() {
+            format!("≥ {}", time(Some(self.max_us)))
+        } else {
+            time(Some(self.max_us))
+        };
+        let mut cells = vec![
+            self.medium.to_string(),
+            commit,
+            time(Some(self.mean_us)),
+            format_rate(self.bytes_per_s()),
+            longest,
+        ];
         cells.extend([time(self.max_uncleaned_us), time(self.max_root_us)]);
-        let text = |row: &Backlog| buffer_text(row.buffer_bytes, row.grows || self.is_too_short(), self.load_at(row.rate));
+        let text = |row: &Backlog| {
+            buffer_text(row.buffer_bytes, row.grows || self.is_too_short(), self.load_at(row.rate))
+        };
         cells.extend(self.backlog.iter().map(text));
-        cells.extend([format!("{:.2}", self.written_per_byte), format!("{:.2}", self.flushes_per_access)]);
+        cells.extend([
+            format!("{:.2}", self.written_per_byte),
+            format!("{:.2}", self.flushes_per_access),
+        ]);
         cells.push(self.stream_bytes_per_s.map_or_else(|| "–".to_string(), format_rate));
         cells
     }
@@ -73,14 +88,23 @@ impl Advice {
             (Answer::LosesTooMuch, _) => "no, a power cut loses too much",
             (Answer::RunTooShort, _) => "not known, the run is too short",
         };
-        let (Some(needed), Some(lost), Some(ms)) = (self.buffer_bytes, self.lost_bytes, self.lost_ms) else {
-            return format!("{word}: the rate is {} the mean rate", if self.near_mean { "above 95 % of" } else { "above" });
+        let (Some(needed), Some(lost), Some(ms)) =
+            (self.buffer_bytes, self.lost_bytes, self.lost_ms)
+        else {
+            return format!(
+                "{word}: the rate is {} the mean rate",
+                if self.near_mean { "above 95 % of" } else { "above" }
+            );
         };
         let uncleaned = self.uncleaned_bytes.filter(|bytes| *bytes < needed);
-        let uncleaned =
-            uncleaned.map_or_else(String::new, |bytes| format!(" ({} without the card's cleaning)", format_size(bytes)));
-        let ram =
-            format!("{} of buffer{uncleaned} and {} of file system", format_size(needed), format_size(self.file_system_bytes));
+        let uncleaned = uncleaned.map_or_else(String::new, |bytes| {
+            format!(" ({} without the card's cleaning)", format_size(bytes))
+        });
+        let ram = format!(
+            "{} of buffer{uncleaned} and {} of file system",
+            format_size(needed),
+            format_size(self.file_system_bytes)
+        );
         let writes = format_count(lost.div_ceil(WRITE_BYTES as u64));
         format!(
             "{word}: {ram}; a cut loses up to {writes} {}, {}",
@@ -123,7 +147,9 @@ impl Realtime {
 
     /// Returns the names of the columns of [`Row::cells`].
     pub(crate) fn head(&self) -> Vec<String> {
-        let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"].map(String::from).to_vec();
+        let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"]
+            .map(String::from)
+            .to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
         head.extend(["written", "flushes", "in order"].map(String::from));
@@ -135,7 +161,10 @@ impl Realtime {
         let head = self.head();
         let mut align = vec![Align::Left];
         align.resize(head.len(), Align::Right);
-        table(&std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect::<Vec<_>>(), &align)
+        table(
+            &std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect::<Vec<_>>(),
+            &align,
+        )
     }
 }
 
@@ -144,9 +173,18 @@ impl fmt::Display for Realtime {
         writeln!(f, "{}\n", self.title())?;
         writeln!(f, "{}", self.table())?;
         writeln!(f, "{}\n", self.legend())?;
-        writeln!(f, "{} with {} of RAM:", format_rate(self.rate as f64), format_size(self.ram_bytes))?;
+        writeln!(
+            f,
+            "{} with {} of RAM:",
+            format_rate(self.rate as f64),
+            format_size(self.ram_bytes)
+        )?;
         for advice in &self.advice {
-            let commit = if advice.commit_every > 1 { format!(", a commit each {}", advice.commit_every) } else { String::new() };
+            let commit = if advice.commit_every > 1 {
+                format!(", a commit each {}", advice.commit_every)
+            } else {
+                String::new()
+            };
             writeln!(f, "  {:<44} {}", format!("{}{commit}", advice.system), advice.text())?;
         }
         writeln!(f, "\n{SPECIFICATION}")

@@ -125,7 +125,8 @@ pub(super) struct Accesses {
 
 impl fmt::Display for Accesses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let word =
+            |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         match (self.reads, self.trims) {
             (reads, 0) => f.write_str(&word(reads, "read")),
             (0, trims) => f.write_str(&word(trims, "trim")),
@@ -148,7 +149,9 @@ impl fmt::Display for Problem {
         match self {
             Problem::Unreadable(error) => write!(f, "cannot be read: {error}"),
             Problem::NotText => write!(f, "found bytes that are not UTF-8, expected text"),
-            Problem::Empty => write!(f, "found no access, expected at least one line with a duration"),
+            Problem::Empty => {
+                write!(f, "found no access, expected at least one line with a duration")
+            }
             &Problem::NoWrite { reads, trims } => {
                 write!(f, "found {}, expected at least one write", Accesses { reads, trims })
             }
@@ -166,7 +169,10 @@ impl fmt::Display for Problem {
                 write!(f, "found the direction `{found}`, expected 0 (read), 1 (write) or 2 (trim)")
             }
             Problem::WriteSizes { before, found } => {
-                write!(f, "found a write of {found} bytes after writes of {before}, expected writes of one size")
+                write!(
+                    f,
+                    "found a write of {found} bytes after writes of {before}, expected writes of one size"
+                )
             }
             Problem::WriteSize { found, given } => {
                 write!(f, "found writes of {found} bytes, expected {given} as given for each write")
@@ -183,7 +189,10 @@ impl fmt::Display for Problem {
                  `duration_us`, or --unit us of `steady replay`"
             ),
             Problem::UnitConflict { header, given } => {
-                write!(f, "found the unit {header} in the header, expected {given} as given by --unit")
+                write!(
+                    f,
+                    "found the unit {header} in the header, expected {given} as given by --unit"
+                )
             }
             Problem::UnitsDiffer { start, end } => {
                 write!(f, "found starts in {start} and ends in {end}, expected the same unit")
@@ -194,13 +203,22 @@ impl fmt::Display for Problem {
                  (`start_us,end_us`)"
             ),
             Problem::ShortLine { found, expected } => {
-                write!(f, "found {found} column{}, expected {expected}", if *found == 1 { "" } else { "s" })
+                write!(
+                    f,
+                    "found {found} column{}, expected {expected}",
+                    if *found == 1 { "" } else { "s" }
+                )
             }
             Problem::NotANumber { found } => write!(f, "found `{found}`, expected a number"),
             Problem::NotFinite { found } => write!(f, "found `{found}`, expected a finite number"),
-            Problem::Negative { found } => write!(f, "found `{found}`, expected a time that is not negative"),
+            Problem::Negative { found } => {
+                write!(f, "found `{found}`, expected a time that is not negative")
+            }
             Problem::EndBeforeStart { start, end } => {
-                write!(f, "found the end `{end}`, expected one that is not before the start `{start}`")
+                write!(
+                    f,
+                    "found the end `{end}`, expected one that is not before the start `{start}`"
+                )
             }
             Problem::TooLong { found, unit } => {
                 write!(f, "found `{found}` {unit}, expected less than 30 years; is the unit right?")

@@ -42,11 +42,16 @@ impl Fio {
     /// # Errors
     /// [`Problem::Window`], [`Problem::FioUnit`], [`Problem::WriteSizes`], [`Problem::Direction`],
     /// [`Problem::NotANumber`].
-    pub(super) fn take(&mut self, fields: &[&str], unit: Option<TimeUnit>) -> Result<Option<usize>, Problem> {
+    pub(super) fn take(
+        &mut self,
+        fields: &[&str],
+        unit: Option<TimeUnit>,
+    ) -> Result<Option<usize>, Problem> {
         if has_both(fields) {
             return Err(Problem::Window);
         }
-        let bytes: u64 = fields[3].parse().map_err(|_| Problem::NotANumber { found: fields[3].to_string() })?;
+        let bytes: u64 =
+            fields[3].parse().map_err(|_| Problem::NotANumber { found: fields[3].to_string() })?;
         if bytes == 0 {
             return Err(Problem::Window);
         }
@@ -71,25 +76,32 @@ impl Fio {
     /// Returns the sentence about the lines that were left out, if there are any.
     pub fn left_out(&self) -> Option<String> {
         let Self { reads, trims, .. } = *self;
-        (reads + trims > 0).then(|| format!("{} left out: only writes count", Accesses { reads, trims }))
+        (reads + trims > 0)
+            .then(|| format!("{} left out: only writes count", Accesses { reads, trims }))
     }
 }
 
 /// Returns true if a line without a header is from a latency log of fio.
 pub(super) fn is_fio(fields: &[&str]) -> bool {
-    COLUMNS.contains(&fields.len()) && fields.iter().all(|field| is_whole(field)) && (is_direction(fields[2]) || has_both(fields))
+    COLUMNS.contains(&fields.len())
+        && fields.iter().all(|field| is_whole(field))
+        && (is_direction(fields[2]) || has_both(fields))
 }
 
 /// Returns true if the line has a mean and a maximum of a window. Its direction is then one column
 /// further.
 fn has_both(fields: &[&str]) -> bool {
-    fields.len() >= BOTH_COLUMNS && !is_direction(fields[2]) && is_direction(fields[3]) && fields[4] == "0"
+    fields.len() >= BOTH_COLUMNS
+        && !is_direction(fields[2])
+        && is_direction(fields[3])
+        && fields[4] == "0"
 }
 
 /// Returns true if fio 3 wrote the line: it has a priority.
 fn names_its_unit(fields: &[&str]) -> bool {
     let is_priority = |field: &str| field == "0" || field == "1" || field.starts_with("0x");
-    fields.len() > OFFSET_OR_PRIORITY || (fields.len() == OFFSET_OR_PRIORITY && is_priority(fields[4]))
+    fields.len() > OFFSET_OR_PRIORITY
+        || (fields.len() == OFFSET_OR_PRIORITY && is_priority(fields[4]))
 }
 
 fn is_direction(field: &str) -> bool {

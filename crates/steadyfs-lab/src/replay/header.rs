@@ -17,14 +17,19 @@ pub(super) enum Columns {
 
 /// Words for a column of durations. An earlier word is preferred, because `time` may also be a time
 /// of day.
-const DURATION_WORDS: [&str; 9] = ["duration", "latency", "elapsed", "access", "delta", "dt", "busy", "response", "time"];
+const DURATION_WORDS: [&str; 9] =
+    ["duration", "latency", "elapsed", "access", "delta", "dt", "busy", "response", "time"];
 const START_WORDS: [&str; 3] = ["start", "begin", "from"];
 const END_WORDS: [&str; 5] = ["end", "stop", "finish", "finished", "to"];
 
 /// Finds the columns and their unit, from the fields of the first line. The third value is true if
 /// these fields are a header.
-pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Columns, TimeUnit, bool), Problem> {
-    let numbers = fields.iter().filter(|field| field.replace(',', ".").parse::<f64>().is_ok()).count();
+pub(super) fn columns_of(
+    fields: &[&str],
+    given: Option<TimeUnit>,
+) -> Result<(Columns, TimeUnit, bool), Problem> {
+    let numbers =
+        fields.iter().filter(|field| field.replace(',', ".").parse::<f64>().is_ok()).count();
     let named: Vec<Vec<String>> = fields.iter().map(|field| words(field)).collect();
     // One number and nothing else is a column of durations without a header, even if a separator
     // follows.
@@ -44,13 +49,21 @@ pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Co
         Columns::Duration(column) => unit_of(&named[column]),
         Columns::Fio => None,
         Columns::StartEnd(start, end) => match (unit_of(&named[start]), unit_of(&named[end])) {
-            (Some(start), Some(end)) if start != end => return Err(Problem::UnitsDiffer { start, end }),
+            (Some(start), Some(end)) if start != end => {
+                return Err(Problem::UnitsDiffer { start, end });
+            }
             (start, end) => start.or(end),
         },
     };
-    let first = if let Columns::Duration(first) | Columns::StartEnd(first, _) = columns { first } else { 0 };
+    let first = if let Columns::Duration(first) | Columns::StartEnd(first, _) = columns {
+        first
+    } else {
+        0
+    };
     match (unit, given) {
-        (Some(header), Some(given)) if header != given => Err(Problem::UnitConflict { header, given }),
+        (Some(header), Some(given)) if header != given => {
+            Err(Problem::UnitConflict { header, given })
+        }
         (None, None) => Err(Problem::UnitMissing { column: fields[first].to_string() }),
         (header, given) => Ok((columns, header.or(given).unwrap_or(TimeUnit::Microseconds), true)),
     }
@@ -58,7 +71,9 @@ pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Co
 
 /// Finds columns by the words in their names.
 fn named_columns(named: &[Vec<String>]) -> Option<Columns> {
-    let with = |wanted: &[&str]| named.iter().position(|words| words.iter().any(|word| wanted.contains(&word.as_str())));
+    let with = |wanted: &[&str]| {
+        named.iter().position(|words| words.iter().any(|word| wanted.contains(&word.as_str())))
+    };
     // "time" may be a time of day, so starts and ends come before it.
     let (last, certain) = DURATION_WORDS.split_last()?;
     let duration = certain.iter().find_map(|word| with(&[word]));
@@ -131,8 +146,14 @@ mod tests {
 
     #[test]
     fn a_sole_column_or_a_sole_unit_is_taken() {
-        assert_eq!(columns_of(&["write_us", "op"], None), Ok((Columns::Duration(0), TimeUnit::Microseconds, true)));
-        assert_eq!(columns_of(&["foo"], Some(TimeUnit::Seconds)), Ok((Columns::Duration(0), TimeUnit::Seconds, true)));
+        assert_eq!(
+            columns_of(&["write_us", "op"], None),
+            Ok((Columns::Duration(0), TimeUnit::Microseconds, true))
+        );
+        assert_eq!(
+            columns_of(&["foo"], Some(TimeUnit::Seconds)),
+            Ok((Columns::Duration(0), TimeUnit::Seconds, true))
+        );
     }
 
     impl PartialEq for Problem {

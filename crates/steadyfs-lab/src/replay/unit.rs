@@ -61,7 +61,9 @@ impl FromStr for TimeUnit {
         Ok(match text.trim().to_lowercase().as_str() {
             "ns" | "nsec" | "nanosecond" | "nanoseconds" => TimeUnit::Nanoseconds,
             // The two Greek characters in use for micro, and the Latin letter in their place.
-            "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microsecond" | "microseconds" => TimeUnit::Microseconds,
+            "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microsecond" | "microseconds" => {
+                TimeUnit::Microseconds
+            }
             "ms" | "msec" | "millisecond" | "milliseconds" => TimeUnit::Milliseconds,
             "s" | "sec" | "second" | "seconds" => TimeUnit::Seconds,
             _ => return Err(UnknownTimeUnit(text.trim().to_string())),

@@ -25,8 +25,11 @@ pub struct Axis {
 impl Axis {
     /// Returns the coordinate of a value in pixels, rounded to a tenth.
     pub fn at(&self, value: f64) -> f64 {
-        let place = |value: f64| if self.spread == Spread::Linear { value } else { value.max(self.low).ln() };
-        let share = (place(value) - place(self.low)) / (place(self.high) - place(self.low)).max(f64::MIN_POSITIVE);
+        let place = |value: f64| {
+            if self.spread == Spread::Linear { value } else { value.max(self.low).ln() }
+        };
+        let share = (place(value) - place(self.low))
+            / (place(self.high) - place(self.low)).max(f64::MIN_POSITIVE);
         let pixel = self.pixels.0 + share * (self.pixels.1 - self.pixels.0);
         (pixel * 10.0).round() / 10.0
     }
@@ -35,9 +38,12 @@ impl Axis {
     /// multiples of 1, 2 or 5 times a power of ten.
     pub fn ticks(&self, count: usize) -> Vec<f64> {
         match self.spread {
-            Spread::Linear => multiples(self.low, self.high, decimal_step((self.high - self.low) / count as f64)),
+            Spread::Linear => {
+                multiples(self.low, self.high, decimal_step((self.high - self.low) / count as f64))
+            }
             Spread::Logarithmic => {
-                let exponents = self.low.log10().ceil() as i32..=(self.high * 1.000_001).log10().floor() as i32;
+                let exponents =
+                    self.low.log10().ceil() as i32..=(self.high * 1.000_001).log10().floor() as i32;
                 exponents.map(|exponent| 10_f64.powi(exponent)).collect()
             }
         }
@@ -53,7 +59,11 @@ impl Axis {
 /// Returns the smallest of 1, 2, 5 times a power of ten that is not below `least`.
 fn decimal_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|&step| step >= least * 0.999).unwrap_or(least)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= least * 0.999)
+        .unwrap_or(least)
 }
 
 /// Returns the multiples of `step` within a range.
@@ -76,13 +86,19 @@ mod tests {
         let linear = axis(0.0, 4.0, Spread::Linear);
         assert_eq!((linear.at(0.0), linear.at(1.0), linear.at(4.0)), (100.0, 75.0, 0.0));
         let logarithmic = axis(1.0, 100.0, Spread::Logarithmic);
-        assert_eq!((logarithmic.at(1.0), logarithmic.at(10.0), logarithmic.at(0.0)), (100.0, 50.0, 100.0));
+        assert_eq!(
+            (logarithmic.at(1.0), logarithmic.at(10.0), logarithmic.at(0.0)),
+            (100.0, 50.0, 100.0)
+        );
     }
 
     #[test]
     fn ticks_are_round_numbers() {
         assert_eq!(axis(0.0, 10.3, Spread::Linear).ticks(5), [0.0, 5.0, 10.0]);
-        assert_eq!(axis(0.0, 20_000.0, Spread::Linear).ticks(4), [0.0, 5_000.0, 10_000.0, 15_000.0, 20_000.0]);
+        assert_eq!(
+            axis(0.0, 20_000.0, Spread::Linear).ticks(4),
+            [0.0, 5_000.0, 10_000.0, 15_000.0, 20_000.0]
+        );
         assert_eq!(axis(0.7, 1_000.0, Spread::Logarithmic).ticks(5), [1.0, 10.0, 100.0, 1_000.0]);
         assert_eq!(axis(0.0, 5_000.0, Spread::Linear).byte_ticks(4), [0.0, 2_048.0, 4_096.0]);
     }

@@ -33,7 +33,8 @@ const FEWER: usize = 10;
 /// Series with at most this many accesses have larger dots.
 const FEW: usize = 100;
 /// Classes of the peers' dots and names.
-const PEERS: [[&str; 2]; 3] = [["dots peer", "name"], ["dots peer p1", "name p1"], ["dots peer p2", "name p2"]];
+const PEERS: [[&str; 2]; 3] =
+    [["dots peer", "name"], ["dots peer p1", "name p1"], ["dots peer p2", "name p2"]];
 
 /// The access times of one file system, and the text beside them.
 struct Series<'a> {
@@ -49,11 +50,20 @@ struct Series<'a> {
 
 impl<'a> Series<'a> {
     /// Returns the series; `None` if there are no accesses.
-    fn of([dots, name]: [&'static str; 2], label: &str, access_ns: &'a [u64], refused: u64) -> Option<Series<'a>> {
+    fn of(
+        [dots, name]: [&'static str; 2],
+        label: &str,
+        access_ns: &'a [u64],
+        refused: u64,
+    ) -> Option<Series<'a>> {
         let stats = Stats::of(access_ns)?;
         let longest = format!("longest {}", format_duration(stats.max_ns as f64));
         let mean = || format!("mean {}", format_duration(stats.mean_ns));
-        let texts = [short(label), longest, refused_text(refused, access_ns.len() as u64).unwrap_or_else(mean)];
+        let texts = [
+            short(label),
+            longest,
+            refused_text(refused, access_ns.len() as u64).unwrap_or_else(mean),
+        ];
         let size = if access_ns.len() <= FEW { " few" } else { "" };
         Some(Series { access_ns, stats, dots: format!("{dots}{size}"), name, texts })
     }
@@ -76,29 +86,35 @@ impl<'a> Series<'a> {
 /// access of the run.
 pub(super) fn beside(report: &Report) -> String {
     let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns, 0);
-    let theirs =
-        PEERS.iter().zip(&report.peers).map(|(classes, peer)| Series::of(*classes, &peer.label, &peer.access_ns, peer.refused));
+    let theirs = PEERS
+        .iter()
+        .zip(&report.peers)
+        .map(|(classes, peer)| Series::of(*classes, &peer.label, &peer.access_ns, peer.refused));
     let all: Vec<_> = theirs.chain([ours]).flatten().collect();
     let bottom = TOP + HEIGHT;
-    let names: Vec<_> = report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
+    let names: Vec<_> =
+        report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
     let title = format!("How long a durable write takes: SteadyFS beside {}", names.join(" and "));
     let subtitle = format!("{}: {}; flash time alone", report.title, report.subtitle);
     let mut canvas = Canvas::new(bottom + BOTTOM, &title, &subtitle);
     canvas.make_room(all.iter().map(Series::letters).max().unwrap_or(0));
     let scale = Scale::of(&all, report.bound_ns, (bottom, TOP));
     canvas.vertical(&scale.y, &scale.ticks());
-    let drawn: Vec<_> = all.iter().map(|series| thin(series.access_ns, POINTS / all.len())).collect();
+    let drawn: Vec<_> =
+        all.iter().map(|series| thin(series.access_ns, POINTS / all.len())).collect();
     let most = all.iter().map(|series| series.access_ns.len()).max().unwrap_or(0).max(1);
     let is_stretched = all.iter().any(|series| series.access_ns.len() * FEWER < most);
     let x = canvas.across(0.0, most as f64);
     let name = if is_stretched { counts(&all) } else { axis_name(&all, &drawn) };
-    let ticks = if is_stretched { vec![] } else { label(x.ticks(5), |index| format_count(index as u64)) };
+    let ticks =
+        if is_stretched { vec![] } else { label(x.ticks(5), |index| format_count(index as u64)) };
     canvas.horizontal(&x, bottom, &ticks, &name);
     for (series, points) in all.iter().zip(&drawn) {
         let own = if is_stretched { canvas.across(0.0, series.access_ns.len() as f64) } else { x };
         canvas.path(&series.dots, &dots(points, &own, &scale.y));
     }
-    let levels: Vec<_> = all.iter().map(|series| scale.y.at(series.stats.p50_ns as f64 / 1e6)).collect();
+    let levels: Vec<_> =
+        all.iter().map(|series| scale.y.at(series.stats.p50_ns as f64 / 1e6)).collect();
     for (series, place) in all.iter().zip(apart(&levels, TOP, bottom)) {
         series.name(&mut canvas, place);
     }
@@ -130,7 +146,13 @@ impl Scale {
             let y = Axis { low: 0.0, high: view.end_ms, spread: Spread::Linear, pixels };
             return Scale { y, bound_at_ms: view.bound_at_ms, view: Some(view) };
         }
-        let shortest_ns = all.iter().flat_map(|series| series.access_ns).copied().filter(|&ns| ns > 0).min().unwrap_or(1);
+        let shortest_ns = all
+            .iter()
+            .flat_map(|series| series.access_ns)
+            .copied()
+            .filter(|&ns| ns > 0)
+            .min()
+            .unwrap_or(1);
         let high = 1.6 * most_ns.max(bound_ns.unwrap_or(0)) as f64 / 1e6;
         let y = Axis { low: shortest_ns as f64 / 1.6e6, high, spread: Spread::Logarithmic, pixels };
         Scale { y, bound_at_ms: bound_ns.map(|ns| ns as f64 / 1e6), view: None }
@@ -151,16 +173,25 @@ impl Scale {
 /// Returns the name of the axis of accesses if each series has its own: it contains the number of
 /// accesses of each.
 fn counts(all: &[Series<'_>]) -> String {
-    let each = all.iter().map(|series| format!("{} of {}", format_count(series.access_ns.len() as u64), series.texts[0]));
+    let each = all.iter().map(|series| {
+        format!("{} of {}", format_count(series.access_ns.len() as u64), series.texts[0])
+    });
     format!("accesses in order, each over the whole width: {}", each.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the name of the axis of accesses. It contains the number of drawn accesses.
 fn axis_name(all: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
-    let [drawn, of] = [drawn.iter().map(Vec::len).sum(), all.iter().map(|series| series.access_ns.len()).sum::<usize>()];
+    let [drawn, of] = [
+        drawn.iter().map(Vec::len).sum(),
+        all.iter().map(|series| series.access_ns.len()).sum::<usize>(),
+    ];
     match drawn == of {
         true => "access".to_string(),
-        false => format!("access ({} of {} drawn, the longest among them)", format_count(drawn as u64), format_count(of as u64)),
+        false => format!(
+            "access ({} of {} drawn, the longest among them)",
+            format_count(drawn as u64),
+            format_count(of as u64)
+        ),
     }
 }
 
@@ -183,7 +214,8 @@ fn thin(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     let (mut rng, stretches) = (Rng::with_seed(0), points / 2);
     let mut picked: BTreeMap<usize, u64> = downsample(values, points / 2).into_iter().collect();
     picked.extend((0..stretches).map(|stretch| {
-        let index = rng.usize(values.len() * stretch / stretches..values.len() * (stretch + 1) / stretches);
+        let index =
+            rng.usize(values.len() * stretch / stretches..values.len() * (stretch + 1) / stretches);
         (index, values[index])
     }));
     picked.into_iter().collect()
@@ -266,7 +298,9 @@ mod tests {
 
     #[test]
     fn many_accesses_make_a_small_figure_that_keeps_the_extremes() {
-        let times = |step: u64| (0..100_000).map(|index| 1_000_000 + index * step % 9_973 * 1_000).collect::<Vec<_>>();
+        let times = |step: u64| {
+            (0..100_000).map(|index| 1_000_000 + index * step % 9_973 * 1_000).collect::<Vec<_>>()
+        };
         let mut ours = times(7_919);
         ours[77_777] = 90_000_000;
         let svg = beside(&Report { access_ns: ours.clone(), ..report() }, &peer(times(4_001)));
@@ -278,9 +312,11 @@ mod tests {
         assert!(picked.contains(&(77_777, 90_000_000)));
         // Each fourth access takes longer, as if a journal wrote a page for four. The others must
         // be visible too.
-        let fourth: Vec<_> =
-            (0..100_000).map(|index| if index % 4 == 0 { 9_000 + index % 3 } else { 5_000 + index % 1_000 }).collect();
-        let others = thin(&fourth, 2_000).iter().filter(|(_, ns)| (5_200..5_800).contains(ns)).count();
+        let fourth: Vec<_> = (0..100_000)
+            .map(|index| if index % 4 == 0 { 9_000 + index % 3 } else { 5_000 + index % 1_000 })
+            .collect();
+        let others =
+            thin(&fourth, 2_000).iter().filter(|(_, ns)| (5_200..5_800).contains(ns)).count();
         assert!(others > 300, "{others}");
         let middle = picked.iter().filter(|(_, ns)| (4_000_000..8_000_000).contains(ns)).count();
         assert!(middle > 300, "the middle is not empty: {middle}");
@@ -288,7 +324,8 @@ mod tests {
 
     #[test]
     fn far_promise_is_drawn_beyond_a_tear() {
-        let svg = beside(&Report { bound_ns: Some(900_000_000), ..report() }, &peer(vec![12_000_000]));
+        let svg =
+            beside(&Report { bound_ns: Some(900_000_000), ..report() }, &peer(vec![12_000_000]));
         assert!(svg.contains("class=\"tear\"") && svg.contains("at most 900.000 ms"));
         let none = beside(&Report { bound_ns: None, ..report() }, &peer(vec![12_000_000]));
         assert!(!none.contains("class=\"bound\"") && !none.contains("promises"));
@@ -297,7 +334,10 @@ mod tests {
     #[test]
     fn degenerate_series_are_drawn() {
         for access_ns in [vec![], vec![0], vec![7], vec![u64::MAX / 4; 3]] {
-            let svg = beside(&Report { access_ns: access_ns.clone(), bound_ns: None, ..report() }, &peer(access_ns));
+            let svg = beside(
+                &Report { access_ns: access_ns.clone(), bound_ns: None, ..report() },
+                &peer(access_ns),
+            );
             assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf\""));
         }
     }
@@ -327,7 +367,8 @@ mod tests {
             assert!(svg.contains(text), "{text} in {svg}");
         }
         let right = svg.split("dots peer p1 few\" d=\"").nth(1).unwrap().split('"').next().unwrap();
-        let last: f64 = right.rsplit('M').next().unwrap().split(' ').next().unwrap().parse().unwrap();
+        let last: f64 =
+            right.rsplit('M').next().unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!(last > 400.0, "{right}");
         assert!(!svg.contains("NaN") && !svg.contains("class=\"tear\""));
     }

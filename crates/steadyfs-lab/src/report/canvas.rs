@@ -64,13 +64,18 @@ impl Canvas {
     /// Writes a text.
     pub fn text(&mut self, x: f64, y: f64, anchor: &str, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.put(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{class}>{}</text>", escape(text)));
+        self.put(&format!(
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{class}>{}</text>",
+            escape(text)
+        ));
     }
 
     /// Draws a line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
-        self.put(&format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+        self.put(&format!(
+            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
+        ));
     }
 
     /// Draws a path.

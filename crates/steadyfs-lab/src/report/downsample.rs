@@ -12,7 +12,8 @@ pub fn downsample(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     let stretches = (points / 2).max(1);
     let mut picked = Vec::with_capacity(2 * stretches);
     for stretch in 0..stretches {
-        let (from, to) = (values.len() * stretch / stretches, values.len() * (stretch + 1) / stretches);
+        let (from, to) =
+            (values.len() * stretch / stretches, values.len() * (stretch + 1) / stretches);
         let indices = from..to;
         let lowest = indices.clone().min_by_key(|&index| values[index]);
         let highest = indices.min_by_key(|&index| std::cmp::Reverse(values[index]));

@@ -43,7 +43,8 @@ pub(super) fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, Stri
 /// access.
 pub(super) fn access_times(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
-    let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: access times", report.title), &report.subtitle);
+    let mut canvas =
+        Canvas::new(bottom + BOTTOM, &format!("{}: access times", report.title), &report.subtitle);
     let view = report.view();
     let labels = place(&report.levels, &view);
     canvas.make_room(labels.iter().map(|label| label.name.len()).max().unwrap_or(0));
@@ -84,7 +85,8 @@ pub(super) fn dots(points: &[(usize, u64)], x: &Axis, y: &Axis) -> String {
 /// Draws the number of accesses for each access time, with the number on a logarithmic axis.
 pub(super) fn distribution(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
-    let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: distribution", report.title), &report.subtitle);
+    let mut canvas =
+        Canvas::new(bottom + BOTTOM, &format!("{}: distribution", report.title), &report.subtitle);
     let view = report.view();
     let bins = histogram(&report.access_ns, BINS, Scale::Linear);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
@@ -116,14 +118,20 @@ pub(super) fn backlog(report: &Report) -> String {
     let gap = 44.0;
     let panels = report.rates.len().max(1) as f64;
     let bottom = TOP + panels * (PANEL_HEIGHT + gap);
-    let mut canvas = Canvas::new(bottom + BOTTOM - 4.0, &format!("{}: backlog", report.title), &report.subtitle);
+    let mut canvas =
+        Canvas::new(bottom + BOTTOM - 4.0, &format!("{}: backlog", report.title), &report.subtitle);
     let ends_s = ends_s(&report.access_ns);
     let x = canvas.across(0.0, ends_s.last().copied().unwrap_or(0.0).max(1e-9));
     for (panel, &rate) in report.rates.iter().enumerate() {
         let top = TOP + panel as f64 * (PANEL_HEIGHT + gap) + gap - 8.0;
         backlog_panel(&mut canvas, report, rate, &x, &ends_s, top);
     }
-    canvas.horizontal(&x, bottom - 8.0, &label(x.ticks(8), |s| format!("{} s", plain(s))), "time spent in accesses");
+    canvas.horizontal(
+        &x,
+        bottom - 8.0,
+        &label(x.ticks(8), |s| format!("{} s", plain(s))),
+        "time spent in accesses",
+    );
     canvas.finish()
 }
 
@@ -137,15 +145,26 @@ pub(super) fn ends_s(access_ns: &[u64]) -> Vec<f64> {
 }
 
 /// Draws the backlog of one input rate.
-fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends_s: &[f64], top: f64) {
+fn backlog_panel(
+    canvas: &mut Canvas,
+    report: &Report,
+    rate: u64,
+    x: &Axis,
+    ends_s: &[f64],
+    top: f64,
+) {
     let series = backlog_series(&report.access_ns, report.write_bytes, rate);
     let left: Vec<u64> = series.iter().map(|level| level.left_bytes).collect();
     let text = format_rate(rate as f64);
     let mut name = match need(&report.access_ns, report.write_bytes, rate) {
-        Some(need) if need.grows => format!("{text}: {} of buffer, still growing", format_size(need.worst.left_bytes)),
+        Some(need) if need.grows => {
+            format!("{text}: {} of buffer, still growing", format_size(need.worst.left_bytes))
+        }
         Some(need) => format!("{text}: {} of buffer", format_size(need.worst.left_bytes)),
         None if Load::of(&report.access_ns, report.write_bytes, rate) == Load::NearMean => {
-            format!("{text}: above 95 % of the mean rate, the buffer depends on the length of the run")
+            format!(
+                "{text}: above 95 % of the mean rate, the buffer depends on the length of the run"
+            )
         }
         None => format!("{text}: no finite buffer suffices"),
     };
@@ -157,10 +176,18 @@ fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends
 
 /// Draws levels of a buffer at the ends of accesses, below a name. The panel begins at `top` and
 /// has the given height.
-pub(super) fn level_panel(canvas: &mut Canvas, name: &str, left: &[u64], x: &Axis, ends_s: &[f64], (top, height): (f64, f64)) {
+pub(super) fn level_panel(
+    canvas: &mut Canvas,
+    name: &str,
+    left: &[u64],
+    x: &Axis,
+    ends_s: &[f64],
+    (top, height): (f64, f64),
+) {
     let bottom = top + height;
     let most = left.iter().copied().max().unwrap_or(0).max(1024);
-    let y = Axis { low: 0.0, high: most as f64 * 1.06, spread: Spread::Linear, pixels: (bottom, top) };
+    let y =
+        Axis { low: 0.0, high: most as f64 * 1.06, spread: Spread::Linear, pixels: (bottom, top) };
     canvas.text(LEFT, top - 8.0, "start", "", name);
     canvas.vertical(&y, &label(y.byte_ticks(4), |bytes| format_size(bytes as u64)));
     let mut line = String::new();
@@ -185,14 +212,36 @@ mod tests {
     fn every_figure_draws_its_text() {
         let report = report();
         for (svg, texts) in [
-            (access_times(&report), ["mt29f1g01abafd: access times", "2 ms", "promised: at most 10.000 ms", ">access<"]),
-            (distribution(&report), ["mt29f1g01abafd: distribution", "100", "access time", "promised longest: 10.000 ms"]),
-            (backlog(&report), ["500 kB/s: 404 B of buffer, 904 B guaranteed", "4 KiB", "no finite buffer", "time spent"]),
+            (
+                access_times(&report),
+                ["mt29f1g01abafd: access times", "2 ms", "promised: at most 10.000 ms", ">access<"],
+            ),
+            (
+                distribution(&report),
+                [
+                    "mt29f1g01abafd: distribution",
+                    "100",
+                    "access time",
+                    "promised longest: 10.000 ms",
+                ],
+            ),
+            (
+                backlog(&report),
+                [
+                    "500 kB/s: 404 B of buffer, 904 B guaranteed",
+                    "4 KiB",
+                    "no finite buffer",
+                    "time spent",
+                ],
+            ),
         ] {
             for text in texts {
                 assert!(svg.contains(text), "{text}");
             }
-            assert!(svg.contains("font:12px"), "text without a font family vanishes in some renderers");
+            assert!(
+                svg.contains("font:12px"),
+                "text without a font family vanishes in some renderers"
+            );
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", report.title);
         }
     }
@@ -200,10 +249,15 @@ mod tests {
     #[test]
     fn far_promise_is_drawn_beyond_a_tear_and_named() {
         let far = Report { bound_ns: Some(90_000_000), ..report() };
-        for (svg, text) in
-            [(access_times(&far), "promised: at most 90.000 ms"), (distribution(&far), "promised longest: 90.000 ms")]
-        {
-            assert!(svg.contains(text) && svg.contains("class=\"bound\"") && svg.contains("class=\"tear\""));
+        for (svg, text) in [
+            (access_times(&far), "promised: at most 90.000 ms"),
+            (distribution(&far), "promised longest: 90.000 ms"),
+        ] {
+            assert!(
+                svg.contains(text)
+                    && svg.contains("class=\"bound\"")
+                    && svg.contains("class=\"tear\"")
+            );
             assert!(!svg.contains(">20 ms<"), "the scale ends with the accesses");
         }
         assert!(report().svg().iter().all(|(_, svg)| !svg.contains("class=\"tear\"")));
@@ -212,7 +266,9 @@ mod tests {
     #[test]
     fn levels_are_named_where_the_run_tells_what_was_done() {
         let svg = access_times(&report());
-        assert!(svg.contains(">longest: 1 program + erase</text>") && svg.contains(">1 program</text>"));
+        assert!(
+            svg.contains(">longest: 1 program + erase</text>") && svg.contains(">1 program</text>")
+        );
         let times_alone = access_times(&Report { levels: vec![], ..report() });
         assert!(!times_alone.contains("program") && !times_alone.contains("class=\"leader\""));
     }
@@ -252,7 +308,10 @@ mod tests {
 
     #[test]
     fn many_accesses_make_small_figures() {
-        let many = Report { access_ns: (0..300_000).map(|index| 1_000_000 + index % 977 * 1_000).collect(), ..report() };
+        let many = Report {
+            access_ns: (0..300_000).map(|index| 1_000_000 + index % 977 * 1_000).collect(),
+            ..report()
+        };
         assert!(many.svg().iter().all(|(_, svg)| svg.len() < 400_000));
     }
 }

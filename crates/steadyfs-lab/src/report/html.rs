@@ -12,8 +12,11 @@ const TEMPLATE: &str = include_str!("../../assets/report.html");
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 /// Script with which a page prints numbers as the library does.
 pub const TEXT_SCRIPT: &str = include_str!("../../assets/text.js");
-const SCRIPT: &str =
-    concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
+const SCRIPT: &str = concat!(
+    include_str!("../../assets/text.js"),
+    include_str!("../../assets/draw.js"),
+    include_str!("../../assets/report.js")
+);
 const MODEL: &str = include_str!("../../assets/model.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
@@ -66,7 +69,11 @@ fn tiles(report: &Report) -> String {
     let rate = opening_rate(report);
     let left = rate_text(report, rate, |worst| worst.left_bytes);
     let label = format!("Buffer at <span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
-    let buffer = tile(&label, &format!("<span id=\"tile-left\">{left}</span>"), "beside the write in progress");
+    let buffer = tile(
+        &label,
+        &format!("<span id=\"tile-left\">{left}</span>"),
+        "beside the write in progress",
+    );
     tiles.insert(tiles.len().min(1), buffer);
     tiles.concat()
 }
@@ -85,7 +92,10 @@ fn tile(label: &str, value: &str, note: &str) -> String {
 pub(super) fn facts(facts: &[Fact]) -> String {
     let row = |fact: &Fact| {
         let cells = [&fact.label, &fact.value, &fact.note].map(|text| escape(text));
-        format!("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"note\">{}</td></tr>", cells[0], cells[1], cells[2])
+        format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"note\">{}</td></tr>",
+            cells[0], cells[1], cells[2]
+        )
     };
     facts.iter().map(row).collect()
 }
@@ -97,7 +107,9 @@ fn access_lead(report: &Report) -> String {
         lead += " The names tell what the accesses of a level did on the chip.";
     }
     lead += match (report.bound_ns, report.view().break_ms) {
-        (Some(_), Some(_)) => " The dashed line is the longest access that is promised, beyond the break of the axis.",
+        (Some(_), Some(_)) => {
+            " The dashed line is the longest access that is promised, beyond the break of the axis."
+        }
         (Some(_), None) => " The dashed line is the longest access that is promised.",
         _ => "",
     };
@@ -135,7 +147,9 @@ fn rate_rows(report: &Report) -> String {
 fn rates_lead(report: &Report) -> String {
     let (mut lead, of) = (Vec::new(), |rate| Load::of(&report.access_ns, report.write_bytes, rate));
     let has = |load| report.rates.iter().any(|&rate| of(rate) == load);
-    if report.rates.iter().any(|&rate| need(&report.access_ns, report.write_bytes, rate).is_some_and(|need| need.grows)) {
+    if report.rates.iter().any(|&rate| {
+        need(&report.access_ns, report.write_bytes, rate).is_some_and(|need| need.grows)
+    }) {
         lead.push("≥: the level still grew at the end of the run; a longer run needs more.");
     }
     if has(Load::NearMean) {
@@ -144,7 +158,9 @@ fn rates_lead(report: &Report) -> String {
     if has(Load::AboveMean) {
         lead.push("Above mean: the rate is above the mean rate, and no finite buffer suffices.");
     }
-    if report.bound_ns.is_some() && report.rates.iter().any(|&rate| report.guaranteed_bytes(rate).is_none()) {
+    if report.bound_ns.is_some()
+        && report.rates.iter().any(|&rate| report.guaranteed_bytes(rate).is_none())
+    {
         lead.push("None guaranteed: nothing finite is promised for that rate.");
     }
     lead.join(" ")
@@ -154,7 +170,10 @@ fn rates_lead(report: &Report) -> String {
 fn data(report: &Report) -> String {
     let envelopes: Vec<_> = report.envelopes.iter().map(|e| [e.burst_ns, e.rate_ns]).collect();
     let view = report.view();
-    let levels: Vec<_> = place(&report.levels, &view).iter().map(|label| json!([label.ms, label.at_ms, label.name])).collect();
+    let levels: Vec<_> = place(&report.levels, &view)
+        .iter()
+        .map(|label| json!([label.ms, label.at_ms, label.name]))
+        .collect();
     let value = json!({
         "access_ns": report.access_ns,
         "write_bytes": report.write_bytes,
@@ -190,7 +209,13 @@ mod tests {
     #[test]
     fn page_holds_numbers_and_trace() {
         let page = report().html();
-        for text in ["mt29f1g01abafd", "s limit", "500 kB/s", "\"bound_ns\":10000000", "\"levels\":[[9.0,9.0,\"longest: "] {
+        for text in [
+            "mt29f1g01abafd",
+            "s limit",
+            "500 kB/s",
+            "\"bound_ns\":10000000",
+            "\"levels\":[[9.0,9.0,\"longest: ",
+        ] {
             assert!(page.contains(text), "{text}");
         }
         assert!(page.contains("[[9000000,1100000]]"));
@@ -202,7 +227,8 @@ mod tests {
         let hostile = "</script><script>alert(1)</script>{{data}}";
         let page = Report { title: hostile.into(), subtitle: hostile.into(), ..report() }.html();
         assert!(!page.contains("<script>alert"));
-        let scripts = |page: &str| (page.matches("<script").count(), page.matches("</script>").count());
+        let scripts =
+            |page: &str| (page.matches("<script").count(), page.matches("</script>").count());
         assert_eq!(scripts(&page), scripts(&report().html()));
         assert_eq!(page.matches("\"access_ns\"").count(), 1);
     }
@@ -220,8 +246,14 @@ mod tests {
         assert!(page.contains("<h1>Longest 9.000 ms, promised 10.000 ms: the bound held.</h1>"));
         let tiles: Vec<_> = page.match_indices("class=\"tile\"").collect();
         assert_eq!(tiles.len(), 4);
-        assert!(page.find("</h1>").unwrap() < tiles[0].0 && tiles[3].0 < page.find("Erase counts").unwrap());
-        assert!(page.contains("<span id=\"tile-rate\">1 MB/s</span>") && page.contains("<span id=\"tile-left\">"));
+        assert!(
+            page.find("</h1>").unwrap() < tiles[0].0
+                && tiles[3].0 < page.find("Erase counts").unwrap()
+        );
+        assert!(
+            page.contains("<span id=\"tile-rate\">1 MB/s</span>")
+                && page.contains("<span id=\"tile-left\">")
+        );
     }
 
     #[test]
@@ -231,7 +263,8 @@ mod tests {
         let order = ["<h1>", "id=\"rate\"", "id=\"access\"", "<details"].map(place);
         assert!(order.is_sorted(), "{order:?}");
         for (at, _) in page.match_indices("class=\"chart\"").skip(1) {
-            let folds = page[..at].matches("<details").count() - page[..at].matches("</details>").count();
+            let folds =
+                page[..at].matches("<details").count() - page[..at].matches("</details>").count();
             assert_eq!(folds, 1, "{}", &page[at..at + 40]);
         }
     }
@@ -240,7 +273,11 @@ mod tests {
     fn what_is_missing_is_told_in_words() {
         let page = markup(&report());
         assert!(!page.contains('—'));
-        assert!(page.contains("<td>above mean</td><td>above mean</td><td class=\"guaranteed\">none</td>"));
+        assert!(
+            page.contains(
+                "<td>above mean</td><td>above mean</td><td class=\"guaranteed\">none</td>"
+            )
+        );
         assert!(page.contains("Above mean:"));
         let few = Report { rates: vec![500_000], ..report() };
         assert!(!markup(&few).contains("bove mean") && !markup(&few).contains(">none"));
@@ -250,12 +287,17 @@ mod tests {
     fn break_of_the_axis_is_explained_where_it_is() {
         assert!(!markup(&report()).contains("break of the axis"));
         let far = Report { bound_ns: Some(90_000_000), ..report() };
-        assert!(markup(&far).contains("beyond the break of the axis") && far.html().contains("\"break_ms\":9.9"));
+        assert!(
+            markup(&far).contains("beyond the break of the axis")
+                && far.html().contains("\"break_ms\":9.9")
+        );
     }
 
     #[test]
     fn page_without_a_promise_says_so_in_its_class() {
         let page = Report { bound_ns: None, ..report() }.html();
-        assert!(page.contains("class=\"without-guarantee\"") && page.contains("nothing is promised"));
+        assert!(
+            page.contains("class=\"without-guarantee\"") && page.contains("nothing is promised")
+        );
     }
 }

@@ -40,7 +40,10 @@ pub(super) struct Label<'l> {
 /// Finds the levels worth a name. The level of the longest access is first. The levels with a
 /// visible share follow, the largest first. `work` contains the work of each access.
 pub(super) fn levels(access_ns: &[u64], work: &[Work]) -> Vec<Level> {
-    let Some((&longest_ns, &longest)) = access_ns.iter().zip(work).max_by_key(|(ns, _)| **ns) else { return Vec::new() };
+    let Some((&longest_ns, &longest)) = access_ns.iter().zip(work).max_by_key(|(ns, _)| **ns)
+    else {
+        return Vec::new();
+    };
     let near_ns = (NARROW * longest_ns as f64) as u64;
     let mut first = Level { ns: longest_ns, name: format!("longest: {}", longest.without_reads()) };
     let mut stripes = Vec::new();
@@ -105,7 +108,8 @@ fn spread(labels: &mut [Label<'_>], room: f64) {
         }
         groups.push(group);
     }
-    let heights = groups.iter().flat_map(|group| std::iter::repeat_n(height(group), group.1 as usize));
+    let heights =
+        groups.iter().flat_map(|group| std::iter::repeat_n(height(group), group.1 as usize));
     for ((below, &index), height) in order.iter().enumerate().zip(heights) {
         // The lowest name must not cross the axis.
         labels[index].at_ms = height.max(room / 2.0) + below as f64 * room;
@@ -127,15 +131,22 @@ mod tests {
         accesses.extend(vec![(2_000, work(2, 0)); 90]);
         accesses.extend([(2_500, work(2, 0)), (1_700, work(3, 0)), (9_000, work(1, 1))]);
         let (access_ns, work): (Vec<_>, Vec<_>) = accesses.into_iter().unzip();
-        let named: Vec<_> = levels(&access_ns, &work).into_iter().map(|level| (level.ns, level.name)).collect();
-        let expected = [(9_000, "longest: 1 program + erase"), (1_000, "1 program"), (2_000, "2 programs")];
-        assert_eq!(named, expected.map(|(ns, name)| (ns, name.to_string())), "one access of three programs is no stripe");
+        let named: Vec<_> =
+            levels(&access_ns, &work).into_iter().map(|level| (level.ns, level.name)).collect();
+        let expected =
+            [(9_000, "longest: 1 program + erase"), (1_000, "1 program"), (2_000, "2 programs")];
+        assert_eq!(
+            named,
+            expected.map(|(ns, name)| (ns, name.to_string())),
+            "one access of three programs is no stripe"
+        );
         assert_eq!(levels(&access_ns, &[]), [], "a trace tells nothing but times");
     }
 
     #[test]
     fn cloud_gets_no_name() {
-        let (access_ns, mut work): (Vec<u64>, Vec<_>) = ((1..=1_000).collect(), vec![work(2, 0); 999]);
+        let (access_ns, mut work): (Vec<u64>, Vec<_>) =
+            ((1..=1_000).collect(), vec![work(2, 0); 999]);
         work.push(Work { erases: 1, ..work[0] });
         assert_eq!(levels(&access_ns, &work).len(), 1);
     }
@@ -145,15 +156,18 @@ mod tests {
         let mut accesses = vec![(2_000, work(1, 1)); 99];
         accesses.push((3_000, Work { reads: 26, ..work(1, 1) }));
         let (access_ns, work): (Vec<_>, Vec<_>) = accesses.into_iter().unzip();
-        let named: Vec<_> = levels(&access_ns, &work).into_iter().map(|level| (level.ns, level.name)).collect();
-        let expected = [(3_000, "longest: 1 program + erase + 26 reads"), (2_000, "1 program + erase")];
+        let named: Vec<_> =
+            levels(&access_ns, &work).into_iter().map(|level| (level.ns, level.name)).collect();
+        let expected =
+            [(3_000, "longest: 1 program + erase + 26 reads"), (2_000, "1 program + erase")];
         assert_eq!(named, expected.map(|(ns, name)| (ns, name.to_string())));
     }
 
     #[test]
     fn close_names_move_apart_and_those_without_a_place_are_left_out() {
         let level = |ns| Level { ns, name: ns.to_string() };
-        let levels: Vec<_> = [10_000_000, 9_990_000, 9_980_000, 9_970_000, 9_960_000, 1_000].map(level).into();
+        let levels: Vec<_> =
+            [10_000_000, 9_990_000, 9_980_000, 9_970_000, 9_960_000, 1_000].map(level).into();
         let view = View::of(10_000_000, None);
         let placed = place(&levels, &view);
         let names: Vec<_> = placed.iter().map(|label| label.name).collect();

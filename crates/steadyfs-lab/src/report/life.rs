@@ -21,7 +21,8 @@ const BLOCKS: usize = 363;
 /// Height of the marks below a block in pixels.
 const MARK: f64 = 5.0;
 /// Classes of the parts of a bar, and their names if the life has this many parts.
-const STAGES: [(&str, &str); 4] = [("e0", "to 25 %"), ("e1", "to 50 %"), ("e2", "to 75 %"), ("e3", "to the end")];
+const STAGES: [(&str, &str); 4] =
+    [("e0", "to 25 %"), ("e1", "to 50 %"), ("e2", "to 75 %"), ("e3", "to the end")];
 /// Percentage of the erases from which the evenness is drawn. Before it, many blocks have been
 /// erased once or not at all.
 const EVEN_FROM: f64 = 5.0;
@@ -51,9 +52,11 @@ impl<'a> LifeReport<'a> {
         let life = self.0;
         let written = |writes: u64| format_size(writes * life.write_bytes);
         let first = match life.first_bad_writes.zip(life.first_bad_percent) {
-            Some((writes, percent)) => {
-                Fact::new("First bad block", written(writes), format!("written, {percent:.1} % of the erases used"))
-            }
+            Some((writes, percent)) => Fact::new(
+                "First bad block",
+                written(writes),
+                format!("written, {percent:.1} % of the erases used"),
+            ),
             None => Fact::new("First bad block", "none".to_string(), ""),
         };
         let evenness = Fact::new(
@@ -65,10 +68,22 @@ impl<'a> LifeReport<'a> {
                 format_count(life.other_erases.mean.round() as u64)
             ),
         );
-        let end = format!("{} writes, {:.2} programs each", format_count(life.writes), life.programs_per_write);
+        let end = format!(
+            "{} writes, {:.2} programs each",
+            format_count(life.writes),
+            life.programs_per_write
+        );
         let read = match life.audit.lost_bytes {
-            0 => Fact::new("Read back", "all".to_string(), format!("{} as committed", format_size(life.audit.bytes))),
-            lost => Fact::new("Lost", format_size(lost), format!("of {}", format_size(life.audit.bytes))),
+            0 => Fact::new(
+                "Read back",
+                "all".to_string(),
+                format!("{} as committed", format_size(life.audit.bytes)),
+            ),
+            lost => Fact::new(
+                "Lost",
+                format_size(lost),
+                format!("of {}", format_size(life.audit.bytes)),
+            ),
         };
         vec![evenness, first, Fact::new("Written until the end", written(life.writes), end), read]
     }
@@ -85,22 +100,40 @@ impl<'a> LifeReport<'a> {
         let bottom = TOP + HEIGHT;
         let mut canvas = Canvas::new(bottom + BOTTOM + LEGEND, "Erases of each block", &subtitle);
         let most = counts.iter().copied().max().unwrap_or(0).max(life.endurance);
-        let y = Axis { low: 0.0, high: 1.12 * f64::from(most.max(1)), spread: Spread::Linear, pixels: (bottom, TOP) };
+        let y = Axis {
+            low: 0.0,
+            high: 1.12 * f64::from(most.max(1)),
+            spread: Spread::Linear,
+            pixels: (bottom, TOP),
+        };
         let x = canvas.across(0.0, counts.len().max(1) as f64);
         canvas.vertical(&y, &label(y.ticks(5), |count| format_count(count as u64)));
-        canvas.horizontal(&x, bottom + MARK, &label(x.ticks(8), |block| format_count(block as u64)), "erase block");
+        canvas.horizontal(
+            &x,
+            bottom + MARK,
+            &label(x.ticks(8), |block| format_count(block as u64)),
+            "erase block",
+        );
         // The end has its own colour, however early it came.
-        let stage_of = |part: usize| if part + 1 == life.block_erases.len() { STAGES.len() - 1 } else { part };
+        let stage_of =
+            |part: usize| if part + 1 == life.block_erases.len() { STAGES.len() - 1 } else { part };
         let nothing = vec![0; counts.len()];
         let before = std::iter::once(&nothing).chain(&life.block_erases);
         let mut legend = Vec::new();
         for (part, (from, to)) in before.zip(&life.block_erases).enumerate() {
             let (class, name) = STAGES[stage_of(part).min(STAGES.len() - 1)];
-            let path = bars((0..counts.len()).step_by(step).map(|at| (at, from[at], to[at])), step, &x, &y);
+            let path = bars(
+                (0..counts.len()).step_by(step).map(|at| (at, from[at], to[at])),
+                step,
+                &x,
+                &y,
+            );
             canvas.path(class, &path);
             legend.push((class, name));
         }
-        for (blocks, class, name) in [(&life.ring, "j1", "ring of roots"), (&life.bad, "j0", "failed")] {
+        for (blocks, class, name) in
+            [(&life.ring, "j1", "ring of roots"), (&life.bad, "j0", "failed")]
+        {
             let path = marks(blocks.iter().map(|&block| block as usize), &x, bottom);
             if !path.is_empty() {
                 canvas.path(class, &path);
@@ -123,14 +156,27 @@ impl<'a> LifeReport<'a> {
     }
 
     /// Draws a figure over the written bytes.
-    fn over_time(&self, title: &str, subtitle: &str, lines: &[Line], text: &dyn Fn(f64) -> String) -> String {
+    fn over_time(
+        &self,
+        title: &str,
+        subtitle: &str,
+        lines: &[Line],
+        text: &dyn Fn(f64) -> String,
+    ) -> String {
         let end = (self.0.writes * self.0.write_bytes).max(1) as f64;
         let x = Axis { low: 0.0, high: end, spread: Spread::Linear, pixels: (0.0, 1.0) };
         let ticks = label(x.byte_ticks(6), |bytes| format_size(bytes as u64));
-        Figure { title, subtitle, across: "written since the volume was filled", ticks, text }.draw(lines)
+        Figure { title, subtitle, across: "written since the volume was filled", ticks, text }
+            .draw(lines)
     }
 
-    fn line(&self, name: &str, class: &'static str, moments: &[Moment], value: impl Fn(&Moment) -> f64) -> Line {
+    fn line(
+        &self,
+        name: &str,
+        class: &'static str,
+        moments: &[Moment],
+        value: impl Fn(&Moment) -> f64,
+    ) -> Line {
         let point = |moment: &Moment| ((moment.writes * self.0.write_bytes) as f64, value(moment));
         Line { name: name.to_string(), class, points: moments.iter().map(point).collect() }
     }
@@ -143,26 +189,36 @@ impl<'a> LifeReport<'a> {
             self.line("least", "w0", all, |moment| moment.erases_min.into()),
         ];
         let subtitle = "blocks of data that have not failed";
-        self.over_time("Erase counts over the life", subtitle, &lines, &|count| format_count(count as u64))
+        self.over_time("Erase counts over the life", subtitle, &lines, &|count| {
+            format_count(count as u64)
+        })
     }
 
     fn evenness(&self) -> String {
         let first = self.0.moments.partition_point(|moment| moment.erases_percent < EVEN_FROM);
         let later = &self.0.moments[first..];
         let lines = [
-            self.line("most / mean", "w3", later, |moment| ratio(moment.erases_max, moment.erases_mean)),
-            self.line("least / mean", "w0", later, |moment| ratio(moment.erases_min, moment.erases_mean)),
+            self.line("most / mean", "w3", later, |moment| {
+                ratio(moment.erases_max, moment.erases_mean)
+            }),
+            self.line("least / mean", "w0", later, |moment| {
+                ratio(moment.erases_min, moment.erases_mean)
+            }),
         ];
         let subtitle = "erase counts of blocks of data, from a twentieth of all erases on; 1 is perfectly even";
         self.over_time("Evenness of the wear", subtitle, &lines, &|ratio| format!("{ratio:.2}"))
     }
 
     fn bad_blocks(&self) -> String {
-        let mut line = self.line("bad blocks", "w3", &self.0.moments, |moment| moment.bad_blocks.into());
+        let mut line =
+            self.line("bad blocks", "w3", &self.0.moments, |moment| moment.bad_blocks.into());
         // The line has steps, because nothing is between two numbers of blocks.
         let corners = line.points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
         line.points = corners.chain(line.points.last().copied()).collect();
-        let subtitle = format!("of {}, {} of which the volume knows at the end", self.0.blocks, self.0.known_bad_blocks);
+        let subtitle = format!(
+            "of {}, {} of which the volume knows at the end",
+            self.0.blocks, self.0.known_bad_blocks
+        );
         self.over_time("Bad blocks", &subtitle, &[line], &|count| format!("{count:.0}"))
     }
 }
@@ -180,7 +236,11 @@ impl Page for LifeReport<'_> {
         };
         let figures: String = self.svg().into_iter().zip(leads).map(figure).collect();
         let fact = |(name, value): (&str, String)| {
-            format!("<tr><th scope=\"row\">{}</th><td class=\"note\">{}</td></tr>\n", escape(name), escape(&value))
+            format!(
+                "<tr><th scope=\"row\">{}</th><td class=\"note\">{}</td></tr>\n",
+                escape(name),
+                escape(&value)
+            )
         };
         fill(
             TEMPLATE,
@@ -212,7 +272,12 @@ fn ratio(count: u32, mean: f64) -> f64 {
 }
 
 /// Returns bars of blocks from one count to another, each over the room of `step` blocks.
-fn bars(blocks: impl Iterator<Item = (usize, u32, u32)>, step: usize, x: &Axis, y: &Axis) -> String {
+fn bars(
+    blocks: impl Iterator<Item = (usize, u32, u32)>,
+    step: usize,
+    x: &Axis,
+    y: &Axis,
+) -> String {
     let mut path = String::new();
     for (at, from, to) in blocks.filter(|(_, from, to)| from < to) {
         let (left, right) = (x.at(at as f64), x.at((at + step) as f64));
@@ -240,8 +305,14 @@ mod tests {
     use crate::life::{Options, run};
 
     fn life() -> Life {
-        let options =
-            Options { blocks: 64, pages_per_block: 16, endurance: 40, spread_percent: 10, scrub_days: 0, ..Options::default() };
+        let options = Options {
+            blocks: 64,
+            pages_per_block: 16,
+            endurance: 40,
+            spread_percent: 10,
+            scrub_days: 0,
+            ..Options::default()
+        };
         run(&options, &mut |_, _| {}).unwrap()
     }
 
@@ -250,14 +321,20 @@ mod tests {
         let life = life();
         let report = LifeReport::of(&life);
         let html = report.html();
-        let sentence =
-            format!("{:.1} % of all erases used, then all {} read back.", life.erases_percent, format_size(life.audit.bytes));
+        let sentence = format!(
+            "{:.1} % of all erases used, then all {} read back.",
+            life.erases_percent,
+            format_size(life.audit.bytes)
+        );
         assert!(html.contains(&format!("<h1>{sentence}</h1>")), "{}", report.sentence());
         assert_eq!(html.matches("class=\"tile\"").count(), 4);
         assert!(html.ends_with("</html>\n") && !html.contains("{{"));
         for (name, svg) in report.svg() {
             assert!(
-                svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"),
+                svg.starts_with("<svg")
+                    && svg.ends_with("</svg>\n")
+                    && !svg.contains("NaN")
+                    && !svg.contains("inf"),
                 "{name}"
             );
         }
@@ -276,10 +353,21 @@ mod tests {
         let life = life();
         let last = life.moments.last().unwrap();
         assert_eq!((last.writes, last.bad_blocks), (life.writes, life.bad_blocks));
-        assert!(life.moments.is_sorted_by_key(|moment| moment.writes) && life.moments.len() > 20, "{}", life.moments.len());
-        assert!(life.first_bad_writes.unwrap() <= life.writes && life.first_bad_percent.unwrap() <= life.erases_percent);
+        assert!(
+            life.moments.is_sorted_by_key(|moment| moment.writes) && life.moments.len() > 20,
+            "{}",
+            life.moments.len()
+        );
+        assert!(
+            life.first_bad_writes.unwrap() <= life.writes
+                && life.first_bad_percent.unwrap() <= life.erases_percent
+        );
         assert_eq!(life.block_erases.len(), 4);
-        let sums: Vec<u64> = life.block_erases.iter().map(|counts| counts.iter().copied().map(u64::from).sum()).collect();
+        let sums: Vec<u64> = life
+            .block_erases
+            .iter()
+            .map(|counts| counts.iter().copied().map(u64::from).sum())
+            .collect();
         assert!(sums.is_sorted() && sums[3] == life.erases, "{sums:?}");
         assert_eq!(life.bad.len() as u32, life.bad_blocks);
     }
@@ -289,13 +377,29 @@ mod tests {
         let mut life = life();
         life.audit.lost_bytes = 2048;
         let report = LifeReport::of(&life);
-        assert!(report.sentence().contains("2 KiB of ") && report.sentence().ends_with(" lost."), "{}", report.sentence());
+        assert!(
+            report.sentence().contains("2 KiB of ") && report.sentence().ends_with(" lost."),
+            "{}",
+            report.sentence()
+        );
         assert!(report.tiles().iter().any(|tile| tile.label == "Lost"));
     }
 
     #[test]
     fn a_life_of_nothing_is_a_report_too() {
-        let life = Life { moments: Vec::new(), block_erases: Vec::new(), writes: 0, ring: Vec::new(), bad: Vec::new(), ..life() };
-        assert!(LifeReport::of(&life).svg().iter().all(|(_, svg)| !svg.contains("NaN") && !svg.contains("inf")));
+        let life = Life {
+            moments: Vec::new(),
+            block_erases: Vec::new(),
+            writes: 0,
+            ring: Vec::new(),
+            bad: Vec::new(),
+            ..life()
+        };
+        assert!(
+            LifeReport::of(&life)
+                .svg()
+                .iter()
+                .all(|(_, svg)| !svg.contains("NaN") && !svg.contains("inf"))
+        );
     }
 }

@@ -36,23 +36,40 @@ impl Figure<'_> {
         let all = || lines.iter().flat_map(|line| line.points.iter().copied());
         let range = |of: fn((f64, f64)) -> f64| {
             all().map(of).fold(None, |range: Option<(f64, f64)>, value| {
-                range.map_or(Some((value, value)), |(low, high)| Some((low.min(value), high.max(value))))
+                range.map_or(Some((value, value)), |(low, high)| {
+                    Some((low.min(value), high.max(value)))
+                })
             })
         };
         let (least, most) = range(|(_, y)| y).unwrap_or((0.0, 0.0));
         let room = (0.05 * (most - least)).max(0.01);
-        let y = Axis { low: (least - room).max(0.0), high: most + room, spread: Spread::Linear, pixels: (bottom, TOP) };
+        let y = Axis {
+            low: (least - room).max(0.0),
+            high: most + room,
+            spread: Spread::Linear,
+            pixels: (bottom, TOP),
+        };
         let (first, last) = range(|(x, _)| x).unwrap_or((0.0, 1.0));
         let x = canvas.across(first, last.max(first + f64::EPSILON));
         canvas.vertical(&y, &label(y.ticks(5), self.text));
-        let ticks: Vec<_> = self.ticks.iter().filter(|(at, _)| (first..=last).contains(at)).cloned().collect();
+        let ticks: Vec<_> =
+            self.ticks.iter().filter(|(at, _)| (first..=last).contains(at)).cloned().collect();
         canvas.horizontal(&x, bottom, &ticks, self.across);
-        let ends: Vec<f64> = lines.iter().map(|line| line.points.last().map_or(bottom, |&(_, last)| y.at(last))).collect();
+        let ends: Vec<f64> = lines
+            .iter()
+            .map(|line| line.points.last().map_or(bottom, |&(_, last)| y.at(last)))
+            .collect();
         let places = spread(&ends, 15.0, bottom);
         for ((line, &end), &place) in lines.iter().zip(&ends).zip(&places) {
             let mut path = String::new();
             for (at, point) in line.points.iter().enumerate() {
-                let _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, x.at(point.0), y.at(point.1));
+                let _ = write!(
+                    path,
+                    "{}{} {}",
+                    if at == 0 { 'M' } else { 'L' },
+                    x.at(point.0),
+                    y.at(point.1)
+                );
             }
             canvas.path(&format!("way {}", line.class), &path);
             canvas.name_level(end, place, &line.name);
@@ -86,10 +103,19 @@ mod tests {
 
     #[test]
     fn degenerate_lines_are_drawn() {
-        let figure = Figure { title: "t", subtitle: "s", across: "x", ticks: vec![], text: &|value| format!("{value:.1}") };
+        let figure = Figure {
+            title: "t",
+            subtitle: "s",
+            across: "x",
+            ticks: vec![],
+            text: &|value| format!("{value:.1}"),
+        };
         for points in [vec![], vec![(3.0, 1.0)], vec![(0.0, 0.0), (0.0, 0.0)]] {
             let svg = figure.draw(&[Line { name: "line".into(), class: "w0", points }]);
-            assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            assert!(
+                svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"),
+                "{svg}"
+            );
         }
     }
 }

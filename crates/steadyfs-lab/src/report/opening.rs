@@ -11,7 +11,9 @@ const ANY_RATE: u64 = 1_000_000;
 pub(super) fn sentence(report: &Report) -> String {
     let longest_ns = report.longest_ns();
     let longest = format_duration(longest_ns as f64);
-    let Some(bound_ns) = report.bound_ns else { return format!("Longest {longest}; nothing is promised.") };
+    let Some(bound_ns) = report.bound_ns else {
+        return format!("Longest {longest}; nothing is promised.");
+    };
     let verdict = if longest_ns <= bound_ns { "the bound held" } else { "the bound was broken" };
     format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
 }
@@ -19,7 +21,8 @@ pub(super) fn sentence(report: &Report) -> String {
 /// Returns the highest offered rate, in bytes per second, for which the run has a buffer. If there
 /// is none, returns 95 % of the mean rate of the accesses, rounded down to three digits.
 pub(super) fn opening_rate(report: &Report) -> u64 {
-    let has_buffer = |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;
+    let has_buffer =
+        |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;
     if let Some(offered) = report.rates.iter().copied().filter(|&rate| has_buffer(rate)).max() {
         return offered;
     }
@@ -27,8 +30,10 @@ pub(super) fn opening_rate(report: &Report) -> u64 {
     if total_ns == 0 {
         return ANY_RATE;
     }
-    let mean = report.access_ns.len() as u128 * u128::from(report.write_bytes) * 1_000_000_000 / total_ns;
-    three_digits(u64::try_from(mean * u128::from(LOAD_MAX_PERCENT) / 100).unwrap_or(u64::MAX)).max(1)
+    let mean =
+        report.access_ns.len() as u128 * u128::from(report.write_bytes) * 1_000_000_000 / total_ns;
+    three_digits(u64::try_from(mean * u128::from(LOAD_MAX_PERCENT) / 100).unwrap_or(u64::MAX))
+        .max(1)
 }
 
 /// Rounds down to three digits.
@@ -48,7 +53,10 @@ mod tests {
         assert_eq!(sentence(&report), "Longest 9.000 ms, promised 10.000 ms: the bound held.");
         let broken = Report { bound_ns: Some(8_000_000), ..report.clone() };
         assert_eq!(sentence(&broken), "Longest 9.000 ms, promised 8.000 ms: the bound was broken.");
-        assert_eq!(sentence(&Report { bound_ns: None, ..report }), "Longest 9.000 ms; nothing is promised.");
+        assert_eq!(
+            sentence(&Report { bound_ns: None, ..report }),
+            "Longest 9.000 ms; nothing is promised."
+        );
     }
 
     #[test]
@@ -57,7 +65,11 @@ mod tests {
         let report = report();
         assert_eq!(opening_rate(&report), 1_000_000);
         let offering = |rates: &[u64]| Report { rates: rates.to_vec(), ..report.clone() };
-        assert_eq!(opening_rate(&offering(&[3_860_000, 1_000, 4_063_000, 5_000_000])), 3_860_000, "in whatever order");
+        assert_eq!(
+            opening_rate(&offering(&[3_860_000, 1_000, 4_063_000, 5_000_000])),
+            3_860_000,
+            "in whatever order"
+        );
         for rates in [[].as_slice(), &[5_000_000, 6_000_000]] {
             assert_eq!(opening_rate(&offering(rates)), 3_860_000, "95 % of the mean");
         }

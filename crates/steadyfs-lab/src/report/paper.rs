@@ -24,7 +24,11 @@ pub struct Paper<'a> {
 impl Paper<'_> {
     /// Returns the page.
     pub fn html(&self) -> String {
-        let leads: String = self.leads.iter().map(|lead| format!("<p class=\"subtitle\">{}</p>\n", escape(lead))).collect();
+        let leads: String = self
+            .leads
+            .iter()
+            .map(|lead| format!("<p class=\"subtitle\">{}</p>\n", escape(lead)))
+            .collect();
         fill(
             TEMPLATE,
             &[
@@ -42,7 +46,11 @@ impl Paper<'_> {
 
 /// Returns a section with a figure, and a sentence above it unless `lead` is empty.
 pub fn figure(lead: &str, svg: &str) -> String {
-    let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(lead)) };
+    let lead = if lead.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"lead\">{}</p>", escape(lead))
+    };
     format!("<section class=\"card figure\">{lead}{svg}</section>\n")
 }
 
@@ -61,14 +69,25 @@ pub struct Table<'a> {
 impl Table<'_> {
     /// Returns the section, with rows of text.
     pub fn html(&self, rows: &[Vec<String>]) -> String {
-        let head: String = self.head.iter().enumerate().map(|(at, name)| self.cell("th scope=\"col\"", at, name)).collect();
+        let head: String = self
+            .head
+            .iter()
+            .enumerate()
+            .map(|(at, name)| self.cell("th scope=\"col\"", at, name))
+            .collect();
         let row = |row: &Vec<String>| {
-            let (first, rest) = row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-            let cells: String = rest.iter().enumerate().map(|(at, text)| self.cell("td", at + 1, text)).collect();
+            let (first, rest) =
+                row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let cells: String =
+                rest.iter().enumerate().map(|(at, text)| self.cell("td", at + 1, text)).collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(first))
         };
         let rows: String = rows.iter().map(row).collect();
-        let lead = if self.lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(self.lead)) };
+        let lead = if self.lead.is_empty() {
+            String::new()
+        } else {
+            format!("<p class=\"lead\">{}</p>", escape(self.lead))
+        };
         format!(
             "<section class=\"card\"><h2>{}</h2>{lead}<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
             escape(self.heading)
@@ -89,11 +108,24 @@ mod tests {
     #[test]
     fn what_is_told_stays_text() {
         let table = Table { heading: "<h>", lead: "", head: &["<a>", "b", "c"], names: 2 };
-        let body = table.html(&[vec!["<r>".into(), "n".into(), "1".into()]]) + &figure("<l>", "<svg></svg>");
-        let page = Paper { brand: "b", title: "<t>", headline: "<o>", leads: vec!["<l>".into()], body, footer: "<f>" }.html();
+        let body = table.html(&[vec!["<r>".into(), "n".into(), "1".into()]])
+            + &figure("<l>", "<svg></svg>");
+        let page = Paper {
+            brand: "b",
+            title: "<t>",
+            headline: "<o>",
+            leads: vec!["<l>".into()],
+            body,
+            footer: "<f>",
+        }
+        .html();
         for tag in ["<h>", "<a>", "<r>", "<l>", "<t>", "<o>", "<f>"] {
             assert!(!page.contains(tag) && page.contains(&escape(tag)), "{tag}");
         }
-        assert!(page.contains("<td class=\"name\">n</td><td>1</td>") && page.ends_with("</html>\n") && !page.contains("{{"));
+        assert!(
+            page.contains("<td class=\"name\">n</td><td>1</td>")
+                && page.ends_with("</html>\n")
+                && !page.contains("{{")
+        );
     }
 }

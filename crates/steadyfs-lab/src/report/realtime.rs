@@ -54,27 +54,38 @@ impl<'a> RealtimeReport<'a> {
 
     /// Returns a device without a file system, by its place among them.
     fn card(&self, index: usize) -> Option<(&'a Row, &'a str)> {
-        let name = |row: &'a Row| if let Medium::Device(name) = &row.medium { Some((row, name.as_str())) } else { None };
+        let name = |row: &'a Row| {
+            if let Medium::Device(name) = &row.medium { Some((row, name.as_str())) } else { None }
+        };
         self.0.rows.iter().filter_map(name).nth(index)
     }
 
     /// Returns SteadyFS on raw flash.
     fn nand(&self) -> Option<(&'a Row, &'a str)> {
-        let name = |row: &'a Row| if let Medium::RawFlash(name) = &row.medium { Some((row, name.as_str())) } else { None };
+        let name = |row: &'a Row| {
+            if let Medium::RawFlash(name) = &row.medium { Some((row, name.as_str())) } else { None }
+        };
         self.0.rows.iter().find_map(name)
     }
 
     /// Returns the result in a sentence: the buffer for the rate on each kind of medium.
     fn sentence(&self) -> String {
-        let needs = |row: &Row| match row.backlog_at(self.0.rate).and_then(|backlog| backlog.buffer_bytes) {
+        let needs = |row: &Row| match row
+            .backlog_at(self.0.rate)
+            .and_then(|backlog| backlog.buffer_bytes)
+        {
             Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
-            None if row.load_at(self.0.rate) == Load::NearMean => format!("{} no number, near its mean rate", row.medium),
+            None if row.load_at(self.0.rate) == Load::NearMean => {
+                format!("{} no number, near its mean rate", row.medium)
+            }
             None => format!("{} none, above its mean rate", row.medium),
         };
         // One medium of each kind. The table has all of them.
-        let kinds = self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
+        let kinds =
+            self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
         let is_first = |(at, _): &(usize, &Row)| !kinds[..*at].contains(&kinds[*at]);
-        let first: Vec<_> = self.0.rows.iter().enumerate().filter(is_first).map(|(_, row)| needs(row)).collect();
+        let first: Vec<_> =
+            self.0.rows.iter().enumerate().filter(is_first).map(|(_, row)| needs(row)).collect();
         format!("Buffer at {}: {}.", format_rate(self.0.rate as f64), first.join(", "))
     }
 
@@ -90,10 +101,18 @@ impl<'a> RealtimeReport<'a> {
                 name,
                 if is_known { "longest about 141 ms, from the 10 kB of Figure 4" } else { "" },
             ));
-            for (file, number, rate, article) in
-                [("figure-4.svg", "Figure 4", 100_000, "about 10 kB"), ("figure-5.svg", "Figure 5", 500_000, "about 1 MB")]
-            {
-                drawn.push(buffer(file, number, row, name, rate, if is_known { article } else { "" }));
+            for (file, number, rate, article) in [
+                ("figure-4.svg", "Figure 4", 100_000, "about 10 kB"),
+                ("figure-5.svg", "Figure 5", 500_000, "about 1 MB"),
+            ] {
+                drawn.push(buffer(
+                    file,
+                    number,
+                    row,
+                    name,
+                    rate,
+                    if is_known { article } else { "" },
+                ));
             }
         }
         if let Some((row, name)) = self.card(1) {
@@ -103,9 +122,29 @@ impl<'a> RealtimeReport<'a> {
         if let Some((row, name)) = self.nand() {
             let is_known = name == NAND;
             let told = |article: &'static str| if is_known { article } else { "" };
-            drawn.push(accesses("figure-7.svg", "Figure 7", row, name, told("TSFS: at most 8.2 ms, as 500 kB/s need no buffer")));
-            drawn.push(buffer("figure-8.svg", "Figure 8", row, name, 1_000_000, told("TSFS: less than 1 KiB")));
-            drawn.push(buffer("figure-9.svg", "Figure 9", row, name, 2_000_000, told("TSFS: less than 10 KiB")));
+            drawn.push(accesses(
+                "figure-7.svg",
+                "Figure 7",
+                row,
+                name,
+                told("TSFS: at most 8.2 ms, as 500 kB/s need no buffer"),
+            ));
+            drawn.push(buffer(
+                "figure-8.svg",
+                "Figure 8",
+                row,
+                name,
+                1_000_000,
+                told("TSFS: less than 1 KiB"),
+            ));
+            drawn.push(buffer(
+                "figure-9.svg",
+                "Figure 9",
+                row,
+                name,
+                2_000_000,
+                told("TSFS: less than 10 KiB"),
+            ));
         }
         drawn
     }
@@ -117,13 +156,27 @@ impl<'a> RealtimeReport<'a> {
         let legend = self.0.legend().replace('\n', " ");
         let rows: Vec<_> = self.0.rows.iter().map(Row::cells).collect();
         let all = Table { heading: "All media", lead: &legend, head: &head, names: 2 }.html(&rows);
-        let heading = format!("{} with {} of RAM", format_rate(self.0.rate as f64), format_size(self.0.ram_bytes));
+        let heading = format!(
+            "{} with {} of RAM",
+            format_rate(self.0.rate as f64),
+            format_size(self.0.ram_bytes)
+        );
         let advice = |advice: &crate::realtime::Advice| {
-            let every = if advice.commit_every > 1 { format!("each {}", advice.commit_every) } else { "each".to_string() };
+            let every = if advice.commit_every > 1 {
+                format!("each {}", advice.commit_every)
+            } else {
+                "each".to_string()
+            };
             vec![advice.system.clone(), every, advice.text()]
         };
         let rows: Vec<_> = self.0.advice.iter().map(advice).collect();
-        all + &Table { heading: &heading, lead: SPECIFICATION, head: &["", "commit", "keeps it"], names: 3 }.html(&rows)
+        all + &Table {
+            heading: &heading,
+            lead: SPECIFICATION,
+            head: &["", "commit", "keeps it"],
+            names: 3,
+        }
+        .html(&rows)
     }
 }
 
@@ -162,8 +215,11 @@ fn told(article: &str) -> String {
 /// Returns figures 1 and 2, which show that the order of accesses decides.
 fn hypothetical() -> Vec<Drawn> {
     let [apart, adjacent] = [APART, ADJACENT].map(|ms| ms.map(|ms| ms * 1_000_000));
-    let named = [("longest accesses apart", &apart[..]), ("the same next to each other", &adjacent[..])];
-    let level = |access_ns: &[u64]| levels(access_ns, SEQUENCE_BYTES, SEQUENCE_RATE).into_iter().max().unwrap_or(0);
+    let named =
+        [("longest accesses apart", &apart[..]), ("the same next to each other", &adjacent[..])];
+    let level = |access_ns: &[u64]| {
+        levels(access_ns, SEQUENCE_BYTES, SEQUENCE_RATE).into_iter().max().unwrap_or(0)
+    };
     let ratio = level(&adjacent) as f64 / level(&apart).max(1) as f64;
     vec![
         Drawn {
@@ -174,7 +230,11 @@ fn hypothetical() -> Vec<Drawn> {
                 &named,
             ),
             lead: "Which accesses follow each other decides, not how long the longest one is.",
-            row: ["Figure 1: longest of two sequences".into(), "the same".into(), "10 ms and 10 ms".into()],
+            row: [
+                "Figure 1: longest of two sequences".into(),
+                "the same".into(),
+                "10 ms and 10 ms".into(),
+            ],
         },
         Drawn {
             file: "figure-2.svg",
@@ -186,14 +246,24 @@ fn hypothetical() -> Vec<Drawn> {
             row: [
                 "Figure 2: RAM for the second".into(),
                 "twice that for the first".into(),
-                format!("{ratio:.0} times: {} and {}", format_size(level(&apart)), format_size(level(&adjacent))),
+                format!(
+                    "{ratio:.0} times: {} and {}",
+                    format_size(level(&apart)),
+                    format_size(level(&adjacent))
+                ),
             ],
         },
     ]
 }
 
 /// Returns a figure of accesses.
-fn accesses(file: &'static str, number: &str, row: &Row, name: &str, article: &'static str) -> Drawn {
+fn accesses(
+    file: &'static str,
+    number: &str,
+    row: &Row,
+    name: &str,
+    article: &'static str,
+) -> Drawn {
     let longest = row.worst_ns.iter().copied().max().unwrap_or(0) as f64;
     let title = format!("{number}: the accesses in a row that took longest together");
     Drawn {
@@ -209,12 +279,22 @@ fn accesses(file: &'static str, number: &str, row: &Row, name: &str, article: &'
 }
 
 /// Returns a figure of the buffer at a rate.
-fn buffer(file: &'static str, number: &str, row: &Row, name: &str, rate: u64, article: &str) -> Drawn {
+fn buffer(
+    file: &'static str,
+    number: &str,
+    row: &Row,
+    name: &str,
+    rate: u64,
+    article: &str,
+) -> Drawn {
     let most = levels(&row.worst_ns, WRITE_BYTES as u64, rate).into_iter().max().unwrap_or(0);
     let title = format!("{number}: buffer at {}", format_rate(rate as f64));
     Drawn {
         file,
-        svg: fillings(&title, &[(&row.medium.to_string(), &row.worst_ns, WRITE_BYTES as u64, rate)]),
+        svg: fillings(
+            &title,
+            &[(&row.medium.to_string(), &row.worst_ns, WRITE_BYTES as u64, rate)],
+        ),
         lead: "",
         row: [format!("{title}, {name}"), told(article), format_size(most)],
     }
@@ -228,7 +308,8 @@ fn levels(access_ns: &[u64], write_bytes: u64, rate: u64) -> Vec<u64> {
 /// Returns the tops of the panels of a figure, their height, and the bottom of the last panel.
 fn panels(count: usize) -> (Vec<f64>, f64, f64) {
     let height = if count > 1 { PANEL } else { HEIGHT };
-    let tops: Vec<_> = (0..count).map(|panel| TOP + GAP * 0.6 + panel as f64 * (height + GAP)).collect();
+    let tops: Vec<_> =
+        (0..count).map(|panel| TOP + GAP * 0.6 + panel as f64 * (height + GAP)).collect();
     let bottom = tops.last().map_or(TOP, |top| top + height);
     (tops, height, bottom)
 }
@@ -237,19 +318,35 @@ fn panels(count: usize) -> (Vec<f64>, f64, f64) {
 fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
     let mut canvas = Canvas::new(bottom + BOTTOM, title, subtitle);
-    let whole_s = sequences.iter().filter_map(|(_, access_ns)| ends_s(access_ns).last().copied()).fold(1e-9, f64::max);
+    let whole_s = sequences
+        .iter()
+        .filter_map(|(_, access_ns)| ends_s(access_ns).last().copied())
+        .fold(1e-9, f64::max);
     let x = canvas.across(0.0, whole_s);
     for ((name, access_ns), top) in sequences.iter().zip(tops) {
         let longest = access_ns.iter().copied().max().unwrap_or(0).max(1) as f64 / 1e6;
-        let y = Axis { low: 0.0, high: 1.06 * longest, spread: Spread::Linear, pixels: (top + height, top) };
+        let y = Axis {
+            low: 0.0,
+            high: 1.06 * longest,
+            spread: Spread::Linear,
+            pixels: (top + height, top),
+        };
         canvas.text(LEFT, top - 8.0, "start", "", name);
         canvas.vertical(&y, &label(y.ticks(5), |ms| format!("{} ms", plain(ms))));
         let ends = ends_s(access_ns);
         let mut path = String::new();
         for (index, ns) in downsample(access_ns, BARS) {
-            let (from, to) =
-                (x.at(ends[index] - ns as f64 / 1e9), x.at(ends[index]).max(x.at(ends[index] - ns as f64 / 1e9) + 0.6));
-            let _ = write!(path, "M{from} {:.1}V{}H{to:.1}V{:.1}z", top + height, y.at(ns as f64 / 1e6), top + height);
+            let (from, to) = (
+                x.at(ends[index] - ns as f64 / 1e9),
+                x.at(ends[index]).max(x.at(ends[index] - ns as f64 / 1e9) + 0.6),
+            );
+            let _ = write!(
+                path,
+                "M{from} {:.1}V{}H{to:.1}V{:.1}z",
+                top + height,
+                y.at(ns as f64 / 1e6),
+                top + height
+            );
         }
         canvas.path("bars", &path);
     }
@@ -262,11 +359,15 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
 fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
     let mut canvas = Canvas::new(bottom + BOTTOM, title, "what is left behind each access");
-    let whole_s = sequences.iter().filter_map(|(_, access_ns, ..)| ends_s(access_ns).last().copied()).fold(1e-9, f64::max);
+    let whole_s = sequences
+        .iter()
+        .filter_map(|(_, access_ns, ..)| ends_s(access_ns).last().copied())
+        .fold(1e-9, f64::max);
     let x = canvas.across(0.0, whole_s);
     for (&(name, access_ns, write_bytes, rate), top) in sequences.iter().zip(tops) {
         let left = levels(access_ns, write_bytes, rate);
-        let name = format!("{name}: {} at most", format_size(left.iter().copied().max().unwrap_or(0)));
+        let name =
+            format!("{name}: {} at most", format_size(left.iter().copied().max().unwrap_or(0)));
         level_panel(&mut canvas, &name, &left, &x, &ends_s(access_ns), (top, height));
     }
     time_axis(&mut canvas, &x, bottom);
@@ -285,7 +386,8 @@ mod tests {
     use crate::realtime::{Options, Trace};
 
     fn row(medium: Medium, slow_ms: u64) -> Row {
-        let access_ns = (0..5000).map(|at| if at % 40 == 0 { slow_ms * 1_000_000 } else { 900_000 }).collect();
+        let access_ns =
+            (0..5000).map(|at| if at % 40 == 0 { slow_ms * 1_000_000 } else { 900_000 }).collect();
         let trace = Trace {
             access_ns,
             access_bytes: 4096,
@@ -302,7 +404,8 @@ mod tests {
     }
 
     fn realtime(cards: &[&str], nand: &str) -> Realtime {
-        let mut rows: Vec<_> = cards.iter().map(|card| row(Medium::Device(card.to_string()), 60)).collect();
+        let mut rows: Vec<_> =
+            cards.iter().map(|card| row(Medium::Device(card.to_string()), 60)).collect();
         rows.push(row(Medium::RawFlash(nand.to_string()), 4));
         rows.push(row(Medium::SteadyFs("<card>".into()), 20));
         Realtime::of(&Options::default(), rows)
@@ -316,9 +419,14 @@ mod tests {
         let expected: Vec<_> = (1..=9).map(|figure| format!("figure-{figure}.svg")).collect();
         assert_eq!(names, expected);
         for (name, svg) in report.svg() {
-            assert!(svg.ends_with("</svg>\n") && svg.matches('<').count() == svg.matches('>').count(), "{name}");
             assert!(
-                !svg.contains("NaN") && !svg.contains("inf") && svg.contains("class=\"bars\"") | svg.contains("class=\"area\""),
+                svg.ends_with("</svg>\n") && svg.matches('<').count() == svg.matches('>').count(),
+                "{name}"
+            );
+            assert!(
+                !svg.contains("NaN")
+                    && !svg.contains("inf")
+                    && svg.contains("class=\"bars\"") | svg.contains("class=\"area\""),
                 "{name}"
             );
         }
@@ -334,8 +442,16 @@ mod tests {
             assert!(html.contains(text), "{text}");
         }
         assert_eq!(html.matches("<svg").count(), 9);
-        assert!(html.contains("SteadyFS on &lt;card&gt;") && !html.contains("<card>"), "names stay text");
-        assert!(html.ends_with("</html>\n") && !html.contains("{{") && !html.contains("src=") && !html.contains("href="));
+        assert!(
+            html.contains("SteadyFS on &lt;card&gt;") && !html.contains("<card>"),
+            "names stay text"
+        );
+        assert!(
+            html.ends_with("</html>\n")
+                && !html.contains("{{")
+                && !html.contains("src=")
+                && !html.contains("href=")
+        );
         assert!(html.len() < 600_000, "{}", html.len());
     }
 
@@ -345,7 +461,11 @@ mod tests {
         let realtime = realtime(&["mine"], "mt29f2g08abaea");
         let report = RealtimeReport::of(&realtime);
         let html = report.html();
-        assert!(!html.contains("about 1 MB") && !html.contains("TSFS: less") && html.contains("not this device"));
+        assert!(
+            !html.contains("about 1 MB")
+                && !html.contains("TSFS: less")
+                && html.contains("not this device")
+        );
         assert_eq!(report.svg().len(), 8);
     }
 
@@ -355,7 +475,8 @@ mod tests {
         let report = RealtimeReport::of(&realtime);
         assert!(report.html().ends_with("</html>\n") && report.svg().len() == 2);
         for access_ns in [vec![], vec![0], vec![0, 0]] {
-            let svg = bars("t", "s", &[("", &access_ns)]) + &fillings("t", &[("", &access_ns, 4096, 1)]);
+            let svg =
+                bars("t", "s", &[("", &access_ns)]) + &fillings("t", &[("", &access_ns, 4096, 1)]);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
     }

@@ -40,13 +40,17 @@ impl<'a> StreamsReport<'a> {
     /// Returns the report of a result.
     pub fn of(streams: &'a Streams) -> StreamsReport<'a> {
         let first = streams.rows.first();
-        let is_shown = |row: &&Row| first.is_some_and(|first| row.writes == first.writes && row.fill == first.fill);
+        let is_shown = |row: &&Row| {
+            first.is_some_and(|first| row.writes == first.writes && row.fill == first.fill)
+        };
         StreamsReport { streams, shown: streams.rows.iter().filter(is_shown).collect() }
     }
 
     /// Returns the description of the figures of one workload.
     fn shown_of(&self) -> String {
-        self.shown.first().map_or(String::new(), |row| format!("{} writes, {} full", row.writes, format_percent(row.fill)))
+        self.shown.first().map_or(String::new(), |row| {
+            format!("{} writes, {} full", row.writes, format_percent(row.fill))
+        })
     }
 
     /// Returns the result in a sentence. It names three cases: the case that streams help most, the
@@ -61,7 +65,11 @@ impl<'a> StreamsReport<'a> {
         match cases.len() {
             0 => "What a disk programs for each page that is written.".to_string(),
             1 => format!("Write amplification with streams: {}.", tell(0)),
-            2 => format!("Write amplification with streams: at best {}, at worst {}.", tell(0), tell(1)),
+            2 => format!(
+                "Write amplification with streams: at best {}, at worst {}.",
+                tell(0),
+                tell(1)
+            ),
             count => format!(
                 "Write amplification with streams: at best {}, typically {}, at worst {}.",
                 tell(0),
@@ -76,7 +84,8 @@ impl<'a> StreamsReport<'a> {
     fn cases(&self) -> Vec<(String, (f64, f64))> {
         let several = self.groups().into_iter().filter_map(|(name, rows)| {
             let one = rows.iter().find(|row| row.streams == "one")?.amplification;
-            let others = rows.iter().filter(|row| row.streams != "one").map(|row| row.amplification);
+            let others =
+                rows.iter().filter(|row| row.streams != "one").map(|row| row.amplification);
             others.min_by(f64::total_cmp).map(|best| (name, (one, best)))
         });
         several.collect()
@@ -118,7 +127,8 @@ impl<'a> StreamsReport<'a> {
             // As many blocks as are distinguishable, evenly spaced.
             let step = (all as f64 / BLOCKS as f64).max(1.0);
             let seen = ((all as f64 / step) as usize).min(BLOCKS);
-            let columns: Vec<_> = (0..seen).map(|column| &row.map.blocks[(column as f64 * step) as usize]).collect();
+            let columns: Vec<_> =
+                (0..seen).map(|column| &row.map.blocks[(column as f64 * step) as usize]).collect();
             let kinds = [Cell::Live(0), Cell::Live(1), Cell::Live(2), Cell::Dead];
             for (cell, class) in kinds.into_iter().zip(JOBS.into_iter().chain(["dead"])) {
                 let path = cells(&columns, cell, &x, top);
@@ -128,7 +138,9 @@ impl<'a> StreamsReport<'a> {
             }
         }
         let mut left = LEFT;
-        for (class, name) in JOBS.into_iter().chain(["dead"]).zip(["first job", "second", "third", "dead"]) {
+        for (class, name) in
+            JOBS.into_iter().chain(["dead"]).zip(["first job", "second", "third", "dead"])
+        {
             canvas.path(class, &format!("M{left} {}h10v10h-10z", bottom + 12.0));
             canvas.text(left + 15.0, bottom + 21.0, "start", "", name);
             left += 110.0;
@@ -139,20 +151,45 @@ impl<'a> StreamsReport<'a> {
     /// Draws the amplification over time, with a line for each way.
     fn over_time(&self) -> String {
         let bottom = TOP + HEIGHT;
-        let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification over time", &self.shown_of());
+        let mut canvas =
+            Canvas::new(bottom + BOTTOM, "Write amplification over time", &self.shown_of());
         canvas.make_room(LETTERS);
-        let most = self.shown.iter().flat_map(|row| &row.over_time).fold(1.0, |most: f64, &value| most.max(value));
-        let y = Axis { low: 1.0, high: 1.0 + 1.05 * (most - 1.0).max(0.1), spread: Spread::Linear, pixels: (bottom, TOP) };
+        let most = self
+            .shown
+            .iter()
+            .flat_map(|row| &row.over_time)
+            .fold(1.0, |most: f64, &value| most.max(value));
+        let y = Axis {
+            low: 1.0,
+            high: 1.0 + 1.05 * (most - 1.0).max(0.1),
+            spread: Spread::Linear,
+            pixels: (bottom, TOP),
+        };
         let parts = self.shown.iter().map(|row| row.over_time.len()).max().unwrap_or(1).max(2);
         let x = canvas.across(0.0, (parts - 1) as f64);
         canvas.vertical(&y, &label(y.ticks(5), |value| format!("{value:.2}")));
-        canvas.horizontal(&x, bottom, &[], "from the filled disk to the end: twelve times as many writes as pages");
-        let ends: Vec<f64> = self.shown.iter().map(|row| row.over_time.last().map_or(bottom, |&last| y.at(last))).collect();
+        canvas.horizontal(
+            &x,
+            bottom,
+            &[],
+            "from the filled disk to the end: twelve times as many writes as pages",
+        );
+        let ends: Vec<f64> = self
+            .shown
+            .iter()
+            .map(|row| row.over_time.last().map_or(bottom, |&last| y.at(last)))
+            .collect();
         let places = spread(&ends, 15.0, bottom);
         for ((row, &end), &place) in self.shown.iter().zip(&ends).zip(&places) {
             let mut path = String::new();
             for (part, &value) in row.over_time.iter().enumerate() {
-                let _ = write!(path, "{}{} {}", if part == 0 { 'M' } else { 'L' }, x.at(part as f64), y.at(value));
+                let _ = write!(
+                    path,
+                    "{}{} {}",
+                    if part == 0 { 'M' } else { 'L' },
+                    x.at(part as f64),
+                    y.at(value)
+                );
             }
             canvas.path(&format!("way {}", class_of(&row.streams)), &path);
             canvas.name_level(end, place, &row.streams);
@@ -226,7 +263,11 @@ impl Page for StreamsReport<'_> {
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![("blocks.svg", self.blocks()), ("over-time.svg", self.over_time()), ("amplification.svg", self.amplification())]
+        vec![
+            ("blocks.svg", self.blocks()),
+            ("over-time.svg", self.over_time()),
+            ("amplification.svg", self.amplification()),
+        ]
     }
 }
 
@@ -293,7 +334,11 @@ mod tests {
     fn streams() -> Streams {
         let writes = vec![Writes::Sequential, Writes::Zipf];
         let ways = vec![Way::One, Way::Given, Way::Automatic];
-        run(&Options { blocks: Some(96), fills: vec![0.8], writes, ways, ..Options::default() }, &|_, _| {}).unwrap()
+        run(
+            &Options { blocks: Some(96), fills: vec![0.8], writes, ways, ..Options::default() },
+            &|_, _| {},
+        )
+        .unwrap()
     }
 
     #[test]
@@ -306,15 +351,29 @@ mod tests {
         // least.
         let sentence = report.sentence();
         assert!(sentence.contains("at best") && sentence.contains(", at worst"), "{sentence}");
-        assert!(sentence.contains(&format!("{:.2} →", one.amplification)) && html.contains(&escape(&sentence)), "{sentence}");
+        assert!(
+            sentence.contains(&format!("{:.2} →", one.amplification))
+                && html.contains(&escape(&sentence)),
+            "{sentence}"
+        );
         assert_eq!(html.matches("<th scope=\"row\">").count(), streams.rows.len());
-        assert!(!html.contains("{{") && !html.contains("http://") || html.contains("www.w3.org/2000/svg"));
+        assert!(
+            !html.contains("{{") && !html.contains("http://")
+                || html.contains("www.w3.org/2000/svg")
+        );
         for (name, svg) in report.svg() {
-            assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{name}");
+            assert!(
+                svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"),
+                "{name}"
+            );
         }
         let [blocks, over_time, bars] = &report.svg()[..] else { panic!("three figures") };
         for class in JOBS {
-            assert_eq!(blocks.1.matches(&format!("<path class=\"{class}\"")).count(), 4, "in each panel, and in the legend");
+            assert_eq!(
+                blocks.1.matches(&format!("<path class=\"{class}\"")).count(),
+                4,
+                "in each panel, and in the legend"
+            );
         }
         assert_eq!(over_time.1.matches("class=\"way").count(), 3);
         assert_eq!(bars.1.matches("class=\"bar").count(), 5);
@@ -324,6 +383,9 @@ mod tests {
     fn nothing_is_a_report_too() {
         let streams = Streams { rows: Vec::new(), ..streams() };
         let report = StreamsReport::of(&streams);
-        assert!(report.html().ends_with("</html>\n") && report.svg().iter().all(|(_, svg)| !svg.contains("NaN")));
+        assert!(
+            report.html().ends_with("</html>\n")
+                && report.svg().iter().all(|(_, svg)| !svg.contains("NaN"))
+        );
     }
 }

@@ -35,7 +35,8 @@ impl<'a> StudyReport<'a> {
             class,
             points: (1..).map(f64::from).zip(of(system)).collect(),
         });
-        let counts = lines[0].points.iter().map(|&(count, _)| (count, format!("{count:.0}"))).collect();
+        let counts =
+            lines[0].points.iter().map(|&(count, _)| (count, format!("{count:.0}"))).collect();
         let figure = Figure {
             title: "Write amplification by the number of streams",
             subtitle: "eight jobs whose regions double",
@@ -47,7 +48,12 @@ impl<'a> StudyReport<'a> {
     }
 
     /// Draws a number over time, for runs at random at one fill, with one stream and with three.
-    fn over_time(&self, title: &str, values: impl Fn(&Run) -> &Vec<f64>, text: &dyn Fn(f64) -> String) -> String {
+    fn over_time(
+        &self,
+        title: &str,
+        values: impl Fn(&Run) -> &Vec<f64>,
+        text: &dyn Fn(f64) -> String,
+    ) -> String {
         const SHOWN: f64 = 0.9;
         let is_shown = |run: &&Run| run.writes == "random" && run.fill == SHOWN && !run.moved_apart;
         let class_of = |run: &Run| match (run.system.as_str(), run.ids) {
@@ -57,7 +63,12 @@ impl<'a> StudyReport<'a> {
             _ => "w1",
         };
         let line = |run: &Run| Line {
-            name: format!("{}, {} {}", name_of(&run.system), run.ids, if run.ids == 1 { "stream" } else { "streams" }),
+            name: format!(
+                "{}, {} {}",
+                name_of(&run.system),
+                run.ids,
+                if run.ids == 1 { "stream" } else { "streams" }
+            ),
             class: class_of(run),
             points: (0..).map(f64::from).zip(values(run).iter().copied()).collect(),
         };
@@ -77,7 +88,8 @@ impl<'a> StudyReport<'a> {
 
 impl Page for StudyReport<'_> {
     fn html(&self) -> String {
-        let tables: String = self.0.parts().into_iter().map(|(part, findings)| section(part, &findings)).collect();
+        let tables: String =
+            self.0.parts().into_iter().map(|(part, findings)| section(part, &findings)).collect();
         let figures: String = self.svg().iter().map(|(_, svg)| figure("", svg)).collect();
         Paper {
             brand: "streams · study",
@@ -95,11 +107,17 @@ impl Page for StudyReport<'_> {
             ("by-count.svg", self.by_count()),
             (
                 "amplification-over-time.svg",
-                self.over_time("Write amplification over time", |run| &run.over_time, &|value| format!("{value:.2}")),
+                self.over_time("Write amplification over time", |run| &run.over_time, &|value| {
+                    format!("{value:.2}")
+                }),
             ),
             (
                 "latency-over-time.svg",
-                self.over_time("Mean time of a write over time", |run| &run.mean_us_over_time, &|us| format_duration(1e3 * us)),
+                self.over_time(
+                    "Mean time of a write over time",
+                    |run| &run.mean_us_over_time,
+                    &|us| format_duration(1e3 * us),
+                ),
             ),
         ]
     }
@@ -112,7 +130,11 @@ fn name_of(system: &str) -> &str {
 
 /// Returns the table of a part.
 fn section(part: &str, findings: &[&Finding]) -> String {
-    let rows: String = findings.iter().enumerate().map(|(at, row)| table_row(row, findings.get(at + 1).copied())).collect();
+    let rows: String = findings
+        .iter()
+        .enumerate()
+        .map(|(at, row)| table_row(row, findings.get(at + 1).copied()))
+        .collect();
     format!(
         "<section class=\"card\"><h2>{}</h2><div class=\"wide\"><table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"name\">Source</th>\
          <th scope=\"col\">Paper</th><th scope=\"col\">Plain layer</th><th scope=\"col\">SteadyFS</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
@@ -169,9 +191,15 @@ mod tests {
             why: "Because.".into(),
         };
         let runs = ["plain", "steadyfs"].map(|system| {
-            [("random", 1), ("random", 3), ("lives", 1), ("lives", 2)].map(|(writes, ids)| run(system, writes, ids))
+            [("random", 1), ("random", 3), ("lives", 1), ("lives", 2)]
+                .map(|(writes, ids)| run(system, writes, ids))
         });
-        Study { scale: "scaled".into(), seed: 1, findings: vec![finding.clone(), finding], runs: runs.concat() }
+        Study {
+            scale: "scaled".into(),
+            seed: 1,
+            findings: vec![finding.clone(), finding],
+            runs: runs.concat(),
+        }
     }
 
     #[test]
@@ -182,7 +210,8 @@ mod tests {
         assert_eq!(html.matches("Because.").count(), 1);
         assert!(html.ends_with("</html>\n") && !html.contains("{{"));
         let figures = StudyReport::of(&study).svg();
-        let lines = figures.iter().map(|(_, svg)| svg.matches("class=\"way").count()).collect::<Vec<_>>();
+        let lines =
+            figures.iter().map(|(_, svg)| svg.matches("class=\"way").count()).collect::<Vec<_>>();
         assert_eq!(lines, [2, 4, 4]);
         assert!(figures.iter().all(|(_, svg)| !svg.contains("NaN") && !svg.contains("inf")));
     }
@@ -190,11 +219,8 @@ mod tests {
     #[test]
     fn nothing_is_a_report_too() {
         let study = Study { findings: Vec::new(), runs: Vec::new(), ..study() };
-        assert!(
-            StudyReport::of(&study)
-                .svg()
-                .iter()
-                .all(|(_, svg)| svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"))
-        );
+        assert!(StudyReport::of(&study).svg().iter().all(|(_, svg)| svg.ends_with("</svg>\n")
+            && !svg.contains("NaN")
+            && !svg.contains("inf")));
     }
 }

@@ -81,7 +81,9 @@ impl Report {
     /// Returns the report of a replayed trace. It promises nothing, and contains only times.
     pub fn of_trace(trace: &Trace, summary: &Summary) -> Report {
         let throughput = summary.throughput_bytes_per_s.unwrap_or(f64::INFINITY);
-        let name = Path::new(&trace.name).file_name().map_or(trace.name.clone(), |n| n.to_string_lossy().into_owned());
+        let name = Path::new(&trace.name)
+            .file_name()
+            .map_or(trace.name.clone(), |n| n.to_string_lossy().into_owned());
         Report {
             title: name,
             subtitle: summary.title(),
@@ -123,7 +125,11 @@ fn duration(us: f64) -> String {
 }
 
 fn longest_tile(max_us: f64, p999_us: f64) -> Fact {
-    Fact::new("Longest access", duration(max_us), format!("99.9 % take at most {}", duration(p999_us)))
+    Fact::new(
+        "Longest access",
+        duration(max_us),
+        format!("99.9 % take at most {}", duration(p999_us)),
+    )
 }
 
 fn percentile_facts(mean_us: f64, p50_us: f64, p99_us: f64) -> Vec<Fact> {
@@ -154,7 +160,11 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
     facts.extend([
         Fact::new("Programs", format!("{:.2}", e.programs_per_data_page), "per page of data"),
         Fact::new("Erase counts", wear, format!("{} erases in this run", format_count(e.erases))),
-        Fact::new("Usable", format_size(e.usable_bytes), format!("{} in use", format_percent(e.fill))),
+        Fact::new(
+            "Usable",
+            format_size(e.usable_bytes),
+            format!("{} in use", format_percent(e.fill)),
+        ),
         Fact::new("Mount", duration(e.mount_us), ""),
     ]);
     if let Some(idle) = &e.idle {
@@ -187,17 +197,35 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn outcome(evaluation: Evaluation, run: Measured, work: Vec<Work>) -> Outcome {
-        Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes, peers: vec![] }
+        Outcome {
+            evaluation,
+            access_ns: run.access_ns,
+            work,
+            envelopes: run.envelopes,
+            peers: vec![],
+        }
     }
 
     #[test]
     fn evaluation_shows_its_bound_and_a_trace_shows_none() {
         assert_eq!(report().bound_ns, Some(10_000_000));
         assert_eq!(report().guaranteed_bytes(1_000_000), Some(5_904));
-        let trace = Trace { name: "some/where/board.csv".into(), access_ns: vec![1_000, 2_000], fio: None, refused: 0 };
-        let replayed = Report::of_trace(&trace, &Summary::of(&trace, 4096, &[500_000], None).unwrap());
-        assert_eq!((replayed.bound_ns, replayed.guaranteed_bytes(1), replayed.title.as_str()), (None, None, "board.csv"));
-        assert_eq!((replayed.rates.as_slice(), replayed.levels.as_slice()), ([500_000].as_slice(), [].as_slice()));
+        let trace = Trace {
+            name: "some/where/board.csv".into(),
+            access_ns: vec![1_000, 2_000],
+            fio: None,
+            refused: 0,
+        };
+        let replayed =
+            Report::of_trace(&trace, &Summary::of(&trace, 4096, &[500_000], None).unwrap());
+        assert_eq!(
+            (replayed.bound_ns, replayed.guaranteed_bytes(1), replayed.title.as_str()),
+            (None, None, "board.csv")
+        );
+        assert_eq!(
+            (replayed.rates.as_slice(), replayed.levels.as_slice()),
+            ([500_000].as_slice(), [].as_slice())
+        );
     }
 
     #[test]
@@ -205,7 +233,10 @@ pub(crate) mod tests {
         let report = report();
         let labels: Vec<_> = report.tiles.iter().map(|tile| tile.label.as_str()).collect();
         assert_eq!(labels, ["Throughput", "Longest access", "RAM"]);
-        assert!(report.tiles[0].note.ends_with("of the chip's limit") && report.tiles[1].note.contains("1.000 ms"));
+        assert!(
+            report.tiles[0].note.ends_with("of the chip's limit")
+                && report.tiles[1].note.contains("1.000 ms")
+        );
         assert!(report.facts.iter().any(|fact| fact.label == "Mount"));
     }
 }

@@ -47,18 +47,27 @@ impl<'a> TransactionsReport<'a> {
     /// Returns the result in a sentence.
     fn sentence(&self) -> String {
         let Some(device) = self.cached() else {
-            return "Create, write, flush, close: the commit is paid by the call that was chosen.".to_string();
+            return "Create, write, flush, close: the commit is paid by the call that was chosen."
+                .to_string();
         };
         let row = device.rows.iter().find(|row| row.commit_on == "on close");
         let paid = row.map_or(String::new(), |row| {
-            format!("On {} the call that commits takes {}", device.device, format_duration(1e3 * row.call_us(Call::Close)))
+            format!(
+                "On {} the call that commits takes {}",
+                device.device,
+                format_duration(1e3 * row.call_us(Call::Close))
+            )
         });
-        let lost = |copies: &Copies| format!("{} {}", copies.system, format_count(copies.lost().into()));
+        let lost =
+            |copies: &Copies| format!("{} {}", copies.system, format_count(copies.lost().into()));
         match device.copies.first() {
             Some(first) => {
                 let all = format_count(first.copies.into());
                 let lost: Vec<_> = device.copies.iter().map(lost).collect();
-                format!("{paid}; of {all} finished copies each a power cut cost {}.", lost.join(", "))
+                format!(
+                    "{paid}; of {all} finished copies each a power cut cost {}.",
+                    lost.join(", ")
+                )
             }
             None => format!("{paid}."),
         }
@@ -78,7 +87,9 @@ impl<'a> TransactionsReport<'a> {
             let ours = device.rows.iter().filter(|row| row.commit_on == events);
             rows.extend(ours.map(|row| {
                 let name = [events.to_string(), format!("SteadyFS on {}", device.device)];
-                name.into_iter().chain(row.us[..4].iter().map(|us| format_duration(1e3 * us))).collect()
+                name.into_iter()
+                    .chain(row.us[..4].iter().map(|us| format_duration(1e3 * us)))
+                    .collect()
             }));
         }
         let table = Table {
@@ -95,7 +106,11 @@ impl<'a> TransactionsReport<'a> {
         let texfat = System::FatWrittenThrough.to_string();
         let row = |device: &DeviceRows| {
             let row = device.rows.iter().find(|row| row.system == texfat)?;
-            Some(std::iter::once(device.device.clone()).chain(row.us[..4].iter().map(|us| format_duration(1e3 * us))).collect())
+            Some(
+                std::iter::once(device.device.clone())
+                    .chain(row.us[..4].iter().map(|us| format_duration(1e3 * us)))
+                    .collect(),
+            )
         };
         let rows: Vec<Vec<String>> = self.0.devices.iter().filter_map(row).collect();
         let head = &["Device", "create", "write", "flush", "close"];
@@ -106,19 +121,30 @@ impl<'a> TransactionsReport<'a> {
     /// Returns the state of finished copies.
     fn lost(&self) -> String {
         let of = |device: &DeviceRows| -> Vec<Vec<String>> {
-            let row = |copies: &Copies| [device.device.clone(), copies.name()].into_iter().chain(copies.cells()).collect();
+            let row = |copies: &Copies| {
+                [device.device.clone(), copies.name()].into_iter().chain(copies.cells()).collect()
+            };
             device.copies.iter().map(row).collect()
         };
         let rows: Vec<_> = self.0.devices.iter().flat_map(of).collect();
         let head: Vec<_> = ["Device", "File system"].into_iter().chain(Copies::COLUMNS).collect();
-        let table = Table { heading: "A copy is finished, then power fails", lead: COPIES, head: &head, names: 2 };
+        let table = Table {
+            heading: "A copy is finished, then power fails",
+            lead: COPIES,
+            head: &head,
+            names: 2,
+        };
         if rows.is_empty() { String::new() } else { table.html(&rows) }
     }
 
     /// Returns all rows of a device.
     fn all(device: &DeviceRows) -> String {
         let head: Vec<_> = std::iter::once("Commit").chain(COLUMNS).collect();
-        let rows: Vec<_> = device.rows.iter().map(|row| std::iter::once(row.name()).chain(row.cells()).collect()).collect();
+        let rows: Vec<_> = device
+            .rows
+            .iter()
+            .map(|row| std::iter::once(row.name()).chain(row.cells()).collect())
+            .collect();
         let skipped: String = device.skipped.iter().map(|skipped| format!(" {skipped}")).collect();
         let lead = device.cache.to_string().replace('\n', " ") + &skipped;
         Table { heading: &device.device, lead: &lead, head: &head, names: 1 }.html(&rows)
@@ -128,15 +154,29 @@ impl<'a> TransactionsReport<'a> {
     fn calls(&self) -> String {
         const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<Bar> {
-            let bar =
-                |row: &Row| (format!("{}: {}", row.name(), format_duration(1e3 * row.us.iter().sum::<f64>())), row.us.to_vec());
+            let bar = |row: &Row| {
+                (
+                    format!(
+                        "{}: {}",
+                        row.name(),
+                        format_duration(1e3 * row.us.iter().sum::<f64>())
+                    ),
+                    row.us.to_vec(),
+                )
+            };
             device.rows.iter().map(bar).collect()
         };
-        let panels: Vec<_> = self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).collect();
-        let names = Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
+        let panels: Vec<_> =
+            self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).collect();
+        let names =
+            Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
         let ticks = |x: &Axis| label(x.ticks(6), |us| format_duration(1e3 * us));
-        let stacks =
-            Stacks { title: "Which call pays for the commit", subtitle: &self.0.title(), classes: &CLASSES, names: &names };
+        let stacks = Stacks {
+            title: "Which call pays for the commit",
+            subtitle: &self.0.title(),
+            classes: &CLASSES,
+            names: &names,
+        };
         stacks.draw(&panels, ticks)
     }
 
@@ -145,8 +185,12 @@ impl<'a> TransactionsReport<'a> {
         const CLASSES: [&str; 4] = ["j2", "j1", "j0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<Bar> {
             let bar = |copies: &Copies| {
-                let counts = [copies.whole, copies.short, copies.wrong, copies.missing].map(f64::from);
-                (format!("{}: {} lost", copies.name(), format_count(copies.lost().into())), counts.to_vec())
+                let counts =
+                    [copies.whole, copies.short, copies.wrong, copies.missing].map(f64::from);
+                (
+                    format!("{}: {} lost", copies.name(), format_count(copies.lost().into())),
+                    counts.to_vec(),
+                )
             };
             device.copies.iter().map(bar).collect()
         };
@@ -159,7 +203,13 @@ impl<'a> TransactionsReport<'a> {
             .collect();
         let ticks = |x: &Axis| label(x.ticks(5), |count| format_count(count as u64));
         let title = "What is left of a finished copy when power fails";
-        Stacks { title, subtitle: "copies of up to 200 kB", classes: &CLASSES, names: &Copies::COLUMNS }.draw(&panels, ticks)
+        Stacks {
+            title,
+            subtitle: "copies of up to 200 kB",
+            classes: &CLASSES,
+            names: &Copies::COLUMNS,
+        }
+        .draw(&panels, ticks)
     }
 }
 
@@ -174,7 +224,12 @@ impl Page for TransactionsReport<'_> {
             title: "Transactions",
             headline: &self.sentence(),
             leads: vec![self.0.title() + ".", self.0.legend().replace('\n', " ")],
-            body: self.masks() + &self.texfat() + &self.lost() + &figure("", &calls) + &copies + &all,
+            body: self.masks()
+                + &self.texfat()
+                + &self.lost()
+                + &figure("", &calls)
+                + &copies
+                + &all,
             footer: FOOTER,
         }
         .html()
@@ -199,14 +254,21 @@ struct Stacks<'a> {
 }
 
 impl Stacks<'_> {
-    fn draw(&self, panels: &[(String, Vec<Bar>)], ticks: impl Fn(&Axis) -> Vec<(f64, String)>) -> String {
+    fn draw(
+        &self,
+        panels: &[(String, Vec<Bar>)],
+        ticks: impl Fn(&Axis) -> Vec<(f64, String)>,
+    ) -> String {
         let height_of = |bars: usize| HEAD + bars as f64 * (LINE + BAR) + FOOT;
         let bottom = TOP + panels.iter().map(|(_, bars)| height_of(bars.len())).sum::<f64>();
         let mut canvas = Canvas::new(bottom + 36.0, self.title, self.subtitle);
         let mut top = TOP;
         for (name, bars) in panels {
             canvas.text(LEFT, top + 16.0, "start", "name", name);
-            let most = bars.iter().map(|(_, parts)| parts.iter().sum::<f64>()).fold(f64::MIN_POSITIVE, f64::max);
+            let most = bars
+                .iter()
+                .map(|(_, parts)| parts.iter().sum::<f64>())
+                .fold(f64::MIN_POSITIVE, f64::max);
             let x = canvas.across(0.0, 1.02 * most);
             let mut at = top + HEAD;
             for (name, parts) in bars {
@@ -216,7 +278,10 @@ impl Stacks<'_> {
                     let (from, to) = (x.at(sum), x.at(sum + part));
                     sum += part;
                     if to > from {
-                        canvas.path(class, &format!("M{from} {:.1}H{to}v{BAR}H{from}z", at + LINE - 2.0));
+                        canvas.path(
+                            class,
+                            &format!("M{from} {:.1}H{to}v{BAR}H{from}z", at + LINE - 2.0),
+                        );
                     }
                 }
                 at += LINE + BAR;
@@ -241,7 +306,11 @@ mod tests {
 
     fn transactions() -> Transactions {
         let devices = ["w25q128jv", "sd-consumer", "ssd-sata"].map(String::from).to_vec();
-        run(&Options { devices, files: 8, series: 4, copies: 12, ..Options::default() }, &mut |_, _| {}).unwrap()
+        run(
+            &Options { devices, files: 8, series: 4, copies: 12, ..Options::default() },
+            &mut |_, _| {},
+        )
+        .unwrap()
     }
 
     #[test]
@@ -260,15 +329,29 @@ mod tests {
             assert!(html.contains(text), "{text}");
         }
         assert!(
-            report.sentence().contains("ssd-sata the call that commits takes 95") && report.sentence().contains("SteadyFS 0")
+            report.sentence().contains("ssd-sata the call that commits takes 95")
+                && report.sentence().contains("SteadyFS 0")
         );
-        assert!(html.ends_with("</html>\n") && !html.contains("{{") && !html.contains("src=") && !html.contains("href="));
+        assert!(
+            html.ends_with("</html>\n")
+                && !html.contains("{{")
+                && !html.contains("src=")
+                && !html.contains("href=")
+        );
         let [calls, copies] = &report.svg()[..] else { panic!("two figures") };
         // Each row of each device, and the legend.
         assert_eq!(calls.1.matches("class=\"j2\"").count(), 6 + 8 + 8 + 1, "each writes a file");
-        assert_eq!(copies.1.matches("class=\"j2\"").count(), 5 + 1, "all but one have whole copies: {}", report.sentence());
+        assert_eq!(
+            copies.1.matches("class=\"j2\"").count(),
+            5 + 1,
+            "all but one have whole copies: {}",
+            report.sentence()
+        );
         for (name, svg) in report.svg() {
-            assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{name}");
+            assert!(
+                svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"),
+                "{name}"
+            );
         }
     }
 
@@ -276,6 +359,9 @@ mod tests {
     fn nothing_is_a_report_too() {
         let report = Transactions { devices: Vec::new(), ..transactions() };
         let report = TransactionsReport::of(&report);
-        assert!(report.html().ends_with("</html>\n") && report.svg().iter().all(|(_, svg)| !svg.contains("NaN")));
+        assert!(
+            report.html().ends_with("</html>\n")
+                && report.svg().iter().all(|(_, svg)| !svg.contains("NaN"))
+        );
     }
 }

@@ -22,10 +22,16 @@ impl View {
         let longest_ms = longest_ns.max(1) as f64 / 1e6;
         let bound_ms = bound_ns.map(|ns| ns as f64 / 1e6);
         match bound_ms {
-            Some(bound_ms) if bound_ms > FAR * longest_ms => {
-                View { end_ms: 1.26 * longest_ms, bound_at_ms: Some(1.17 * longest_ms), break_ms: Some(1.1 * longest_ms) }
-            }
-            _ => View { end_ms: 1.1 * bound_ms.unwrap_or(0.0).max(longest_ms), bound_at_ms: bound_ms, break_ms: None },
+            Some(bound_ms) if bound_ms > FAR * longest_ms => View {
+                end_ms: 1.26 * longest_ms,
+                bound_at_ms: Some(1.17 * longest_ms),
+                break_ms: Some(1.1 * longest_ms),
+            },
+            _ => View {
+                end_ms: 1.1 * bound_ms.unwrap_or(0.0).max(longest_ms),
+                bound_at_ms: bound_ms,
+                break_ms: None,
+            },
         }
     }
 

@@ -23,13 +23,15 @@ impl Device {
         };
         let nand = profile.nand().expect("it was looked for among these");
         let usual = nand.geometry();
-        let geometry = Geometry { block_count: options.blocks.unwrap_or(usual.block_count), ..usual };
+        let geometry =
+            Geometry { block_count: options.blocks.unwrap_or(usual.block_count), ..usual };
         Ok(Device { nand: nand.clone(), profile, geometry })
     }
 
     /// Returns an erased chip.
     pub(super) fn chip(&self, options: &Options) -> Nand {
         let timing = NandTiming::of(&self.nand, options.timing.choice());
-        Nand::with_geometry(self.geometry, timing, options.seed).with_on_chip_copy(self.nand.on_chip_copy)
+        Nand::with_geometry(self.geometry, timing, options.seed)
+            .with_on_chip_copy(self.nand.on_chip_copy)
     }
 }

@@ -43,7 +43,12 @@ struct Tally {
 }
 
 /// Runs one item. `tell` receives now and then the number of further pages that were written.
-pub(super) fn run(item: &Item, device: &Device, options: &Options, tell: &dyn Fn(u64)) -> Result<Row, StreamsError> {
+pub(super) fn run(
+    item: &Item,
+    device: &Device,
+    options: &Options,
+    tell: &dyn Fn(u64),
+) -> Result<Row, StreamsError> {
     let config = item.way.config(&device.geometry, item.streams);
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];
     let ram_bytes = memory.len() as u64;
@@ -76,9 +81,15 @@ impl Drive<'_> {
     }
 
     /// Continues the workload, and measures its end.
-    fn measure(mut self, workload: &mut Workload, device: &Device, ram_bytes: u64) -> Result<Row, StreamsError> {
+    fn measure(
+        mut self,
+        workload: &mut Workload,
+        device: &Device,
+        ram_bytes: u64,
+    ) -> Result<Row, StreamsError> {
         let pages = u64::from(self.item.pages);
-        let (settle, all) = (self.item.passes[0] * pages, self.item.passes.iter().sum::<u64>() * pages);
+        let (settle, all) =
+            (self.item.passes[0] * pages, self.item.passes.iter().sum::<u64>() * pages);
         let (mut over_time, mut mean_us_over_time) = (Vec::new(), Vec::new());
         let mut part = self.counts();
         let mut part_begin = (0, part.time_ns);
@@ -92,7 +103,9 @@ impl Drive<'_> {
             if (write + 1) * PARTS / all > write * PARTS / all {
                 let now = self.counts();
                 over_time.push(self.amplification(&part, &now));
-                mean_us_over_time.push((now.time_ns - part_begin.1) as f64 / 1e3 / (write + 1 - part_begin.0) as f64);
+                mean_us_over_time.push(
+                    (now.time_ns - part_begin.1) as f64 / 1e3 / (write + 1 - part_begin.0) as f64,
+                );
                 (self.tell)(write + 1 - part_begin.0);
                 part = now;
                 part_begin = (write + 1, now.time_ns);
@@ -104,7 +117,8 @@ impl Drive<'_> {
         let erases = end.erases - begin.erases;
         let bytes = writes * self.page.len() as u64;
         let room = u64::from(device.geometry.block_count) * u64::from(device.nand.endurance_erases);
-        let frames = device.geometry.pages_per_block as usize / usize::from(self.disk.config().pages_per_logical_page);
+        let frames = device.geometry.pages_per_block as usize
+            / usize::from(self.disk.config().pages_per_logical_page);
         Ok(Row {
             writes: self.item.writes.name().to_string(),
             fill: self.item.fill,
@@ -142,7 +156,8 @@ impl Drive<'_> {
         let bound = self.disk.bound(DiskCall::WriteDurable(self.page.len() as u32));
         let before = self.disk.flash().counts();
         let sector = page * self.disk.page_sectors();
-        let result = self.disk.write_with(sector, &self.page, WriteOptions { durable: true, stream });
+        let result =
+            self.disk.write_with(sector, &self.page, WriteOptions { durable: true, stream });
         result.map_err(|error| StreamsError::Call { row: self.item.name(), error })?;
         let spent_ns = self.held(&before, &bound)?;
         self.tally.writes += 1;
@@ -153,12 +168,14 @@ impl Drive<'_> {
 
     /// Trims pages.
     fn trim(&mut self, page: u32, count: u32) -> Result<(), StreamsError> {
-        let (mut sector, end) = (page * self.disk.page_sectors(), (page + count) * self.disk.page_sectors());
+        let (mut sector, end) =
+            (page * self.disk.page_sectors(), (page + count) * self.disk.page_sectors());
         while sector < end {
             let bound = self.disk.bound(DiskCall::Trim);
             let before = self.disk.flash().counts();
             let result = self.disk.trim(sector, end - sector);
-            sector += result.map_err(|error| StreamsError::Call { row: self.item.name(), error })?;
+            sector +=
+                result.map_err(|error| StreamsError::Call { row: self.item.name(), error })?;
             self.held(&before, &bound)?;
         }
         Ok(())
@@ -169,7 +186,11 @@ impl Drive<'_> {
         let spent = self.disk.flash().counts().since(before);
         let observed = cost(&spent);
         if !bound.holds(&observed) {
-            return Err(StreamsError::BoundBroken { row: self.item.name(), observed, bound: *bound });
+            return Err(StreamsError::BoundBroken {
+                row: self.item.name(),
+                observed,
+                bound: *bound,
+            });
         }
         self.tally.time_ns += spent.time_ns;
         Ok(spent.time_ns)

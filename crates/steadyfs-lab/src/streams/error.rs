@@ -46,7 +46,10 @@ impl fmt::Display for StreamsError {
             StreamsError::Config(error) => write!(f, "the settings do not fit the chip: {error}"),
             StreamsError::Mount(error) => write!(f, "the disk cannot be made: {error}"),
             StreamsError::TooSmall { pages, needed } => {
-                write!(f, "the disk would hold {pages} logical pages; expected at least {needed}: a larger chip or fill")
+                write!(
+                    f,
+                    "the disk would hold {pages} logical pages; expected at least {needed}: a larger chip or fill"
+                )
             }
             StreamsError::Call { row, error } => write!(f, "{row}: {error}"),
             StreamsError::BoundBroken { row, observed, bound } => {

@@ -53,7 +53,8 @@ impl F2fs {
             *begin = (content * end) as u32;
         }
         let layer = Layer::new(segments, SEGMENT_PAGES, begins[6], LOGS.len(), 2);
-        let mut f2fs = F2fs { layer, begins, jobs: vec![0; segments as usize], queue: VecDeque::new() };
+        let mut f2fs =
+            F2fs { layer, begins, jobs: vec![0; segments as usize], queue: VecDeque::new() };
         (0..begins[6]).for_each(|page| f2fs.update(page));
         f2fs.queue.clear();
         f2fs
@@ -91,7 +92,9 @@ impl F2fs {
                 jobs[(place / SEGMENT_PAGES) as usize] = job;
                 queue.push_back(Step::Write { page: place, job });
             }
-            Event::Freed { block } => queue.push_back(Step::Trim { page: block * SEGMENT_PAGES, count: SEGMENT_PAGES }),
+            Event::Freed { block } => {
+                queue.push_back(Step::Trim { page: block * SEGMENT_PAGES, count: SEGMENT_PAGES })
+            }
         };
         layer.write(page, log, &moved_to, &mut tell);
     }
@@ -122,7 +125,10 @@ mod tests {
             match f2fs.next(&mut rng) {
                 Step::Write { page, job } => {
                     assert!(page < SEGMENTS_MIN * SEGMENT_PAGES && f2fs.job_of(page) < 3);
-                    assert!(!std::mem::replace(&mut written[page as usize], true), "page {page} is written over");
+                    assert!(
+                        !std::mem::replace(&mut written[page as usize], true),
+                        "page {page} is written over"
+                    );
                     jobs[usize::from(job)] += 1;
                 }
                 Step::Trim { page, count } => {

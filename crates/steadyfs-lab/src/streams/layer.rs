@@ -40,10 +40,19 @@ pub(super) struct Layer {
 impl Layer {
     /// Returns an erased medium of `blocks` blocks for `pages` pages. It has `caller_heads` heads
     /// for the caller, and `moved_heads` heads for moved pages.
-    pub(super) fn new(blocks: u32, pages_per_block: u32, pages: u32, caller_heads: usize, moved_heads: usize) -> Layer {
+    pub(super) fn new(
+        blocks: u32,
+        pages_per_block: u32,
+        pages: u32,
+        caller_heads: usize,
+        moved_heads: usize,
+    ) -> Layer {
         let spare = blocks * pages_per_block - pages;
         let needed = (caller_heads + 2 * moved_heads + 2) as u32 * pages_per_block;
-        assert!(spare >= needed, "{blocks} blocks of {pages_per_block} are too few for {pages} pages and their heads");
+        assert!(
+            spare >= needed,
+            "{blocks} blocks of {pages_per_block} are too few for {pages} pages and their heads"
+        );
         Layer {
             pages_per_block,
             places: vec![NONE; pages as usize],
@@ -59,7 +68,13 @@ impl Layer {
 
     /// Writes a page through a head. Moved pages go through the head that `moved_to` returns,
     /// counted from the first head of moved pages.
-    pub(super) fn write(&mut self, page: u32, head: usize, moved_to: &dyn Fn(u32) -> usize, tell: &mut dyn FnMut(Event)) {
+    pub(super) fn write(
+        &mut self,
+        page: u32,
+        head: usize,
+        moved_to: &dyn Fn(u32) -> usize,
+        tell: &mut dyn FnMut(Event),
+    ) {
         if self.heads[head].is_none() {
             self.clean(moved_to, tell);
         }
@@ -84,9 +99,16 @@ impl Layer {
     fn clean(&mut self, moved_to: &dyn Fn(u32) -> usize, tell: &mut dyn FnMut(Event)) {
         let reserve = self.heads.len() - self.caller_heads + 1;
         while self.free.len() <= reserve {
-            let victim = self.written.iter().find_map(|blocks| blocks.first().copied()).expect("what is not free is written");
+            let victim = self
+                .written
+                .iter()
+                .find_map(|blocks| blocks.first().copied())
+                .expect("what is not free is written");
             let live = self.live[victim as usize];
-            assert!(live < self.pages_per_block, "the spare pages are more than the heads can hold");
+            assert!(
+                live < self.pages_per_block,
+                "the spare pages are more than the heads can hold"
+            );
             self.leave_list(victim);
             let first = victim * self.pages_per_block;
             for place in first..first + self.pages_per_block {

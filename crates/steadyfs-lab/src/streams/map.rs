@@ -24,16 +24,28 @@ pub struct Map {
 }
 
 impl Map {
-    pub(super) fn of(tracker: &TagTracker<Nand>, workload: &Workload, frames_per_block: usize) -> Map {
+    pub(super) fn of(
+        tracker: &TagTracker<Nand>,
+        workload: &Workload,
+        frames_per_block: usize,
+    ) -> Map {
         let blocks = (0..tracker.block_count()).map(|block| {
             let mut cells: Vec<Cell> = tracker
                 .logical_pages(block)
-                .map(|(logical, is_live)| if is_live { Cell::Live(workload.job_of(logical)) } else { Cell::Dead })
+                .map(
+                    |(logical, is_live)| {
+                        if is_live { Cell::Live(workload.job_of(logical)) } else { Cell::Dead }
+                    },
+                )
                 .collect();
             cells.resize(frames_per_block.max(cells.len()), Cell::Blank);
             cells
         });
-        Map { blocks: blocks.filter(|cells| cells.iter().any(|cell| matches!(cell, Cell::Live(_)))).collect() }
+        Map {
+            blocks: blocks
+                .filter(|cells| cells.iter().any(|cell| matches!(cell, Cell::Live(_))))
+                .collect(),
+        }
     }
 
     /// Returns the number of blocks whose live pages are all of one job, and the number of blocks

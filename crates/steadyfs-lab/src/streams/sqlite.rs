@@ -53,7 +53,10 @@ impl Replay {
 
     /// Returns the name of the file that contains a page.
     pub fn file_of(&self, page: u32) -> Option<&'static str> {
-        self.files.iter().find(|file| (file.begin..file.begin + file.pages).contains(&page)).map(|file| file.name)
+        self.files
+            .iter()
+            .find(|file| (file.begin..file.begin + file.pages).contains(&page))
+            .map(|file| file.name)
     }
 
     /// Returns the next change.
@@ -70,9 +73,12 @@ fn touches(files: &[File], line: &str) -> Vec<Touch> {
     let (place, more) = line.split_once('+').unwrap_or((line, "0"));
     let number = |digits| u32::from_str_radix(digits, 16).expect("a place is hexadecimal");
     let file = &files[number(&place[..1]) as usize];
-    let (page, more): (u32, u32) = (number(&place[1..]), more.parse().expect("a count is a number"));
+    let (page, more): (u32, u32) =
+        (number(&place[1..]), more.parse().expect("a count is a number"));
     match is_cut {
-        true if page < file.pages => vec![Touch::Cut { page: file.begin + page, count: file.pages - page }],
+        true if page < file.pages => {
+            vec![Touch::Cut { page: file.begin + page, count: file.pages - page }]
+        }
         true => Vec::new(),
         false => (page..=page + more).map(|page| Touch::Write(file.begin + page)).collect(),
     }
@@ -94,7 +100,8 @@ mod tests {
 
     #[test]
     fn lines_are_writes_of_runs_and_cuts() {
-        let files = [File { name: "a", begin: 0, pages: 7 }, File { name: "b", begin: 7, pages: 32 }];
+        let files =
+            [File { name: "a", begin: 0, pages: 7 }, File { name: "b", begin: 7, pages: 32 }];
         assert_eq!(touches(&files, "11f"), [Touch::Write(7 + 31)]);
         assert_eq!(touches(&files, "02+2"), [2, 3, 4].map(Touch::Write));
         assert_eq!(touches(&files, "-12"), [Touch::Cut { page: 9, count: 30 }]);

@@ -66,17 +66,25 @@ impl Default for StudyOptions {
 /// # Errors
 /// The first [`StreamsError`].
 pub fn run(study: &StudyOptions, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Study, StreamsError> {
-    let options = Options { blocks: Some(study.blocks), seed: study.seed, threads: study.threads, ..Options::default() };
+    let options = Options {
+        blocks: Some(study.blocks),
+        seed: study.seed,
+        threads: study.threads,
+        ..Options::default()
+    };
     let device = Device::of(&options)?;
     let cases = cases(study.passes);
-    let (items, kept): (Vec<Item>, Vec<&Case>) = items(&cases, &device, &options)?.into_iter().unzip();
+    let (items, kept): (Vec<Item>, Vec<&Case>) =
+        items(&cases, &device, &options)?.into_iter().unzip();
     // SteadyFS takes nearly all of the time.
     const SHARE: f64 = 0.9;
     let rows = drive_all(&items, &device, &options, &|share, name| tell(SHARE * share, name))?;
-    let mut runs: Vec<Run> = kept.iter().zip(rows).map(|(case, row)| of_row(case, row, &device)).collect();
+    let mut runs: Vec<Run> =
+        kept.iter().zip(rows).map(|(case, row)| of_row(case, row, &device)).collect();
     let pages_per_block = (study.blocks / 4).max(8);
     let spare = runs.first().map_or(0.0, |run| spare_share(run, &device));
-    let usual = Shape { system: PLAIN, pages_per_block, shown_pages: SHOWN_BLOCKS * pages_per_block };
+    let usual =
+        Shape { system: PLAIN, pages_per_block, shown_pages: SHOWN_BLOCKS * pages_per_block };
     let shown_pages = (f64::from(BLOCKS * pages_per_block) / (1.0 + spare)) as u32;
     let as_spare = Shape { system: AS_SPARE, shown_pages, ..usual };
     let endures = |case: &&Case| JOBS.contains(&case.writes) && !case.moved_apart;
@@ -85,14 +93,26 @@ pub fn run(study: &StudyOptions, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<St
     let timing = device.chip(&options).timing();
     for (index, (case, shape)) in on_plain.iter().enumerate() {
         runs.push(plain::run(case, shape, timing, study.seed));
-        tell(SHARE + (1.0 - SHARE) * (index + 1) as f64 / on_plain.len() as f64, "plain translation layer");
+        tell(
+            SHARE + (1.0 - SHARE) * (index + 1) as f64 / on_plain.len() as f64,
+            "plain translation layer",
+        );
     }
     let scale = findings::scale(&device.geometry, pages_per_block);
-    Ok(Study { scale, seed: study.seed, findings: findings::all(&runs, &device.geometry, pages_per_block, spare), runs })
+    Ok(Study {
+        scale,
+        seed: study.seed,
+        findings: findings::all(&runs, &device.geometry, pages_per_block, spare),
+        runs,
+    })
 }
 
 /// Returns the items of SteadyFS, all on a disk as large as the smallest of theirs.
-fn items<'c>(cases: &'c [Case], device: &Device, options: &Options) -> Result<Vec<(Item, &'c Case)>, StreamsError> {
+fn items<'c>(
+    cases: &'c [Case],
+    device: &Device,
+    options: &Options,
+) -> Result<Vec<(Item, &'c Case)>, StreamsError> {
     let mut disk = u32::MAX;
     for (way, streams) in [(Way::One, 1), (Way::Given, STREAMS_MAX), (Way::GivenAged, 3)] {
         disk = disk.min(disk_pages(way.config(&device.geometry, streams), device, options)?);
@@ -162,10 +182,17 @@ mod tests {
             // at most 1 / (1 - r) programs. SteadyFS also programs its journal, map and roots.
             let is_plain = run.system != STEADYFS;
             let shown = f64::from(SHOWN_BLOCKS) / f64::from(BLOCKS);
-            let most = if is_plain { 1.0 / (1.0 - run.fill * shown) + 1.0 } else { 2.0 / (1.0 - run.fill * 0.9) };
+            let most = if is_plain {
+                1.0 / (1.0 - run.fill * shown) + 1.0
+            } else {
+                2.0 / (1.0 - run.fill * 0.9)
+            };
             assert!((1.0..most).contains(&run.amplification), "{run:?}");
             assert!(run.over_time.len() == 60 && run.mean_us_over_time.len() == 60, "{run:?}");
-            assert!(run.mean_us <= run.max_us && run.bound_us.is_none_or(|bound| run.max_us <= bound), "{run:?}");
+            assert!(
+                run.mean_us <= run.max_us && run.bound_us.is_none_or(|bound| run.max_us <= bound),
+                "{run:?}"
+            );
         }
         let of = |system: &str, writes: Writes, ids, fill| {
             let is_it = |run: &&Run| {
@@ -178,16 +205,33 @@ mod tests {
         for system in [PLAIN, STEADYFS] {
             for fill in FILLS {
                 let [one, three] = [1, 3].map(|ids| of(system, Writes::Sequential, ids, fill));
-                assert!(three < one && three < 1.15, "{system}, in order, {fill}: {one} and {three}");
+                assert!(
+                    three < one && three < 1.15,
+                    "{system}, in order, {fill}: {one} and {three}"
+                );
             }
             let by_fill = FILLS.map(|fill| of(system, Writes::Random, 1, fill));
             assert!(by_fill.is_sorted(), "{system}: {by_fill:?}");
             COUNTS.for_each(|ids| assert!(of(system, Writes::Lives, ids, FILLS[0]) > 1.0));
         }
-        let parts = study.parts().into_iter().map(|(part, rows)| (part.to_string(), rows.len())).collect::<Vec<_>>();
-        assert_eq!(parts.iter().map(|(_, rows)| rows).sum::<usize>(), study.findings.len(), "no part comes twice: {parts:?}");
-        assert_eq!(parts.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(), [4, 3, 18, 9, 14, 6, 9, 5, 2], "{parts:?}");
-        let has_all = |row: &Finding| ![&row.paper, &row.plain, &row.steadyfs, &row.source].iter().any(|cell| cell.is_empty());
+        let parts = study
+            .parts()
+            .into_iter()
+            .map(|(part, rows)| (part.to_string(), rows.len()))
+            .collect::<Vec<_>>();
+        assert_eq!(
+            parts.iter().map(|(_, rows)| rows).sum::<usize>(),
+            study.findings.len(),
+            "no part comes twice: {parts:?}"
+        );
+        assert_eq!(
+            parts.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(),
+            [4, 3, 18, 9, 14, 6, 9, 5, 2],
+            "{parts:?}"
+        );
+        let has_all = |row: &Finding| {
+            ![&row.paper, &row.plain, &row.steadyfs, &row.source].iter().any(|cell| cell.is_empty())
+        };
         assert!(study.findings.iter().all(has_all));
         let text = study.to_string();
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");

@@ -68,7 +68,12 @@ pub struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(options: &Options, device: &str, geometry: Geometry, rows: Vec<Row>) -> Streams {
+    pub(super) fn new(
+        options: &Options,
+        device: &str,
+        geometry: Geometry,
+        rows: Vec<Row>,
+    ) -> Streams {
         Streams {
             device: device.to_string(),
             page_bytes: geometry.page_bytes,
@@ -99,8 +104,23 @@ impl Streams {
 /// Prints the table for people, at most 100 columns wide.
 impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\nmoved, and WAF (write amplification): pages for each page written\n", self.title())?;
-        let head = ["Writes", "Fill", "Streams", "Moved", "WAF", "Mean", "Longest", "Promised", "Throughput", "Life"];
+        writeln!(
+            f,
+            "{}\nmoved, and WAF (write amplification): pages for each page written\n",
+            self.title()
+        )?;
+        let head = [
+            "Writes",
+            "Fill",
+            "Streams",
+            "Moved",
+            "WAF",
+            "Mean",
+            "Longest",
+            "Promised",
+            "Throughput",
+            "Life",
+        ];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.rows.iter().map(|row| {
             vec![
@@ -116,7 +136,10 @@ impl fmt::Display for Streams {
                 format_size(row.life_bytes),
             ]
         }));
-        let align = [Align::Left, Align::Right, Align::Left].into_iter().chain([Align::Right; 7]).collect::<Vec<_>>();
+        let align = [Align::Left, Align::Right, Align::Left]
+            .into_iter()
+            .chain([Align::Right; 7])
+            .collect::<Vec<_>>();
         f.write_str(&table(&rows, &align))
     }
 }

@@ -23,7 +23,8 @@ pub enum Way {
 
 impl Way {
     /// All ways.
-    pub const ALL: [Way; 5] = [Way::One, Way::Given, Way::GivenAged, Way::Automatic, Way::AutomaticAged];
+    pub const ALL: [Way; 5] =
+        [Way::One, Way::Given, Way::GivenAged, Way::Automatic, Way::AutomaticAged];
 
     /// Returns the name, as on the command line and in JSON.
     pub fn name(self) -> &'static str {
@@ -65,7 +66,10 @@ impl FromStr for Way {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let unknown = || UnknownName { found: text.to_string(), expected: Way::ALL.map(Way::name).join(", ") };
+        let unknown = || UnknownName {
+            found: text.to_string(),
+            expected: Way::ALL.map(Way::name).join(", "),
+        };
         Way::ALL.into_iter().find(|way| way.name() == text).ok_or_else(unknown)
     }
 }

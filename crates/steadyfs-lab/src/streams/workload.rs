@@ -52,7 +52,14 @@ pub enum Writes {
 
 impl Writes {
     /// All workloads that can be chosen by name.
-    pub const ALL: [Writes; 6] = [Writes::Sequential, Writes::Random, Writes::Zipf, Writes::Log, Writes::Mix, Writes::Sqlite];
+    pub const ALL: [Writes; 6] = [
+        Writes::Sequential,
+        Writes::Random,
+        Writes::Zipf,
+        Writes::Log,
+        Writes::Mix,
+        Writes::Sqlite,
+    ];
 
     /// Returns the name, as on the command line and in JSON.
     pub fn name(self) -> &'static str {
@@ -77,9 +84,13 @@ impl Writes {
     /// Returns the minimum number of logical pages.
     pub(super) fn pages_min(self) -> u32 {
         match self {
-            Writes::Sequential | Writes::Random => 2 * (SHARES.iter().sum::<f64>() / SHARES[0]) as u32,
+            Writes::Sequential | Writes::Random => {
+                2 * (SHARES.iter().sum::<f64>() / SHARES[0]) as u32
+            }
             Writes::Zipf | Writes::Log => 2,
-            Writes::Mix => (f64::from(2 * FILE_PAGES) / (1.0 - MIX_PAGES[0] - MIX_PAGES[1])) as u32 + 1,
+            Writes::Mix => {
+                (f64::from(2 * FILE_PAGES) / (1.0 - MIX_PAGES[0] - MIX_PAGES[1])) as u32 + 1
+            }
             Writes::Sqlite => Replay::pages() + 1,
             Writes::Rates => 6,
             Writes::Lives => 2 << JOBS_MAX,
@@ -98,7 +109,10 @@ impl FromStr for Writes {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let unknown = || UnknownName { found: text.to_string(), expected: Writes::ALL.map(Writes::name).join(", ") };
+        let unknown = || UnknownName {
+            found: text.to_string(),
+            expected: Writes::ALL.map(Writes::name).join(", "),
+        };
         Writes::ALL.into_iter().find(|writes| writes.name() == text).ok_or_else(unknown)
     }
 }
@@ -131,14 +145,26 @@ impl Workload {
             Writes::Mix => vec![0, part(MIX_PAGES[0]), part(MIX_PAGES[0] + MIX_PAGES[1]), pages],
             Writes::Rates => vec![0, pages / 3, pages / 3 * 2, pages],
             Writes::Lives => {
-                let ends = (1..=JOBS_MAX).map(|jobs| part(f64::from((1 << jobs) - 1) / f64::from((1 << JOBS_MAX) - 1)));
+                let ends = (1..=JOBS_MAX)
+                    .map(|jobs| part(f64::from((1 << jobs) - 1) / f64::from((1 << JOBS_MAX) - 1)));
                 std::iter::once(0).chain(ends).collect()
             }
-            Writes::Zipf | Writes::Log | Writes::Sqlite | Writes::F2fs => vec![0, pages, pages, pages],
+            Writes::Zipf | Writes::Log | Writes::Sqlite | Writes::F2fs => {
+                vec![0, pages, pages, pages]
+            }
         };
         let zipf = if writes == Writes::Zipf { zipf_of(pages, &mut rng) } else { Vec::new() };
         let f2fs = (writes == Writes::F2fs).then(|| F2fs::new(pages));
-        Workload { writes, rng, regions, cursors: [0; 3], file_left: 0, zipf, replay: Replay::new(), f2fs }
+        Workload {
+            writes,
+            rng,
+            regions,
+            cursors: [0; 3],
+            file_left: 0,
+            zipf,
+            replay: Replay::new(),
+            f2fs,
+        }
     }
 
     /// Returns the job of a page. For SQLite it is the file's stream of three. For F2FS it is the
@@ -146,7 +172,9 @@ impl Workload {
     pub fn job_of(&self, page: u32) -> u8 {
         match self.writes {
             Writes::F2fs => self.f2fs.as_ref().map_or(0, |f2fs| f2fs.job_of(page)),
-            Writes::Sqlite => self.replay.file_of(page).map_or(0, |name| sqlite_stream(name.as_bytes(), 3)),
+            Writes::Sqlite => {
+                self.replay.file_of(page).map_or(0, |name| sqlite_stream(name.as_bytes(), 3))
+            }
             _ => (1..self.regions.len() - 1).filter(|&job| page >= self.regions[job]).count() as u8,
         }
     }
@@ -171,7 +199,8 @@ impl Workload {
             Writes::Mix => self.mixed(),
             Writes::Rates => {
                 let drawn = self.rng.f64() * RATES.iter().sum::<f64>();
-                let job = usize::from(drawn >= RATES[0]) + usize::from(drawn >= RATES[0] + RATES[1]);
+                let job =
+                    usize::from(drawn >= RATES[0]) + usize::from(drawn >= RATES[0] + RATES[1]);
                 self.rng.u32(self.regions[job]..self.regions[job + 1])
             }
             Writes::Lives => {
@@ -252,10 +281,19 @@ mod tests {
         for writes in [Writes::Sequential, Writes::Random] {
             let written = pages(writes, 30_000);
             for (job, (begin, end)) in [(0, 20), (20, 1030), (1030, 8120)].into_iter().enumerate() {
-                let of: Vec<u32> = written.iter().filter(|(_, by)| usize::from(*by) == job).map(|(page, _)| *page).collect();
-                assert!((9_000..11_000).contains(&of.len()), "{writes}: {} of 30,000 by job {job}", of.len());
+                let of: Vec<u32> = written
+                    .iter()
+                    .filter(|(_, by)| usize::from(*by) == job)
+                    .map(|(page, _)| *page)
+                    .collect();
+                assert!(
+                    (9_000..11_000).contains(&of.len()),
+                    "{writes}: {} of 30,000 by job {job}",
+                    of.len()
+                );
                 assert!(of.iter().all(|page| (begin..end).contains(page)));
-                let in_order = of.windows(2).filter(|pair| pair[1] == pair[0] + 1 || pair[1] == begin).count();
+                let in_order =
+                    of.windows(2).filter(|pair| pair[1] == pair[0] + 1 || pair[1] == begin).count();
                 assert_eq!(in_order == of.len() - 1, writes == Writes::Sequential);
             }
         }
@@ -267,18 +305,27 @@ mod tests {
         pages(Writes::Zipf, 50_000).iter().for_each(|&(page, _)| counts[page as usize] += 1);
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let tenth: u32 = counts[..812].iter().sum();
-        assert!((36_000..40_000).contains(&tenth), "a tenth of the pages took {tenth} of 50,000 writes");
+        assert!(
+            (36_000..40_000).contains(&tenth),
+            "a tenth of the pages took {tenth} of 50,000 writes"
+        );
     }
 
     #[test]
     fn media_files_are_replaced_whole() {
-        let media: Vec<u32> =
-            pages(Writes::Mix, 50_000).iter().filter(|(_, job)| *job == 2).map(|(page, _)| page - 812).collect();
+        let media: Vec<u32> = pages(Writes::Mix, 50_000)
+            .iter()
+            .filter(|(_, job)| *job == 2)
+            .map(|(page, _)| page - 812)
+            .collect();
         assert!(media.len() > 14_000);
         let whole = media.chunks_exact(FILE_PAGES as usize);
         assert!(whole.clone().count() > 200);
         for file in whole {
-            assert!(file[0] % FILE_PAGES == 0 && file.windows(2).all(|pair| pair[1] == pair[0] + 1), "{file:?}");
+            assert!(
+                file[0] % FILE_PAGES == 0 && file.windows(2).all(|pair| pair[1] == pair[0] + 1),
+                "{file:?}"
+            );
         }
     }
 
@@ -299,6 +346,9 @@ mod tests {
                 }
             }
         }
-        assert!(jobs[..3].iter().all(|&count| count > 1_000) && jobs[3] == 0 && trims > 500, "{jobs:?}, {trims} trims");
+        assert!(
+            jobs[..3].iter().all(|&count| count > 1_000) && jobs[3] == 0 && trims > 500,
+            "{jobs:?}, {trims} trims"
+        );
     }
 }

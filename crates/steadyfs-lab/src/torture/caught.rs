@@ -30,9 +30,14 @@ fn install() {
                 return other(info);
             }
             let payload = info.payload();
-            let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+            let text = payload
+                .downcast_ref::<&str>()
+                .copied()
+                .or(payload.downcast_ref::<String>().map(String::as_str));
             let text = text.unwrap_or("a panic without a message");
-            let place = info.location().map_or(String::new(), |place| format!(" ({}:{})", place.file(), place.line()));
+            let place = info
+                .location()
+                .map_or(String::new(), |place| format!(" ({}:{})", place.file(), place.line()));
             MESSAGE.set(format!("{text}{place}"));
         }));
     });
@@ -45,7 +50,10 @@ mod tests {
     #[test]
     fn a_panic_becomes_its_message_and_place() {
         let message = caught(|| -> u8 { panic!("page {} is lost", 7) }).unwrap_err();
-        assert!(message.starts_with("page 7 is lost (") && message.contains("caught.rs"), "{message}");
+        assert!(
+            message.starts_with("page 7 is lost (") && message.contains("caught.rs"),
+            "{message}"
+        );
         assert_eq!(caught(|| 5), Ok(5));
     }
 }

@@ -28,12 +28,16 @@ pub(super) enum Session<'a> {
 
 impl Model {
     /// Mounts. The caller compares.
-    pub fn mount<'a>(&'a mut self, access: Access, device: &'a mut Device) -> Result<Session<'a>, MountError> {
+    pub fn mount<'a>(
+        &'a mut self,
+        access: Access,
+        device: &'a mut Device,
+    ) -> Result<Session<'a>, MountError> {
         match self {
-            Self::Files(model) => {
-                oracle::Session::open_volume(access, device, model).map(|session| Session::Files(Box::new(session)))
-            }
-            Self::Disk(model) => disk::Session::mount(access, device, model).map(|session| Session::Disk(Box::new(session))),
+            Self::Files(model) => oracle::Session::open_volume(access, device, model)
+                .map(|session| Session::Files(Box::new(session))),
+            Self::Disk(model) => disk::Session::mount(access, device, model)
+                .map(|session| Session::Disk(Box::new(session))),
         }
     }
 

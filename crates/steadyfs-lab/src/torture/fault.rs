@@ -74,7 +74,13 @@ const NAMES: [(FaultKind, &str); 10] = [
 /// Bits flip as soon as they are programmed, but never more than can be corrected: the model's
 /// numbers end at 64. With 36 on average, one codeword in 35 has so many flips that its page must
 /// be moved.
-const FLIPS: BitErrorModel = BitErrorModel { strength: 64, codewords: 1, fresh: 36.0, weak_permille: 0, ..BitErrorModel::SLC };
+const FLIPS: BitErrorModel = BitErrorModel {
+    strength: 64,
+    codewords: 1,
+    fresh: 36.0,
+    weak_permille: 0,
+    ..BitErrorModel::SLC
+};
 
 impl FaultKind {
     /// All kinds.
@@ -94,7 +100,10 @@ impl FaultKind {
     /// Returns the kinds of faults of raw flash: chips without a cache of their own, which do not
     /// lie.
     pub fn of_raw_flash() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Reorder | Self::Lie)).collect()
+        Self::ALL
+            .into_iter()
+            .filter(|kind| !matches!(kind, Self::WriteCache | Self::Reorder | Self::Lie))
+            .collect()
     }
 
     /// Draws the faults of a workload of `operations` operations, on a volume with its ring in the
@@ -177,7 +186,8 @@ impl FromStr for Fault {
             ))
         };
         let letter = text.chars().next().ok_or_else(wrong)?;
-        let number: u64 = text[letter.len_utf8()..].parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
+        let number: u64 =
+            text[letter.len_utf8()..].parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
         match letter {
             'p' => Ok(Self::Program(number)),
             'e' => Ok(Self::Erase(number)),
@@ -221,7 +231,13 @@ mod tests {
                 assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
             }
         }
-        assert!("fire".parse::<FaultKind>().unwrap_err().to_string().contains("expected one of none, programs"));
+        assert!(
+            "fire"
+                .parse::<FaultKind>()
+                .unwrap_err()
+                .to_string()
+                .contains("expected one of none, programs")
+        );
         assert!("p0".parse::<Fault>().unwrap_err().to_string().contains("a number from 1 on"));
     }
 }

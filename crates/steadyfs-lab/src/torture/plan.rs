@@ -48,10 +48,13 @@ impl Options {
     /// Returns the n-th item. Rounds follow each other, each with another seed.
     pub(super) fn item(&self, n: u64) -> Item {
         let (round, rest) = (n / self.round(), n % self.round());
-        let rest = if self.round().is_multiple_of(DEAL) { rest } else { rest * DEAL % self.round() };
+        let rest =
+            if self.round().is_multiple_of(DEAL) { rest } else { rest * DEAL % self.round() };
         let (slice, rest) = (rest % self.slices(), (rest / self.slices()) as usize);
-        let (workload, rest) = (self.workloads[rest % self.workloads.len()], rest / self.workloads.len());
-        let (volume, fault) = (self.volumes[rest % self.volumes.len()], self.faults[rest / self.volumes.len()]);
+        let (workload, rest) =
+            (self.workloads[rest % self.workloads.len()], rest / self.workloads.len());
+        let (volume, fault) =
+            (self.volumes[rest % self.volumes.len()], self.faults[rest / self.volumes.len()]);
         let (steps, after) = match self.mode {
             Mode::Sampled => (80, 40),
             Mode::Every | Mode::Exhaustive => (40, 5),
@@ -73,7 +76,9 @@ impl Options {
     /// The sectors of a disk are compared faster than the files of a tree.
     pub(super) fn cut_work(&self, n: u64) -> u64 {
         let Run { volume, workload, .. } = self.item(n).run;
-        let bytes = u64::from(volume.page_bytes) * u64::from(volume.pages_per_block) * u64::from(volume.block_count);
+        let bytes = u64::from(volume.page_bytes)
+            * u64::from(volume.pages_per_block)
+            * u64::from(volume.block_count);
         (if workload == Workload::Disk { bytes / 4 } else { bytes }).max(1)
     }
 
@@ -91,8 +96,12 @@ impl Options {
         let workloads = join(self.workloads.iter().map(ToString::to_string).collect());
         let faults = join(self.faults.iter().map(ToString::to_string).collect());
         let steps = self.steps.map_or("default".to_string(), |steps| steps.to_string());
-        let share = self.share().map_or(String::new(), |cuts| format!(", about {cuts} cuts of each"));
-        format!("{} of {volumes}, {workloads}, faults {faults}, seed {}, steps {steps}{share}", self.mode, self.seed)
+        let share =
+            self.share().map_or(String::new(), |cuts| format!(", about {cuts} cuts of each"));
+        format!(
+            "{} of {volumes}, {workloads}, faults {faults}, seed {}, steps {steps}{share}",
+            self.mode, self.seed
+        )
     }
 }
 
@@ -105,7 +114,11 @@ mod tests {
     #[test]
     fn a_round_has_every_combination_once_and_the_next_has_another_seed() {
         let volumes = ["small", "nor"].map(|name| name.parse().unwrap()).to_vec();
-        let options = Options { volumes, faults: vec![FaultKind::None, FaultKind::Erases], ..Options::default() };
+        let options = Options {
+            volumes,
+            faults: vec![FaultKind::None, FaultKind::Erases],
+            ..Options::default()
+        };
         let items = options.items().unwrap();
         assert_eq!(items, 2 * 2 * Workload::ALL.len() as u64);
         let name = |n| {
@@ -119,8 +132,14 @@ mod tests {
     #[test]
     fn few_cuts_are_spread_over_the_round_and_many_leave_nothing_out() {
         let share = |mode, cuts| Options { mode, cuts, ..Options::default() }.share();
-        assert_eq!((share(Mode::Every, Some(20)), share(Mode::Every, Some(256 * 8))), (Some(3), None));
-        assert_eq!((share(Mode::Sampled, Some(20)), share(Mode::Sampled, Some(500))), (Some(20), None));
+        assert_eq!(
+            (share(Mode::Every, Some(20)), share(Mode::Every, Some(256 * 8))),
+            (Some(3), None)
+        );
+        assert_eq!(
+            (share(Mode::Sampled, Some(20)), share(Mode::Sampled, Some(500))),
+            (Some(20), None)
+        );
         assert_eq!((share(Mode::Exhaustive, Some(1)), share(Mode::Every, None)), (None, None));
     }
 

@@ -54,7 +54,11 @@ struct Shared {
 ///
 /// # Errors
 /// The options are empty, or the file belongs to other options or cannot be read or written.
-pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> bool) -> Result<Summary, BadInput> {
+pub fn run(
+    options: &Options,
+    resume: Option<&Path>,
+    tell: &dyn Fn(Progress) -> bool,
+) -> Result<Summary, BadInput> {
     options.check()?;
     let mut pool = Pool::new(options, State::load(resume, options)?);
     let shared = Shared { over: AtomicBool::new(pool.is_over()), ..Shared::default() };
@@ -155,7 +159,10 @@ impl<'o> Pool<'o> {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed), shared.work.load(Ordering::Relaxed)));
+            let goes_on = tell(self.progress(
+                shared.runs.load(Ordering::Relaxed),
+                shared.work.load(Ordering::Relaxed),
+            ));
             if self.is_over() || !goes_on || result.is_err() {
                 shared.over.store(true, Ordering::Relaxed);
             }
@@ -200,7 +207,8 @@ impl<'o> Pool<'o> {
     /// Returns true if the requested number of cuts is reached, or the number of failures.
     fn is_full(&self) -> bool {
         let tally = &self.state.tally;
-        self.options.cuts.is_some_and(|cuts| tally.cuts >= cuts) || tally.failures.len() >= self.options.failures_max
+        self.options.cuts.is_some_and(|cuts| tally.cuts >= cuts)
+            || tally.failures.len() >= self.options.failures_max
     }
 
     /// Returns true if the threads must stop although there is more to do.
@@ -214,9 +222,13 @@ impl<'o> Pool<'o> {
         let (items_before, cuts_before) = self.before;
         let share = |done: f64, all: f64| if all > 0.0 { (done / all).min(1.0) } else { 1.0 };
         let done = |cuts: f64| share(work as f64, cuts * self.cut_work_mean);
-        let items = self.options.items().map(|items| done(self.runs_of((items - items_before) as f64)));
+        let items =
+            self.options.items().map(|items| done(self.runs_of((items - items_before) as f64)));
         let cuts = self.options.cuts.map(|cuts| done(cuts.saturating_sub(cuts_before) as f64));
-        let time = self.options.time.map(|time| share(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
+        let time = self
+            .options
+            .time
+            .map(|time| share(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
         let share = [items, cuts, time].into_iter().flatten().fold(0.0, f64::max);
         Progress { share, cuts: cuts_before + runs, failures: tally.failures.len() }
     }
@@ -265,6 +277,8 @@ impl Options {
             return empty("steps");
         }
         let has_disk = self.workloads.contains(&Workload::Disk);
-        self.volumes.iter().try_for_each(|volume| if has_disk { volume.disk_config() } else { volume.config() }.map(drop))
+        self.volumes.iter().try_for_each(|volume| {
+            if has_disk { volume.disk_config() } else { volume.config() }.map(drop)
+        })
     }
 }

@@ -63,12 +63,18 @@ pub struct Cut {
 }
 
 /// Letters for the states that a cut leaves.
-const LETTERS: [(Torn, char); 5] =
-    [(Torn::Old, 'o'), (Torn::Garbled, 'g'), (Torn::Metastable, 'm'), (Torn::Unstable, 'u'), (Torn::New, 'n')];
+const LETTERS: [(Torn, char); 5] = [
+    (Torn::Old, 'o'),
+    (Torn::Garbled, 'g'),
+    (Torn::Metastable, 'm'),
+    (Torn::Unstable, 'u'),
+    (Torn::New, 'n'),
+];
 
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = LETTERS.iter().find(|(torn, _)| *torn == self.torn).map_or('?', |(_, letter)| *letter);
+        let letter =
+            LETTERS.iter().find(|(torn, _)| *torn == self.torn).map_or('?', |(_, letter)| *letter);
         write!(f, "{}{letter}", self.operation)
     }
 }
@@ -98,7 +104,11 @@ impl Run {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.first == self.last { write!(f, "{}", self.first) } else { write!(f, "{}_{}", self.first, self.last) }
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}_{}", self.first, self.last)
+        }
     }
 }
 
@@ -109,14 +119,20 @@ impl FromStr for Span {
         let (first, last) = text.split_once('_').unwrap_or((text, text));
         match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
-            _ => Err(BadInput(format!("steps {text:?} to leave out: expected a number, or two with _ between: 3_9"))),
+            _ => Err(BadInput(format!(
+                "steps {text:?} to leave out: expected a number, or two with _ between: 3_9"
+            ))),
         }
     }
 }
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{VERSION}-{}-{}-s{}-n{}-a{}", self.volume, self.workload, self.seed, self.steps, self.after)?;
+        write!(
+            f,
+            "{VERSION}-{}-{}-s{}-n{}-a{}",
+            self.volume, self.workload, self.seed, self.steps, self.after
+        )?;
         list(f, "-x", &self.left_out)?;
         list(f, "-", &self.faults)?;
         list(f, "-c", &self.cuts)
@@ -145,23 +161,44 @@ impl FromStr for Run {
         match fields.next() {
             Some(VERSION) => {}
             Some(version) if version.starts_with('t') && version[1..].parse::<u32>().is_ok() => {
-                return Err(wrong(&format!("it is of version {version}, this command replays {VERSION}")));
+                return Err(wrong(&format!(
+                    "it is of version {version}, this command replays {VERSION}"
+                )));
             }
-            _ => return Err(wrong("expected a string such as t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g")),
+            _ => {
+                return Err(wrong(
+                    "expected a string such as t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g",
+                ));
+            }
         }
-        let volume = fields.next().ok_or_else(|| wrong("expected a geometry after the version"))?.parse()?;
-        let workload = fields.next().ok_or_else(|| wrong("expected a workload after the geometry"))?.parse()?;
+        let volume =
+            fields.next().ok_or_else(|| wrong("expected a geometry after the version"))?.parse()?;
+        let workload = fields
+            .next()
+            .ok_or_else(|| wrong("expected a workload after the geometry"))?
+            .parse()?;
         let (seed, steps, after) = (0, 0, 0);
-        let mut run = Self { volume, workload, seed, steps, after, left_out: Vec::new(), faults: Vec::new(), cuts: Vec::new() };
+        let mut run = Self {
+            volume,
+            workload,
+            seed,
+            steps,
+            after,
+            left_out: Vec::new(),
+            faults: Vec::new(),
+            cuts: Vec::new(),
+        };
         let mut number = |letter: char| {
             let field = fields.next().and_then(|field| field.strip_prefix(letter));
             let number = field.and_then(|field| field.parse::<u64>().ok());
-            number.ok_or_else(|| wrong(&format!("expected {letter} and a number after the workload")))
+            number
+                .ok_or_else(|| wrong(&format!("expected {letter} and a number after the workload")))
         };
         run.seed = number('s')?;
         let count = |number: u64| usize::try_from(number).ok().filter(|steps| *steps <= 10_000);
         run.steps = count(number('n')?).ok_or_else(|| wrong("more than 10000 steps"))?;
-        run.after = count(number('a')?).ok_or_else(|| wrong("more than 10000 steps after a cut"))?;
+        run.after =
+            count(number('a')?).ok_or_else(|| wrong("more than 10000 steps after a cut"))?;
         for field in fields {
             match field.chars().next() {
                 Some('c') => run.cuts = values(&field[1..])?,
@@ -187,7 +224,10 @@ mod tests {
             after: 5,
             left_out: vec![Span { first: 3, last: 3 }, Span { first: 7, last: 9 }],
             faults: vec![Fault::Program(7), Fault::Erase(1)],
-            cuts: vec![Cut { operation: 12, torn: Torn::Garbled }, Cut { operation: 3, torn: Torn::Metastable }],
+            cuts: vec![
+                Cut { operation: 12, torn: Torn::Garbled },
+                Cut { operation: 3, torn: Torn::Metastable },
+            ],
         }
     }
 

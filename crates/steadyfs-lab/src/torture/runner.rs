@@ -67,7 +67,11 @@ pub(super) struct Item {
 }
 
 /// Cuts power as the mode requires. Returns the tally, and `false` if the time was up.
-pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
+pub(super) fn runner(
+    item: &Item,
+    mode: Mode,
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> (Tally, bool) {
     let mut tally = Tally { workloads: u64::from(item.slice == 0), ..Tally::default() };
     let scenario = match Scenario::with_faults(&item.run, item.fault) {
         Ok(scenario) => scenario,
@@ -85,9 +89,15 @@ pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync
     };
     let mut runner = Runner { scenario, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
     let result = match mode {
-        Mode::Sampled => runner.chains(operations, item.share.map_or(CHAINS, |cuts| (cuts / CHAIN_CUTS).clamp(1, CHAINS))),
-        Mode::Every => runner.every(operations, item.share.map_or(u64::MAX, |cuts| cuts.div_ceil(OPERATION_CUTS))),
-        Mode::Exhaustive => runner.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice)),
+        Mode::Sampled => runner.chains(
+            operations,
+            item.share.map_or(CHAINS, |cuts| (cuts / CHAIN_CUTS).clamp(1, CHAINS)),
+        ),
+        Mode::Every => runner
+            .every(operations, item.share.map_or(u64::MAX, |cuts| cuts.div_ceil(OPERATION_CUTS))),
+        Mode::Exhaustive => {
+            runner.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice))
+        }
     };
     if let Err(Stop::Failed(cuts, what)) = &result {
         let failure = shrink(&runner.scenario, cuts, what);
@@ -116,7 +126,10 @@ impl Runner<'_> {
     fn every(&mut self, operations: u64, most: u64) -> Result<(), Stop> {
         let stride = (operations / most).max(1);
         let first = if stride > 1 { 1 + self.rng.below(stride) } else { 1 };
-        for operation in (first..=operations).step_by(stride as usize).take(usize::try_from(most).unwrap_or(usize::MAX)) {
+        for operation in (first..=operations)
+            .step_by(stride as usize)
+            .take(usize::try_from(most).unwrap_or(usize::MAX))
+        {
             let second = self.rng.below(Torn::ALL.len() as u64) as usize;
             for (index, torn) in Torn::ALL.into_iter().enumerate() {
                 let mut cuts = vec![Cut { operation, torn }];
@@ -141,7 +154,9 @@ impl Runner<'_> {
                 let first = Cut { operation, torn };
                 let Some(scene) = self.cut(&self.scenario.start(), &[first])? else { continue };
                 let further = self.close(scene.clone(), &[first])?;
-                for second in (1..=further).flat_map(|operation| Torn::ALL.map(|torn| Cut { operation, torn })) {
+                for second in (1..=further)
+                    .flat_map(|operation| Torn::ALL.map(|torn| Cut { operation, torn }))
+                {
                     let cuts = [first, second];
                     if let Some(scene) = self.cut(&scene, &cuts)? {
                         self.close(scene, &cuts)?;
@@ -186,7 +201,11 @@ impl Runner<'_> {
         let is_second = cuts.len() > 1;
         // Each life but the first began with a comparison.
         self.tally.states += u64::from(is_second);
-        match self.scenario.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
+        match self
+            .scenario
+            .live(&mut scene, cut)
+            .map_err(|what| Stop::Failed(cuts.to_vec(), what))?
+        {
             Life::Through(_) => Ok(None),
             Life::Locked => {
                 self.close(scene, cuts)?;
@@ -223,7 +242,12 @@ mod tests {
             let operations = Scenario::of(&item.run).unwrap().operations().unwrap();
             let (tally, whole) = runner(&item, Mode::Every, &|| false);
             assert!(whole && operations > 5, "{}", item.run);
-            assert_eq!(tally.cuts - tally.double_cuts, operations * Torn::ALL.len() as u64, "{}", item.run);
+            assert_eq!(
+                tally.cuts - tally.double_cuts,
+                operations * Torn::ALL.len() as u64,
+                "{}",
+                item.run
+            );
             assert_eq!(tally.double_cuts, operations, "{}", item.run);
             assert_eq!(tally.failures, []);
         }

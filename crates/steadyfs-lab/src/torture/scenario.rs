@@ -62,7 +62,11 @@ pub(super) enum Life {
 impl Scenario {
     /// Returns the scenario of a run, without its cuts.
     pub fn of(run: &Run) -> Result<Self, String> {
-        let bad = run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { *count } else { 0 }).sum();
+        let bad = run
+            .faults
+            .iter()
+            .map(|fault| if let Fault::FactoryBad(count) = fault { *count } else { 0 })
+            .sum();
         let stage = Arc::new(Stage::new(&run.volume, run.workload, run.seed, bad)?);
         Ok(Self::on(stage, run))
     }
@@ -102,7 +106,15 @@ impl Scenario {
     pub fn start(&self) -> Scene {
         let mut device = self.stage.device.clone();
         self.run.faults.iter().for_each(|fault| fault.plan(&mut device, self.run.seed));
-        Scene { device, model: self.stage.model.clone(), next: 0, marks: Vec::new(), lives: 0, torn: false, story: None }
+        Scene {
+            device,
+            model: self.stage.model.clone(),
+            next: 0,
+            marks: Vec::new(),
+            lives: 0,
+            torn: false,
+            story: None,
+        }
     }
 
     /// Returns the number of operations before each step of the workload, and of the whole
@@ -131,24 +143,41 @@ impl Scenario {
         if let Some(Cut { operation, torn }) = cut {
             scene.device.cut().cut_at_leaving(operation, torn);
         }
-        let end = if scene.lives == 0 { self.steps } else { (scene.next + self.run.after).min(self.ops.len()) };
+        let end = if scene.lives == 0 {
+            self.steps
+        } else {
+            (scene.next + self.run.after).min(self.ops.len())
+        };
         let result = caught(|| scene.work(&self.ops[..end]))?;
         let operations = scene.device.cut().operations() - before;
         let life = match result {
             // An error of reclamation at the end of a call is not an error of the call. So the last
             // call of the workload may not report the cut.
-            Ok(()) | Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly)) if scene.device.cut().is_off() => {
-                let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
+            Ok(()) | Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly))
+                if scene.device.cut().is_off() =>
+            {
+                let met = scene
+                    .device
+                    .chip
+                    .records()
+                    .last()
+                    .map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
-                scene.tell(|| format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}"));
+                scene.tell(|| {
+                    format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}")
+                });
                 scene.torn = true;
-                Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
+                Life::Cut {
+                    torn: torn != steadyfs_sim::Torn::New
+                        || met.is_some_and(|(kind, _)| kind == Operation::Erase),
+                }
             }
             Ok(()) => Life::Through(operations),
             // If the chip locked itself before a mount settled the cut, no mount can settle it any
             // more. The page may read as anything.
             Err(MountError::Volume(error))
-                if scene.device.fail().is_locked() && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) =>
+                if scene.device.fail().is_locked()
+                    && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) =>
             {
                 scene.tell(|| format!("  the chip has locked itself after operation {operations}"));
                 Life::Locked
@@ -175,7 +204,9 @@ impl Scenario {
             Life::Cut { .. } => return Err("power failed without a cut".into()),
         };
         scene.tell(|| "  power fails between two calls".into());
-        caught(|| scene.look())?.map(|()| operations).map_err(|error| format!("the last mount reported: {error}"))
+        caught(|| scene.look())?
+            .map(|()| operations)
+            .map_err(|error| format!("the last mount reported: {error}"))
     }
 
     /// Makes a run: all its cuts, one after another. Returns the number of cuts that met an
@@ -208,7 +239,11 @@ impl Scenario {
 
     /// Returns the maximum number of faults in a run of this scenario.
     pub fn faults(&self) -> u64 {
-        self.run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { u64::from(*count) } else { 1 }).sum()
+        self.run
+            .faults
+            .iter()
+            .map(|fault| if let Fault::FactoryBad(count) = fault { u64::from(*count) } else { 1 })
+            .sum()
     }
 }
 
@@ -273,7 +308,9 @@ impl Scene {
     fn ring(&mut self) -> Result<Vec<u32>, MountError> {
         let session = self.model.mount(Access::ReadOnly, &mut self.device)?;
         let blocks = 1..session.chip().geometry().block_count;
-        Ok(blocks.filter(|block| session.block_state(*block) == Some(BlockState::Reserved)).collect())
+        Ok(blocks
+            .filter(|block| session.block_state(*block) == Some(BlockState::Reserved))
+            .collect())
     }
 
     fn tell(&mut self, line: impl FnOnce() -> String) {

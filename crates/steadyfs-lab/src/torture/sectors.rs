@@ -50,10 +50,17 @@ fn write(rng: &mut Rng, disk: &Disk) -> Step {
     let (sector, count) = match rng.below(8) {
         0..=3 => (sector - within, per_page),
         4..=6 => (sector, 1 + rng.below((per_page - within).into()) as u32),
-        _ => (sector, 1 + rng.below(u64::from(disk.sectors - sector).min(u64::from(3 * per_page))) as u32),
+        _ => (
+            sector,
+            1 + rng.below(u64::from(disk.sectors - sector).min(u64::from(3 * per_page))) as u32,
+        ),
     };
     // Each stream has its part of the disk; now and then a page changes its stream.
-    let stream = if rng.one_in(8) { rng.below(disk.streams.into()) } else { u64::from(sector % u32::from(disk.streams)) };
+    let stream = if rng.one_in(8) {
+        rng.below(disk.streams.into())
+    } else {
+        u64::from(sector % u32::from(disk.streams))
+    };
     Step::Write { sector, count, durable: rng.one_in(4), stream: stream as u8 }
 }
 
@@ -61,6 +68,8 @@ fn write(rng: &mut Rng, disk: &Disk) -> Step {
 fn trim(rng: &mut Rng, disk: &Disk) -> Step {
     let sector = sector(rng, disk);
     let pages = if rng.one_in(8) { 40 } else { 3 };
-    let count = 1 + rng.below(u64::from(disk.sectors - sector).min(u64::from(pages * disk.page_sectors))) as u32;
+    let count = 1 + rng
+        .below(u64::from(disk.sectors - sector).min(u64::from(pages * disk.page_sectors)))
+        as u32;
     Step::Trim { sector, count }
 }

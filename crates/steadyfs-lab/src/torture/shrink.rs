@@ -10,7 +10,8 @@ const RUNS_MAX: usize = 600;
 
 /// Shrinks a run that fails.
 pub(super) fn shrink(scenario: &Scenario, cuts: &[Cut], what: &str) -> Failure {
-    let mut shrink = Shrink { scenario: scenario.clone(), cuts: cuts.to_vec(), what: what.to_string(), runs: 0 };
+    let mut shrink =
+        Shrink { scenario: scenario.clone(), cuts: cuts.to_vec(), what: what.to_string(), runs: 0 };
     shrink.drop_cuts();
     shrink.drop_faults();
     shrink.shorten();
@@ -92,7 +93,10 @@ impl Shrink {
 
     /// Leaves out steps. The first cut stays in its step.
     fn drop_span(&mut self, span: Span) {
-        let run = Run { left_out: with_span(&self.scenario.run.left_out, span), ..self.scenario.run.clone() };
+        let run = Run {
+            left_out: with_span(&self.scenario.run.left_out, span),
+            ..self.scenario.run.clone()
+        };
         if run.left_out == self.scenario.run.left_out || self.runs > RUNS_MAX {
             return;
         }
@@ -107,10 +111,14 @@ impl Shrink {
         let begun = before.iter().take_while(|mark| **mark < first.operation).count();
         let Some(step) = begun.checked_sub(1) else { return };
         let dropped = before.len() - after.len();
-        let Some(start) = step.checked_sub(dropped).and_then(|step| after.get(step)) else { return };
+        let Some(start) = step.checked_sub(dropped).and_then(|step| after.get(step)) else {
+            return;
+        };
         let operation = (start + first.operation).saturating_sub(before[step]);
         // The same place in the step is first, then its neighbours.
-        for operation in [operation, operation + 1, operation.saturating_sub(1)].into_iter().filter(|n| *n > 0) {
+        for operation in
+            [operation, operation + 1, operation.saturating_sub(1)].into_iter().filter(|n| *n > 0)
+        {
             let mut cuts = self.cuts.clone();
             cuts[0].operation = operation;
             if self.try_take(scenario.clone(), cuts) {

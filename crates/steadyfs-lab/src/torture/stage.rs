@@ -34,8 +34,13 @@ impl Stage {
         let mut stage = made??;
         // Uncommitted changes are lost, so that there is one possible state.
         stage.device.power_cycle();
-        caught(|| stage.model.mount(Access::ReadWrite, &mut stage.device).and_then(|mut session| Ok(session.compare()?)))?
-            .map_err(|error| error.to_string())?;
+        caught(|| {
+            stage
+                .model
+                .mount(Access::ReadWrite, &mut stage.device)
+                .and_then(|mut session| Ok(session.compare()?))
+        })?
+        .map_err(|error| error.to_string())?;
         stage.device.power_cycle();
         Ok(stage)
     }
@@ -46,11 +51,22 @@ impl Stage {
         let logical_bytes = volume.logical_bytes();
         let limits = Limits { files: 6, span: 4 * logical_bytes, logical_bytes };
         fill(&mut device, &mut model, workload.fill());
-        let rest_pages = model.current.files().map(|(_, node)| node.data.len() as u64 / logical_bytes).sum::<u64>();
-        let sizes = Files { limits, rest_pages, transaction_pages: volume.transaction_pages.into() };
-        let past = Workload::Reclaim.file_steps(seed, turns(volume, volume.pages_per_logical_page, seed), &sizes);
-        let random = random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
-        work(&mut device, &mut model, past.into_iter().chain(random)).map_err(|error| error.to_string())?;
+        let rest_pages = model
+            .current
+            .files()
+            .map(|(_, node)| node.data.len() as u64 / logical_bytes)
+            .sum::<u64>();
+        let sizes =
+            Files { limits, rest_pages, transaction_pages: volume.transaction_pages.into() };
+        let past = Workload::Reclaim.file_steps(
+            seed,
+            turns(volume, volume.pages_per_logical_page, seed),
+            &sizes,
+        );
+        let random =
+            random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
+        work(&mut device, &mut model, past.into_iter().chain(random))
+            .map_err(|error| error.to_string())?;
         Ok(Self { device, model: Model::Files(model), sizes: Sizes::Files(sizes) })
     }
 
@@ -63,7 +79,8 @@ impl Stage {
             let mut model = disk::Model::new(sectors);
             disk::fill(&mut device, &mut model, DISK_FILLS[(seed % 3) as usize])?;
             // Only writes and flushes leave the disk as full as it is.
-            let past = sector_steps(!seed, &sizes).filter(|step| matches!(step, disk::Step::Write { .. } | disk::Step::Flush));
+            let past = sector_steps(!seed, &sizes)
+                .filter(|step| matches!(step, disk::Step::Write { .. } | disk::Step::Flush));
             let turns = turns(volume, device.config.pages_per_logical_page, seed);
             {
                 let mut session = disk::Session::mount(Access::ReadWrite, &mut device, &mut model)?;
@@ -78,6 +95,7 @@ impl Stage {
 /// Returns the number of steps of a past. The seed decides in which block, and at which place
 /// between two roots, the workload begins.
 fn turns(volume: &Volume, pages_per_logical_page: u16, seed: u64) -> usize {
-    let frames = u64::from(volume.pages_per_block / u32::from(pages_per_logical_page)) * u64::from(volume.block_count);
+    let frames = u64::from(volume.pages_per_block / u32::from(pages_per_logical_page))
+        * u64::from(volume.block_count);
     (frames + seed % 97) as usize
 }

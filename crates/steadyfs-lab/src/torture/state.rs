@@ -34,8 +34,10 @@ impl State {
         };
         let Some(path) = path.filter(|path| path.exists()) else { return Ok(empty) };
         let wrong = |what: String| BadInput(format!("{}: {what}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let found: Self = serde_json::from_str(&text).map_err(|error| wrong(format!("is not what --resume writes: {error}")))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let found: Self = serde_json::from_str(&text)
+            .map_err(|error| wrong(format!("is not what --resume writes: {error}")))?;
         if found.options != empty.options {
             let (theirs, ours) = (found.options, empty.options);
             return Err(wrong(format!("was written for other options: {theirs}; now: {ours}")));
@@ -78,11 +80,15 @@ impl State {
         if !now && self.saved.is_some_and(|saved| saved.elapsed() < SAVE_EVERY) {
             return Ok(());
         }
-        let failed = |error: &dyn std::fmt::Display| BadInput(format!("{}: cannot be written: {error}", path.display()));
+        let failed = |error: &dyn std::fmt::Display| {
+            BadInput(format!("{}: cannot be written: {error}", path.display()))
+        };
         let text = serde_json::to_string(self).map_err(|error| failed(&error))?;
         // An interruption leaves the old file or the new one.
         let beside = path.with_extension("new");
-        std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| failed(&error))?;
+        std::fs::write(&beside, text)
+            .and_then(|()| std::fs::rename(&beside, path))
+            .map_err(|error| failed(&error))?;
         self.saved = Some(Instant::now());
         Ok(())
     }
@@ -105,14 +111,20 @@ mod tests {
 
     #[test]
     fn a_file_of_other_options_or_none_at_all_is_refused() {
-        let path = std::env::temp_dir().join(format!("steadyfs-torture-{}.json", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("steadyfs-torture-{}.json", std::process::id()));
         let options = Options::default();
         let mut state = State::load(Some(&path), &options).unwrap();
         state.add(0, &Tally { cuts: 7, ..Tally::default() });
         state.save(true).unwrap();
         assert_eq!(State::load(Some(&path), &options).unwrap().tally.cuts, 7);
-        let other = State::load(Some(&path), &Options { seed: 9, ..options.clone() }).unwrap_err().to_string();
-        assert!(other.contains("was written for other options") && other.contains("seed 9"), "{other}");
+        let other = State::load(Some(&path), &Options { seed: 9, ..options.clone() })
+            .unwrap_err()
+            .to_string();
+        assert!(
+            other.contains("was written for other options") && other.contains("seed 9"),
+            "{other}"
+        );
         std::fs::write(&path, "{}").unwrap();
         let broken = State::load(Some(&path), &options).unwrap_err().to_string();
         assert!(broken.contains("is not what --resume writes"), "{broken}");

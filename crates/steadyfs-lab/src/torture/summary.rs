@@ -24,8 +24,20 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(options: &Options, tally: Tally, complete: Option<bool>, duration: Duration) -> Self {
-        Self { tally, complete, duration, mode: options.mode.to_string(), seed: options.seed, is_part: options.share().is_some() }
+    pub(super) fn new(
+        options: &Options,
+        tally: Tally,
+        complete: Option<bool>,
+        duration: Duration,
+    ) -> Self {
+        Self {
+            tally,
+            complete,
+            duration,
+            mode: options.mode.to_string(),
+            seed: options.seed,
+            is_part: options.share().is_some(),
+        }
     }
 }
 
@@ -48,7 +60,8 @@ struct Numbers<'s> {
 
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } = &self.tally;
+        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } =
+            &self.tally;
         Numbers {
             mode: &self.mode,
             seed: self.seed,
@@ -69,12 +82,17 @@ impl Serialize for Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } = &self.tally;
+        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } =
+            &self.tally;
         let rows = [
             ("power cuts", cuts, "in programs, copies and erases"),
             ("  torn", torn_cuts, "that left a page or block neither old nor new"),
             ("  double", double_cuts, "during a recovery or the calls just after it"),
-            ("states", states, "compared with what must be there, file by file or sector by sector"),
+            (
+                "states",
+                states,
+                "compared with what must be there, file by file or sector by sector",
+            ),
             ("faults", faults, "beside the cuts: operations that failed, bad blocks"),
             ("workloads", workloads, ""),
         ];
@@ -84,7 +102,12 @@ impl fmt::Display for Summary {
         }
         writeln!(f, "{:<12}{:>12}", "failures", failures.len())?;
         for failure in failures {
-            writeln!(f, "\n{}\n  replay: steady torture --replay {}", failure.what.trim(), failure.replay)?;
+            writeln!(
+                f,
+                "\n{}\n  replay: steady torture --replay {}",
+                failure.what.trim(),
+                failure.replay
+            )?;
         }
         let end = match self.complete {
             Some(true) => "everything was done",
@@ -92,6 +115,12 @@ impl fmt::Display for Summary {
             None if self.is_part => "a part of each workload; more cuts meet all of it",
             None => "seeds go on without end",
         };
-        writeln!(f, "\n{} from seed {}, {:.1} s: {end}", self.mode, self.seed, self.duration.as_secs_f64())
+        writeln!(
+            f,
+            "\n{} from seed {}, {:.1} s: {end}",
+            self.mode,
+            self.seed,
+            self.duration.as_secs_f64()
+        )
     }
 }

@@ -155,18 +155,29 @@ impl Volume {
     /// This many blocks cannot hold a volume, or are more than the device has.
     pub fn of_device(profile: &Profile, block_count: u32) -> Result<Self, BadInput> {
         let (chip, geometry) = match &profile.chip {
-            Kind::Nand(nand) => (if nand.on_chip_copy { Chip::NandCopy } else { Chip::Nand }, nand.geometry()),
+            Kind::Nand(nand) => {
+                (if nand.on_chip_copy { Chip::NandCopy } else { Chip::Nand }, nand.geometry())
+            }
             Kind::Nor(nor) => {
-                let (page_bytes, block_bytes) = (page_bytes_for(nor.default_erase_bytes), nor.default_erase_bytes);
+                let (page_bytes, block_bytes) =
+                    (page_bytes_for(nor.default_erase_bytes), nor.default_erase_bytes);
                 let pages_per_block = block_bytes / page_bytes;
                 (
                     Chip::Nor,
-                    Geometry { page_bytes, pages_per_block, block_count: nor.size_bytes / block_bytes, programs_bytes: false },
+                    Geometry {
+                        page_bytes,
+                        pages_per_block,
+                        block_count: nor.size_bytes / block_bytes,
+                        programs_bytes: false,
+                    },
                 )
             }
         };
         if block_count > geometry.block_count {
-            return Err(BadInput(format!("{block_count} blocks: {} has {}", profile.name, geometry.block_count)));
+            return Err(BadInput(format!(
+                "{block_count} blocks: {} has {}",
+                profile.name, geometry.block_count
+            )));
         }
         Self::recommended(chip, Geometry { block_count, ..geometry })
     }
@@ -193,7 +204,10 @@ impl Volume {
             journal_pages: self.journal_pages,
             ..Config::for_geometry(&geometry)
         };
-        config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
+        config
+            .check(&geometry)
+            .map(|()| config)
+            .map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
     }
 
     /// Returns true if such a chip can hold a disk. Pages that contain their tags are no whole
@@ -214,10 +228,13 @@ impl Volume {
             )));
         }
         let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
-        let volume = Self { pages_per_logical_page: self.pages_per_logical_page.max(sector_pages), ..*self };
+        let volume =
+            Self { pages_per_logical_page: self.pages_per_logical_page.max(sector_pages), ..*self };
         let config = Config { files_max: 0, permissions: false, ..volume.config()? };
         let checked = config.check(&volume.medium(0).geometry());
-        checked.map(|()| config).map_err(|rule| BadInput(format!("a disk on geometry {self}: {rule}")))
+        checked
+            .map(|()| config)
+            .map_err(|rule| BadInput(format!("a disk on geometry {self}: {rule}")))
     }
 
     /// Refuses chips that cannot be simulated. The rules of the settings are checked later.
@@ -276,8 +293,16 @@ impl Volume {
     fn medium(&self, seed: u64) -> Medium {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         match self.chip {
-            Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, 1, seed),
-            Chip::NorGroups => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, GROUP_SECTORS, seed),
+            Chip::Nor => {
+                Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, 1, seed)
+            }
+            Chip::NorGroups => Medium::nor(
+                page_bytes * pages_per_block,
+                block_count,
+                page_bytes,
+                GROUP_SECTORS,
+                seed,
+            ),
             Chip::Sectors => Medium::sectors(self.sector_layout(TagPlace::Beside), seed),
             Chip::SectorsTable => Medium::sectors(self.sector_layout(TagPlace::Table), seed),
             Chip::SectorsWithin => Medium::sectors(self.sector_layout(TagPlace::Within), seed),
@@ -291,13 +316,21 @@ impl Volume {
 
     /// Returns an empty volume on a chip with `bad` bad blocks from the factory.
     pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
-        let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
+        let device =
+            Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
         Ok(or_erased(device, seed).with_cache(self.cache_pages.into()))
     }
 
     /// Returns an empty disk on such a chip.
     pub(super) fn disk(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
-        Ok(or_erased(Device::formatted(self.disk_config()?, self.medium(seed).with_bad_blocks(bad, seed), seed), seed))
+        Ok(or_erased(
+            Device::formatted(
+                self.disk_config()?,
+                self.medium(seed).with_bad_blocks(bad, seed),
+                seed,
+            ),
+            seed,
+        ))
     }
 }
 
@@ -319,7 +352,11 @@ impl fmt::Display for Volume {
         };
         let Self { page_bytes, pages_per_block, block_count, pages_per_logical_page, .. } = self;
         write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{pages_per_logical_page}")?;
-        write!(f, "t{}o{}k{}", self.transaction_pages, self.overlay_entries, self.checkpoint_programs)?;
+        write!(
+            f,
+            "t{}o{}k{}",
+            self.transaction_pages, self.overlay_entries, self.checkpoint_programs
+        )?;
         if self.cache_pages > 0 {
             write!(f, "w{}", self.cache_pages)?;
         }
@@ -335,7 +372,11 @@ impl fmt::Display for Volume {
         if self.leaf_log_bytes != LEAF_LOG_BYTES {
             write!(f, "e{}", self.leaf_log_bytes)?;
         }
-        if self.journal_pages == journal_pages_of(self.page_bytes) { Ok(()) } else { write!(f, "j{}", self.journal_pages) }
+        if self.journal_pages == journal_pages_of(self.page_bytes) {
+            Ok(())
+        } else {
+            write!(f, "j{}", self.journal_pages)
+        }
     }
 }
 
@@ -365,7 +406,8 @@ impl FromStr for Volume {
             'd' => Chip::SectorsTable,
             'i' => Chip::SectorsWithin,
             '0'..='9' => {
-                let [page_bytes, pages_per_block, block_count] = numbers(&plain, "xx").ok_or_else(unknown)?;
+                let [page_bytes, pages_per_block, block_count] =
+                    numbers(&plain, "xx").ok_or_else(unknown)?;
                 return Self::recommended(
                     Chip::Nand,
                     Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false },
@@ -373,20 +415,26 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
-        let (plain, journal) = plain.split_once('j').map_or((plain.as_str(), None), |(plain, pages)| (plain, Some(pages)));
-        let (plain, logs) = plain.split_once('e').map_or((plain, None), |(plain, logs)| (plain, Some(logs)));
+        let (plain, journal) = plain
+            .split_once('j')
+            .map_or((plain.as_str(), None), |(plain, pages)| (plain, Some(pages)));
+        let (plain, logs) =
+            plain.split_once('e').map_or((plain, None), |(plain, logs)| (plain, Some(logs)));
         let leaf_log_bytes = logs.map_or(Ok(LEAF_LOG_BYTES), str::parse).map_err(|_| unknown())?;
         let (plain, group) = plain.split_once('g').unwrap_or((plain, "1"));
         let move_group = group.parse().map_err(|_| unknown())?;
         // `l` stands for lifetimes.
-        let (plain, auto_streams) = plain.strip_suffix('l').map_or((plain, false), |rest| (rest, true));
+        let (plain, auto_streams) =
+            plain.strip_suffix('l').map_or((plain, false), |rest| (rest, true));
         let (plain, streams) = plain[1..].split_once(['s', 'a']).unwrap_or((&plain[1..], "1"));
         let (moved_apart, streams) = (text.contains('a'), streams.parse().map_err(|_| unknown())?);
         let (settings, cache) = plain.split_once('w').unwrap_or((plain, "0"));
         let cache_pages = cache.parse().map_err(|_| unknown())?;
         let all: [u32; 7] = numbers(settings, "xxutok").ok_or_else(unknown)?;
         let [page_bytes, pages_per_block, block_count, ..] = all;
-        let journal_pages = journal.map_or(Ok(journal_pages_of(page_bytes.max(1))), str::parse).map_err(|_| unknown())?;
+        let journal_pages = journal
+            .map_or(Ok(journal_pages_of(page_bytes.max(1))), str::parse)
+            .map_err(|_| unknown())?;
         let small = |index: usize| u16::try_from(all[index]).map_err(|_| unknown());
         let volume = Self {
             chip,

@@ -86,7 +86,9 @@ impl Workload {
     /// Returns the steps that a seed draws.
     pub(super) fn steps(self, seed: u64, count: usize, sizes: &Sizes) -> Vec<Step> {
         match sizes {
-            Sizes::Files(files) => self.file_steps(seed, count, files).into_iter().map(Step::Files).collect(),
+            Sizes::Files(files) => {
+                self.file_steps(seed, count, files).into_iter().map(Step::Files).collect()
+            }
             Sizes::Disk(disk) => sector_steps(seed, disk).take(count).map(Step::Disk).collect(),
         }
     }
@@ -137,11 +139,23 @@ fn log(steps: &mut Vec<Op>, rng: &mut Rng) {
 fn configuration(steps: &mut Vec<Op>, rng: &mut Rng) {
     let at = file(8 + 8 * rng.below(4));
     match rng.below(4) {
-        0 => steps.push(Op::Write { at, offset: rng.below(300), bytes: 1 + rng.below(40) as usize, durable: true }),
-        1 if rng.one_in(2) => steps.push(Op::SetPermissions { at, mode: rng.below(0o10000) as u16 }),
+        0 => steps.push(Op::Write {
+            at,
+            offset: rng.below(300),
+            bytes: 1 + rng.below(40) as usize,
+            durable: true,
+        }),
+        1 if rng.one_in(2) => {
+            steps.push(Op::SetPermissions { at, mode: rng.below(0o10000) as u16 })
+        }
         1 => steps.push(Op::SetAttribute { at, key: 1, bytes: Some(rng.below(60) as u8) }),
         _ => {
-            steps.push(Op::Write { at: file(6), offset: 0, bytes: 40 + rng.below(700) as usize, durable: false });
+            steps.push(Op::Write {
+                at: file(6),
+                offset: 0,
+                bytes: 40 + rng.below(700) as usize,
+                durable: false,
+            });
             if rng.one_in(2) {
                 steps.push(Op::Flush);
             }
@@ -160,10 +174,14 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
         let at = file(rng.below(24));
         match rng.below(5) {
             0..=1 => steps.push(Op::Remove { at }),
-            2 => steps.push(Op::Append { at, bytes: 100 + rng.below(300) as usize, durable: false }),
+            2 => {
+                steps.push(Op::Append { at, bytes: 100 + rng.below(300) as usize, durable: false })
+            }
             _ => match 1 + rng.below(140) as usize {
                 // The target lies in the inode, or in a page of its own.
-                bytes if bytes % 16 == 0 => steps.push(Op::Symlink { at, bytes: (2 * bytes) as u8 }),
+                bytes if bytes % 16 == 0 => {
+                    steps.push(Op::Symlink { at, bytes: (2 * bytes) as u8 })
+                }
                 bytes => steps.push(Op::Write { at, offset: 0, bytes, durable: false }),
             },
         }
@@ -177,7 +195,8 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
 fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     let page = sizes.limits.logical_bytes;
     let bytes = page as usize;
-    let mut write = |at, offset, bytes, durable| steps.push(Op::Write { at, offset, bytes, durable });
+    let mut write =
+        |at, offset, bytes, durable| steps.push(Op::Write { at, offset, bytes, durable });
     for number in 0..1 + rng.below(sizes.transaction_pages - 2) {
         let place = rng.below(3) * page;
         match rng.below(3) {
@@ -223,7 +242,8 @@ pub(super) fn events(workload: Workload) -> CommitOn {
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(workload, _)| workload == self).map_or("", |(_, name)| *name);
+        let name =
+            NAMES.iter().find(|(workload, _)| workload == self).map_or("", |(_, name)| *name);
         f.write_str(name)
     }
 }

@@ -123,7 +123,9 @@ pub(super) fn steadyfs<F: Flash>(
         fs.close(file)?;
         stamps.push((clock.now)(fs.flash()));
         match events {
-            Events::Manual | Events::Series if (number + 1) % events.series(options) == 0 => fs.commit()?,
+            Events::Manual | Events::Series if (number + 1) % events.series(options) == 0 => {
+                fs.commit()?
+            }
             Events::Series => {}
             _ => drop(fs.poll(now_ns + INTERVAL_NS)?),
         }

@@ -92,7 +92,10 @@ pub(super) fn run<C: Controller + Clone>(
 }
 
 /// Returns a device with an empty volume on it, flushed.
-fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, TransactionsError> {
+fn empty_volume<C: Controller + Clone>(
+    system: System,
+    device: Timed<C>,
+) -> Result<Timed<C>, TransactionsError> {
     if system != System::SteadyFs {
         let shared = Disk::share(device);
         fat::format(&shared, fat::VOLUME_SECTORS)?;

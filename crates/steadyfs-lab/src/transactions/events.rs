@@ -24,8 +24,14 @@ pub enum Events {
 
 impl Events {
     /// All choices.
-    pub const ALL: [Events; 6] =
-        [Events::Close, Events::Timed, Events::Flush, Events::EveryWrite, Events::Manual, Events::Series];
+    pub const ALL: [Events; 6] = [
+        Events::Close,
+        Events::Timed,
+        Events::Flush,
+        Events::EveryWrite,
+        Events::Manual,
+        Events::Series,
+    ];
 
     /// Returns the choice in words, with `series` files in a series.
     pub fn name(self, series: u32) -> String {

@@ -133,7 +133,8 @@ impl<D: Device> Read for Bytes<D> {
     fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
         let (sector, within) = self.place();
         let count = data.len().min(SECTOR_BYTES - within);
-        data[..count].copy_from_slice(&self.disk.borrow_mut().window(sector)?.data[within..within + count]);
+        data[..count]
+            .copy_from_slice(&self.disk.borrow_mut().window(sector)?.data[within..within + count]);
         self.at += count as u64;
         Ok(count)
     }
@@ -183,7 +184,8 @@ pub type Fat<D> = FileSystem<Bytes<D>>;
 
 /// Formats the first sectors of a device.
 pub fn format<D: Device>(disk: &Shared<D>, sectors: u32) -> io::Result<()> {
-    let options = FormatVolumeOptions::new().bytes_per_cluster(CLUSTER_BYTES).fat_type(FatType::Fat32);
+    let options =
+        FormatVolumeOptions::new().bytes_per_cluster(CLUSTER_BYTES).fat_type(FatType::Fat32);
     fatfs::format_volume(Bytes::new(disk, sectors), options)?;
     disk.borrow_mut().flush()
 }

@@ -15,7 +15,8 @@ pub enum System {
 
 impl System {
     /// All systems.
-    pub const ALL: [System; 3] = [System::SteadyFs, System::FatNeverFlushed, System::FatWrittenThrough];
+    pub const ALL: [System; 3] =
+        [System::SteadyFs, System::FatNeverFlushed, System::FatWrittenThrough];
 }
 
 impl fmt::Display for System {

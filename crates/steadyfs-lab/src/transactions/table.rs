@@ -27,17 +27,25 @@ pub struct Row {
 
 impl Row {
     /// Returns the row for the times of files, with one commit for `series` files.
-    pub(super) fn of(system: System, commit_on: String, times: &[Times], flushes: u64, series: u32) -> Row {
+    pub(super) fn of(
+        system: System,
+        commit_on: String,
+        times: &[Times],
+        flushes: u64,
+        series: u32,
+    ) -> Row {
         // An incomplete series has no commit.
         let whole = &times[..times.len() / series as usize * series as usize];
         let median = |call: Call, of: &dyn Fn(&Times) -> u64| {
             // The time after the calls belongs to the last file of a series.
-            let (skip, step) = if call == Call::After { (series as usize - 1, series as usize) } else { (0, 1) };
+            let (skip, step) =
+                if call == Call::After { (series as usize - 1, series as usize) } else { (0, 1) };
             let mut all: Vec<_> = whole.iter().skip(skip).step_by(step).map(of).collect();
             all.sort_unstable();
             all.get(all.len() / 2).map_or(0.0, |&ns| ns as f64 / 1e3)
         };
-        let longest = times.iter().flat_map(|times| &times[..4]).map(|time| time.ns).max().unwrap_or(0);
+        let longest =
+            times.iter().flat_map(|times| &times[..4]).map(|time| time.ns).max().unwrap_or(0);
         let all: u64 = whole.iter().flatten().map(|time| time.ns).sum();
         Row {
             system: system.to_string(),
@@ -57,7 +65,11 @@ impl Row {
 
     /// Returns the file system, and the event after which it commits.
     pub fn name(&self) -> String {
-        if self.commit_on.is_empty() { self.system.clone() } else { format!("{}, {}", self.system, self.commit_on) }
+        if self.commit_on.is_empty() {
+            self.system.clone()
+        } else {
+            format!("{}, {}", self.system, self.commit_on)
+        }
     }
 
     /// Returns the share of all times in which the device emptied its cache.
@@ -68,8 +80,15 @@ impl Row {
 
     /// Returns the row as text, without its name.
     pub(crate) fn cells(&self) -> Vec<String> {
-        let times = self.us.iter().copied().chain([self.file_us, self.max_us]).map(|us| format_duration(us * 1e3));
-        let share = self.flush_share().map_or_else(|| "–".to_string(), |share| format!("{:.0} %", 100.0 * share));
+        let times = self
+            .us
+            .iter()
+            .copied()
+            .chain([self.file_us, self.max_us])
+            .map(|us| format_duration(us * 1e3));
+        let share = self
+            .flush_share()
+            .map_or_else(|| "–".to_string(), |share| format!("{:.0} %", 100.0 * share));
         times.chain([format!("{:.2}", self.flushes_per_file), share]).collect()
     }
 }
@@ -155,12 +174,17 @@ pub struct Transactions {
 }
 
 /// Names of the numbers of [`Row::cells`].
-pub(crate) const COLUMNS: [&str; 9] = ["create", "write", "flush", "close", "after", "a file", "longest", "flushes", "cache"];
+pub(crate) const COLUMNS: [&str; 9] =
+    ["create", "write", "flush", "close", "after", "a file", "longest", "flushes", "cache"];
 
 impl Transactions {
     /// Returns the measurement in one line.
     pub(crate) fn title(&self) -> String {
-        format!("{} files of {}, one each second", format_count(self.files.into()), format_size(self.write_bytes))
+        format!(
+            "{} files of {}, one each second",
+            format_count(self.files.into()),
+            format_size(self.write_bytes)
+        )
     }
 
     /// Returns the meaning of the columns.
@@ -180,7 +204,8 @@ impl fmt::Display for Transactions {
         writeln!(f, "{}\n", self.title())?;
         for device in &self.devices {
             writeln!(f, "{}\n{}", device.device, device.cache)?;
-            let head: Vec<String> = std::iter::once("Commit").chain(COLUMNS).map(String::from).collect();
+            let head: Vec<String> =
+                std::iter::once("Commit").chain(COLUMNS).map(String::from).collect();
             let row = |row: &Row| std::iter::once(row.name()).chain(row.cells()).collect();
             let rows: Vec<_> = std::iter::once(head).chain(device.rows.iter().map(row)).collect();
             let mut align = vec![Align::Left];
@@ -195,10 +220,15 @@ impl fmt::Display for Transactions {
                 writeln!(f)?;
             }
             if !device.copies.is_empty() {
-                let head: Vec<String> =
-                    std::iter::once("Finished copies, then power fails").chain(Copies::COLUMNS).map(String::from).collect();
-                let row = |copies: &Copies| std::iter::once(copies.name()).chain(copies.cells()).collect();
-                let rows: Vec<Vec<String>> = std::iter::once(head).chain(device.copies.iter().map(row)).collect();
+                let head: Vec<String> = std::iter::once("Finished copies, then power fails")
+                    .chain(Copies::COLUMNS)
+                    .map(String::from)
+                    .collect();
+                let row = |copies: &Copies| {
+                    std::iter::once(copies.name()).chain(copies.cells()).collect()
+                };
+                let rows: Vec<Vec<String>> =
+                    std::iter::once(head).chain(device.copies.iter().map(row)).collect();
                 align.truncate(rows[0].len());
                 writeln!(f, "{}", table(&rows, &align))?;
             }
@@ -216,7 +246,11 @@ mod tests {
     fn a_commit_of_a_series_counts_once_in_its_time_and_by_its_share_in_that_of_a_file() {
         let of = |ns: [u64; 5]| ns.map(|ns| CallTime { ns, flush_ns: ns / 2 });
         // The last file has no commit.
-        let times = [of([1000, 2000, 0, 3000, 0]), of([1000, 2000, 0, 3000, 90_000]), of([1000, 9000, 0, 3000, 0])];
+        let times = [
+            of([1000, 2000, 0, 3000, 0]),
+            of([1000, 2000, 0, 3000, 90_000]),
+            of([1000, 9000, 0, 3000, 0]),
+        ];
         let row = Row::of(System::SteadyFs, "2 by hand".into(), &times, 6, 2);
         assert_eq!((row.us, row.flush_us[4]), ([1.0, 2.0, 0.0, 3.0, 90.0], 45.0));
         assert_eq!((row.file_us, row.max_us, row.flushes_per_file), (51.0, 9.0, 2.0));

@@ -23,7 +23,8 @@ pub struct Action {
 
 impl std::fmt::Debug for Action {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let broken = self.state.broken.map(|violation| format!(" {violation:?}")).unwrap_or_default();
+        let broken =
+            self.state.broken.map(|violation| format!(" {violation:?}")).unwrap_or_default();
         let off = if self.state.ram.is_none() { " off" } else { "" };
         write!(out, "{:?}{:?}{off}{broken}", self.call, self.answers)
     }
@@ -37,11 +38,18 @@ impl State {
         (state.chip.cuts, state.chip.failures, state.chip.reads) = (0, 0, 0);
         let mut choices = Choices::default();
         let ram = state.ram.take().unwrap_or_default();
-        let mut machine = Machine { scope, chip: state.chip.clone(), ram, choices: &mut choices, seen: Vec::new() };
+        let mut machine = Machine {
+            scope,
+            chip: state.chip.clone(),
+            ram,
+            choices: &mut choices,
+            seen: Vec::new(),
+        };
         machine.write_root().expect("nothing fails while a chip is formatted");
         state.promise.needed = machine.ram.root.number;
         state.chip.ring = machine.chip.ring;
-        (state.chip.cuts, state.chip.failures, state.chip.reads) = (full.cuts, full.failures, full.reads);
+        (state.chip.cuts, state.chip.failures, state.chip.reads) =
+            (full.cuts, full.failures, full.reads);
         state
     }
 
@@ -79,8 +87,13 @@ impl State {
     fn mount(&self, scope: &Scope, actions: &mut Vec<Action>) {
         let (mut choices, mut seen) = (Choices::default(), HashSet::new());
         loop {
-            let mut machine =
-                Machine { scope, chip: self.chip.clone(), ram: Ram::default(), choices: &mut choices, seen: Vec::new() };
+            let mut machine = Machine {
+                scope,
+                chip: self.chip.clone(),
+                ram: Ram::default(),
+                choices: &mut choices,
+                seen: Vec::new(),
+            };
             let result = machine.find_state();
             let (chip, ram) = (machine.chip, machine.ram);
             if seen.insert((ram.clone(), chip.reads, format!("{result:?}"))) {
@@ -88,7 +101,8 @@ impl State {
                 match result {
                     Ok(()) => self.mount_found(scope, &chip, &ram, &answers, actions),
                     Err(stop) => {
-                        let state = State { chip, ..self.clone() }.end(scope, Call::Mount, ram, Err(stop));
+                        let state =
+                            State { chip, ..self.clone() }.end(scope, Call::Mount, ram, Err(stop));
                         actions.push(Action { call: Call::Mount, answers, state: Box::new(state) });
                     }
                 }
@@ -99,10 +113,23 @@ impl State {
         }
     }
 
-    fn mount_found(&self, scope: &Scope, chip: &Chip, ram: &Ram, found: &[u8], actions: &mut Vec<Action>) {
+    fn mount_found(
+        &self,
+        scope: &Scope,
+        chip: &Chip,
+        ram: &Ram,
+        found: &[u8],
+        actions: &mut Vec<Action>,
+    ) {
         let mut choices = Choices::default();
         loop {
-            let mut machine = Machine { scope, chip: chip.clone(), ram: ram.clone(), choices: &mut choices, seen: Vec::new() };
+            let mut machine = Machine {
+                scope,
+                chip: chip.clone(),
+                ram: ram.clone(),
+                choices: &mut choices,
+                seen: Vec::new(),
+            };
             if let Some(newest) = ram.root.newest.filter(|_| !scope.every_look)
                 && let Cell::Good(page) | Cell::Unsteady(page) = chip.cell(newest)
             {
@@ -126,7 +153,8 @@ impl State {
     fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<State> {
         let mut state = self.clone();
         let Some(ram) = state.ram.take() else { return state.lose(choices).then_some(state) };
-        let mut machine = Machine { scope, chip: state.chip.clone(), ram, choices, seen: Vec::new() };
+        let mut machine =
+            Machine { scope, chip: state.chip.clone(), ram, choices, seen: Vec::new() };
         let result = match call {
             Call::PowerOff => Err(Stop::Cut),
             Call::Save => state.save(&mut machine),
@@ -157,17 +185,29 @@ impl State {
         machine.chip.program(at, record, machine.choices)?;
         self.promise.last = Some(at.1);
         (machine.ram.value, machine.ram.unreadable) = (value, false);
-        machine.ram.root = Root { newest: Some(at), head: at.1 + 1, sequence: machine.ram.root.sequence + 1, ..machine.ram.root };
+        machine.ram.root = Root {
+            newest: Some(at),
+            head: at.1 + 1,
+            sequence: machine.ram.root.sequence + 1,
+            ..machine.ram.root
+        };
         Ok(())
     }
 
     /// Loses a page. The last complete record of all stays, and so does a cut record behind it:
     /// no mount can distinguish the two.
     fn lose(&mut self, choices: &mut Choices) -> bool {
-        let ring =
-            self.chip.ring.iter().zip(0..).flat_map(|(block, place)| (0..block.len() as u8).map(move |page| (place, page)));
-        let log = (0..self.chip.log.len() as u8).filter(|&at| self.promise.last.is_none_or(|last| at < last)).map(|at| (LOG, at));
-        let pages: Vec<_> = ring.chain(log).filter(|&at| matches!(self.chip.cell(at), Cell::Good(_))).collect();
+        let ring = self
+            .chip
+            .ring
+            .iter()
+            .zip(0..)
+            .flat_map(|(block, place)| (0..block.len() as u8).map(move |page| (place, page)));
+        let log = (0..self.chip.log.len() as u8)
+            .filter(|&at| self.promise.last.is_none_or(|last| at < last))
+            .map(|at| (LOG, at));
+        let pages: Vec<_> =
+            ring.chain(log).filter(|&at| matches!(self.chip.cell(at), Cell::Good(_))).collect();
         if pages.is_empty() {
             return false;
         }

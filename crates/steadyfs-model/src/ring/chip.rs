@@ -150,7 +150,9 @@ impl Chip {
             Cell::Good(page) => Seen::Page(page),
             Cell::Lost => Seen::Damaged,
             Cell::Touched => *choices.of(&[Seen::Blank, Seen::Damaged]),
-            Cell::Unsteady(page) if scope.reads_blank => *choices.of(&[Seen::Page(page), Seen::Damaged, Seen::Blank]),
+            Cell::Unsteady(page) if scope.reads_blank => {
+                *choices.of(&[Seen::Page(page), Seen::Damaged, Seen::Blank])
+            }
             Cell::Unsteady(page) => *choices.of(&[Seen::Page(page), Seen::Damaged]),
         })
     }
@@ -158,15 +160,21 @@ impl Chip {
     /// Programs a page, which must be erased. After a cut or a failure, the page may read as
     /// anything from then on.
     pub fn program(&mut self, at: At, page: Page, choices: &mut Choices) -> Result<(), Stop> {
-        let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0 && at.0 != LOG));
+        let (cuts, failures) =
+            (u8::from(self.cuts > 0), u8::from(self.failures > 0 && at.0 != LOG));
         let cell = self.cell_mut(at);
         // The mark may be programmed again. If it is complete, that changes nothing.
-        let is_marked = page == Page::Mark && matches!(cell, Cell::Good(Page::Mark) | Cell::Unsteady(Page::Mark));
+        let is_marked = page == Page::Mark
+            && matches!(cell, Cell::Good(Page::Mark) | Cell::Unsteady(Page::Mark));
         if *cell != Cell::Blank && !is_marked {
             return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
         }
         let fate = choices.choose(1 + cuts + failures);
-        *cell = if fate == 0 || *cell == Cell::Good(page) { Cell::Good(page) } else { Cell::Unsteady(page) };
+        *cell = if fate == 0 || *cell == Cell::Good(page) {
+            Cell::Good(page)
+        } else {
+            Cell::Unsteady(page)
+        };
         self.suffer(fate, cuts)
     }
 

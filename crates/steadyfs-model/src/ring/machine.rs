@@ -60,7 +60,8 @@ impl Machine<'_> {
 
     /// Returns true if the content of a block is not needed.
     fn place_rests(&self, place: u8) -> bool {
-        let holds_newest = self.ram.root.newest.is_some_and(|at| at.0 == place) && self.scope.has(Rule::BlockInUse);
+        let holds_newest = self.ram.root.newest.is_some_and(|at| at.0 == place)
+            && self.scope.has(Rule::BlockInUse);
         place != self.ram.place
             && place != self.ram.complete
             && (self.ram.kept | self.ram.root.bad) >> place & 1 == 0
@@ -125,7 +126,10 @@ impl Machine<'_> {
             let at = (self.ram.place, self.ram.next);
             self.ram.next += 1;
             let result = self.program(at, Page::Root(self.ram.root, index));
-            if result.is_err() && index > self.scope.root_pages && self.scope.has(Rule::FailedIsFollowed) {
+            if result.is_err()
+                && index > self.scope.root_pages
+                && self.scope.has(Rule::FailedIsFollowed)
+            {
                 self.ram.newest = self.ram.root.number;
             }
             result?;
@@ -135,7 +139,11 @@ impl Machine<'_> {
 
     /// Returns the number of pages to program for a root with its copies.
     fn programs(&self) -> u8 {
-        if self.scope.has(Rule::WholeCopies) { self.scope.root_programs() } else { self.scope.root_pages + 1 }
+        if self.scope.has(Rule::WholeCopies) {
+            self.scope.root_programs()
+        } else {
+            self.scope.root_pages + 1
+        }
     }
 
     /// Writes a root with its copies, in the next block if necessary.
@@ -201,7 +209,8 @@ impl Machine<'_> {
         self.ram.root.head += u8::from(self.scope.has(Rule::SkipPlaces));
         loop {
             if self.scope.has(Rule::FreshBlock)
-                || self.ram.next + self.scope.root_programs() + self.scope.gap + 1 > self.scope.pages
+                || self.ram.next + self.scope.root_programs() + self.scope.gap + 1
+                    > self.scope.pages
             {
                 self.advance_ring()?;
             }
@@ -224,7 +233,9 @@ impl Machine<'_> {
             None => Ok(None),
             Some(at) => match self.look(at)? {
                 Seen::Page(Page::Record(record)) => Ok(Some(Page::Record(record))),
-                _ if in_ring && self.scope.frames && self.scope.has(Rule::LostIsCopied) => Ok(Some(Page::Lost)),
+                _ if in_ring && self.scope.frames && self.scope.has(Rule::LostIsCopied) => {
+                    Ok(Some(Page::Lost))
+                }
                 _ if self.chip.cell(at) == Cell::Lost => Err(Stop::Broken(Violation::NeverMounts)),
                 _ => Err(Stop::Unread),
             },
@@ -234,7 +245,8 @@ impl Machine<'_> {
     fn program_settled(&mut self, record: Option<Page>) -> Step {
         let (pages, all, first) = (self.scope.root_pages, self.programs(), self.ram.next);
         let seals_come_last = self.scope.has(Rule::SealsComeLast);
-        let to = (self.ram.place, first + if seals_come_last { pages + self.scope.gap } else { all });
+        let to =
+            (self.ram.place, first + if seals_come_last { pages + self.scope.gap } else { all });
         if record.is_some() {
             self.ram.root.newest = Some(to);
         }
@@ -243,7 +255,11 @@ impl Machine<'_> {
             self.ram.next = to.1 + 1;
             // The copy has a number below the root's number.
             let sequence = self.ram.root.sequence - 1;
-            let copy = if let Page::Record(record) = record { Page::Record(Record { sequence, ..record }) } else { record };
+            let copy = if let Page::Record(record) = record {
+                Page::Record(Record { sequence, ..record })
+            } else {
+                record
+            };
             self.program(to, copy)?;
         }
         if seals_come_last { self.program_root_pages(pages..all) } else { Ok(()) }

@@ -45,7 +45,9 @@ impl Found {
 /// Returns true if an uncertain root was begun before a certain one with a smaller number. Such a
 /// root does not follow the certain one.
 fn is_stale(newer: &Found, certain: &Found) -> bool {
-    !newer.is_certain() && newer.root.follows < certain.root.number && certain.root.number < newer.root.number
+    !newer.is_certain()
+        && newer.root.follows < certain.root.number
+        && certain.root.number < newer.root.number
 }
 
 impl Machine<'_> {
@@ -57,7 +59,8 @@ impl Machine<'_> {
             let lost = self.find_root(below)?;
             self.roll_forward()?;
             self.ram.damaged |= lost;
-            match self.ram.uncertain.filter(|_| self.ram.damaged && self.scope.has(Rule::OneBefore)) {
+            match self.ram.uncertain.filter(|_| self.ram.damaged && self.scope.has(Rule::OneBefore))
+            {
                 Some(number) => below = number,
                 None => return Ok(()),
             }
@@ -88,7 +91,11 @@ impl Machine<'_> {
     /// gives the number.
     fn first_number(&mut self, place: u8) -> Step<Option<Number>> {
         let scope = self.scope;
-        let pages = if scope.root_pages > 1 { scope.root_pages } else { 1 + scope.gap + 1 + scope.root_programs() - 1 };
+        let pages = if scope.root_pages > 1 {
+            scope.root_pages
+        } else {
+            1 + scope.gap + 1 + scope.root_programs() - 1
+        };
         let pages = if scope.has(Rule::AnotherPageTells) { pages } else { 1 };
         for index in 0..pages {
             if let Some((root, _)) = self.root_page((place, index))? {
@@ -120,14 +127,17 @@ impl Machine<'_> {
             let behind = end;
             while let Some(found) = self.root_before(place, &mut end)? {
                 let counts = found.counts() || !self.scope.has(Rule::SealedRoots);
-                self.ram.number = self.ram.number.max(if outrank || counts { found.root.number } else { 0 });
+                self.ram.number =
+                    self.ram.number.max(if outrank || counts { found.root.number } else { 0 });
                 if !counts || found.root.number >= below {
                     continue;
                 }
-                let is_there = self.is_whole(&found) && (base.is_some() || self.read_root(&found)?);
+                let is_there =
+                    self.is_whole(&found) && (base.is_some() || self.read_root(&found)?);
                 if base.is_none() && is_there && (found.is_firm() || self.has_its_own(&found)?) {
                     base = Some(found);
-                    self.ram.next = if self.scope.has(Rule::FreshBlock) { self.scope.pages } else { behind };
+                    self.ram.next =
+                        if self.scope.has(Rule::FreshBlock) { self.scope.pages } else { behind };
                     self.ram.kept |= 1 << found.place;
                 }
                 if base.is_none() {
@@ -138,11 +148,13 @@ impl Machine<'_> {
                     oldest = Some(found);
                 }
                 if is_there && found.is_certain() {
-                    let is_stale = base.is_some_and(|base| is_stale(&base, &found)) && self.scope.has(Rule::CertainIsFollowed);
+                    let is_stale = base.is_some_and(|base| is_stale(&base, &found))
+                        && self.scope.has(Rule::CertainIsFollowed);
                     if is_stale && self.read_root(&found)? {
                         (base, self.ram.kept) = (Some(found), 1 << found.place);
                     }
-                    self.ram.kept |= if self.scope.has(Rule::CertainIsKept) { 1 << found.place } else { 0 };
+                    self.ram.kept |=
+                        if self.scope.has(Rule::CertainIsKept) { 1 << found.place } else { 0 };
                     return self.begin_with(base).map(|()| lost);
                 }
             }
@@ -162,8 +174,14 @@ impl Machine<'_> {
         let is_newest = ram.number == base.root.number || !self.scope.has(Rule::OnlyNewestIsMarked);
         ram.number += Number::from(self.scope.ring * self.scope.pages);
         if ram.root.closed && self.scope.marks {
-            let start = base.starts.iter().zip(0..).find_map(|(start, copy)| start.map(|start| (start, copy)));
-            let behind = start.map_or(0, |(start, copy)| start + self.scope.root_programs() - copy * self.scope.root_pages);
+            let start = base
+                .starts
+                .iter()
+                .zip(0..)
+                .find_map(|(start, copy)| start.map(|start| (start, copy)));
+            let behind = start.map_or(0, |(start, copy)| {
+                start + self.scope.root_programs() - copy * self.scope.root_pages
+            });
             if behind < self.scope.pages {
                 let may_mark = base.is_firm() || !self.scope.has(Rule::OnlyFirmRootsAreMarked);
                 ram.mark = Some(behind).filter(|_| may_mark && is_newest);
@@ -195,7 +213,8 @@ impl Machine<'_> {
                 break;
             }
             *end -= 1;
-            let new = Found { root, place, starts: [None; INSTANCES], pages: 0, seals: 0, last_seal: 0 };
+            let new =
+                Found { root, place, starts: [None; INSTANCES], pages: 0, seals: 0, last_seal: 0 };
             let found = found.get_or_insert(new);
             found.pages |= 1 << (index % pages);
             found.starts[usize::from(index / pages)] = Some(*end - index % pages);
@@ -227,7 +246,9 @@ impl Machine<'_> {
             let mut is_there = false;
             for start in found.starts.into_iter().rev().flatten() {
                 let page = self.root_page((found.place, start + index))?;
-                is_there |= page.is_some_and(|(root, of)| root == found.root && of % self.scope.root_pages == index);
+                is_there |= page.is_some_and(|(root, of)| {
+                    root == found.root && of % self.scope.root_pages == index
+                });
                 if is_there {
                     break;
                 }
@@ -241,7 +262,11 @@ impl Machine<'_> {
 
     /// Returns true if the content that a root names in its own block can be read.
     fn has_its_own(&mut self, found: &Found) -> Step<bool> {
-        match found.root.newest.filter(|at| at.0 == found.place && self.scope.has(Rule::OneSealNeedsItsOwn)) {
+        match found
+            .root
+            .newest
+            .filter(|at| at.0 == found.place && self.scope.has(Rule::OneSealNeedsItsOwn))
+        {
             Some(at) => Ok(matches!(self.look(at)?, Seen::Page(Page::Record(_)))),
             None => Ok(true),
         }

@@ -78,14 +78,31 @@ impl Scope {
         without: None,
     };
     /// Five cuts in a row, in mounts and at the first change after a clean end.
-    pub const CHAINS: Scope =
-        Scope { name: "ring, chains", cuts: 5, reads_blank: false, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
+    pub const CHAINS: Scope = Scope {
+        name: "ring, chains",
+        cuts: 5,
+        reads_blank: false,
+        calls: &[PowerOff, Save],
+        depth: 9,
+        ..Scope::BROAD
+    };
     /// Four cuts in a row; the pages after them may read as blank.
-    pub const BLANK_CHAINS: Scope =
-        Scope { name: "ring, blank chains", cuts: 4, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
+    pub const BLANK_CHAINS: Scope = Scope {
+        name: "ring, blank chains",
+        cuts: 4,
+        calls: &[PowerOff, Save],
+        depth: 9,
+        ..Scope::BROAD
+    };
     /// Unsteady pages read differently at each look.
-    pub const LOOKS: Scope =
-        Scope { name: "ring, looks", cuts: 2, reads_blank: false, every_look: true, depth: 6, ..Scope::BROAD };
+    pub const LOOKS: Scope = Scope {
+        name: "ring, looks",
+        cuts: 2,
+        reads_blank: false,
+        every_look: true,
+        depth: 6,
+        ..Scope::BROAD
+    };
     /// Blocks that take two roots.
     pub const ROOMY: Scope = Scope { name: "ring, roomy", pages: 9, ..Scope::BROAD };
     /// Roots of one page, with two copies.
@@ -95,10 +112,16 @@ impl Scope {
     /// A medium that programs bytes: a mark shows that a closed root was opened.
     pub const MARKS: Scope = Scope { name: "ring, marks", pages: 9, marks: true, ..Scope::BROAD };
     /// The same, with four cuts.
-    pub const MARK_CHAINS: Scope =
-        Scope { name: "ring, mark chains", cuts: 4, calls: &[PowerOff, Save, End], depth: 8, ..Scope::MARKS };
+    pub const MARK_CHAINS: Scope = Scope {
+        name: "ring, mark chains",
+        cuts: 4,
+        calls: &[PowerOff, Save, End],
+        depth: 8,
+        ..Scope::MARKS
+    };
     /// Two programs or erases in the ring fail, perhaps in one call.
-    pub const FAILURES: Scope = Scope { name: "ring, failures", ring: 7, cuts: 1, failures: 2, depth: 6, ..Scope::BROAD };
+    pub const FAILURES: Scope =
+        Scope { name: "ring, failures", ring: 7, cuts: 1, failures: 2, depth: 6, ..Scope::BROAD };
     /// The same, with marks.
     pub const MARKED_FAILURES: Scope = Scope {
         name: "ring, marked failures",
@@ -109,11 +132,14 @@ impl Scope {
         ..Scope::FAILURES
     };
     /// A read fails at a mount.
-    pub const READS: Scope = Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
+    pub const READS: Scope =
+        Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
     /// A page is lost for good.
-    pub const LOSSES: Scope = Scope { name: "ring, losses", cuts: 2, losses: 1, depth: 7, ..Scope::BROAD };
+    pub const LOSSES: Scope =
+        Scope { name: "ring, losses", cuts: 2, losses: 1, depth: 7, ..Scope::BROAD };
     /// The same loss, if records are frames.
-    pub const LOST_FRAMES: Scope = Scope { name: "ring, lost frames", frames: true, ..Scope::LOSSES };
+    pub const LOST_FRAMES: Scope =
+        Scope { name: "ring, lost frames", frames: true, ..Scope::LOSSES };
     /// Records are frames, which a mount need not read.
     pub const FRAMES: Scope = Scope { name: "ring, frames", frames: true, ..Scope::BROAD };
     /// The ring goes round.
@@ -127,5 +153,6 @@ impl Scope {
         ..Scope::BROAD
     };
     /// As many cuts in a row as blocks.
-    pub const SHORT: Scope = Scope { name: "ring, short", ring: 4, cuts: 4, may_alarm: true, ..Scope::CHAINS };
+    pub const SHORT: Scope =
+        Scope { name: "ring, short", ring: 4, cuts: 4, may_alarm: true, ..Scope::CHAINS };
 }

@@ -78,6 +78,11 @@ impl State {
             losses: scope.losses,
         };
         let root = Root { closed: true, sequence: 1, ..Root::default() };
-        Self { chip, ram: Some(Ram { root, ..Ram::default() }), promise: Promise::default(), broken: None }
+        Self {
+            chip,
+            ram: Some(Ram { root, ..Ram::default() }),
+            promise: Promise::default(),
+            broken: None,
+        }
     }
 }

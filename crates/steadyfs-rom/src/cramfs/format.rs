@@ -68,7 +68,8 @@ const FLAG_SHIFTED_ROOT: u32 = 0x400;
 /// Flag: the pointers of pages have two flags.
 pub const FLAG_EXTENDED_POINTERS: u32 = 0x800;
 /// Accepted flags. The low byte is free for features that older readers may ignore.
-const FLAGS_KNOWN: u32 = 0xFF | FLAG_HOLES | FLAG_OTHER_SIGNATURE | FLAG_SHIFTED_ROOT | FLAG_EXTENDED_POINTERS;
+const FLAGS_KNOWN: u32 =
+    0xFF | FLAG_HOLES | FLAG_OTHER_SIGNATURE | FLAG_SHIFTED_ROOT | FLAG_EXTENDED_POINTERS;
 
 /// Order of the bytes of words: the order of the machine that the image is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,12 +182,18 @@ impl Entry {
     /// Returns the bytes of an entry. Size, name and offset must fit their fields.
     pub fn emit(&self, order: ByteOrder) -> [u8; ENTRY_BYTES] {
         debug_assert!(
-            u64::from(self.size) < CONTENT_BYTES_END && self.name_bytes <= NAME_BYTES_MAX && (self.offset as u64) < OFFSET_END
+            u64::from(self.size) < CONTENT_BYTES_END
+                && self.name_bytes <= NAME_BYTES_MAX
+                && (self.offset as u64) < OFFSET_END
         );
         let mut bytes = [0; ENTRY_BYTES];
         bytes[..4].copy_from_slice(&order.pack(self.mode.into(), 16, self.uid.into()));
         bytes[4..8].copy_from_slice(&order.pack(self.size, 24, self.gid.into()));
-        bytes[8..].copy_from_slice(&order.pack(self.name_bytes as u32 / 4, 6, self.offset as u32 / 4));
+        bytes[8..].copy_from_slice(&order.pack(
+            self.name_bytes as u32 / 4,
+            6,
+            self.offset as u32 / 4,
+        ));
         bytes
     }
 }
@@ -214,7 +221,10 @@ impl Superblock {
             edition: word(36)?,
             blocks: word(40)?,
             files: word(44)?,
-            name: bytes.get(48..ROOT_AT).and_then(|name| name.try_into().ok()).ok_or(Error::NoImage)?,
+            name: bytes
+                .get(48..ROOT_AT)
+                .and_then(|name| name.try_into().ok())
+                .ok_or(Error::NoImage)?,
             root: Entry::parse(order, bytes, ROOT_AT).ok_or(Error::NoImage)?,
         })
     }
@@ -245,7 +255,14 @@ impl Superblock {
 mod tests {
     use super::*;
 
-    const ENTRY: Entry = Entry { mode: 0o100644, uid: 0x1234, size: 0xABCDEF, gid: 0x56, name_bytes: 8, offset: 0x0FED_CBA8 };
+    const ENTRY: Entry = Entry {
+        mode: 0o100644,
+        uid: 0x1234,
+        size: 0xABCDEF,
+        gid: 0x56,
+        name_bytes: 8,
+        offset: 0x0FED_CBA8,
+    };
 
     #[test]
     fn an_entry_is_read_as_it_was_written() {
@@ -258,8 +275,14 @@ mod tests {
 
     #[test]
     fn the_fields_of_words_are_where_linux_has_them() {
-        assert_eq!(ENTRY.emit(ByteOrder::Little), [0xA4, 0x81, 0x34, 0x12, 0xEF, 0xCD, 0xAB, 0x56, 0x82, 0xBA, 0xDC, 0xFE]);
-        assert_eq!(ENTRY.emit(ByteOrder::Big), [0x81, 0xA4, 0x12, 0x34, 0xAB, 0xCD, 0xEF, 0x56, 0x0B, 0xFB, 0x72, 0xEA]);
+        assert_eq!(
+            ENTRY.emit(ByteOrder::Little),
+            [0xA4, 0x81, 0x34, 0x12, 0xEF, 0xCD, 0xAB, 0x56, 0x82, 0xBA, 0xDC, 0xFE]
+        );
+        assert_eq!(
+            ENTRY.emit(ByteOrder::Big),
+            [0x81, 0xA4, 0x12, 0x34, 0xAB, 0xCD, 0xEF, 0x56, 0x0B, 0xFB, 0x72, 0xEA]
+        );
     }
 
     #[test]

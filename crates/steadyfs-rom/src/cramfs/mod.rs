@@ -10,8 +10,8 @@ use crate::source::Source;
 use crate::stat::{Kind, Stat};
 use core::fmt;
 use format::{
-    BLOCK_BYTES, BOOT_BYTES, ENTRY_BYTES, Entry as Inode, FLAG_EXTENDED_POINTERS, FLAG_SORTED, NAME_BYTES_MAX, POINTER_DIRECT,
-    POINTER_PLAIN, SUPERBLOCK_BYTES, Superblock,
+    BLOCK_BYTES, BOOT_BYTES, ENTRY_BYTES, Entry as Inode, FLAG_EXTENDED_POINTERS, FLAG_SORTED,
+    NAME_BYTES_MAX, POINTER_DIRECT, POINTER_PLAIN, SUPERBLOCK_BYTES, Superblock,
 };
 
 /// Maximum bytes of a stored block. A block that does not shrink has a header and a checksum more.
@@ -116,7 +116,9 @@ impl<'m, S: Source> Cramfs<'m, S> {
             source.read(at, &mut bytes)?;
             match Superblock::parse(&bytes) {
                 Err(Error::NoImage) => {}
-                parsed => return Ok(Self { source, superblock: parsed?, decoder, room, held: None }),
+                parsed => {
+                    return Ok(Self { source, superblock: parsed?, decoder, room, held: None });
+                }
             }
         }
         Err(Error::NoImage)
@@ -242,22 +244,32 @@ impl<'m, S: Source> Cramfs<'m, S> {
 
     /// Returns the worst case of reading `bytes` bytes of a file.
     pub fn read_bound(&self, file: &Node, bytes: u64) -> Bound {
-        let blocks = (bytes.min(u64::from(file.0.size)) + 2 * BLOCK_BYTES as u64 - 2) / BLOCK_BYTES as u64;
+        let blocks =
+            (bytes.min(u64::from(file.0.size)) + 2 * BLOCK_BYTES as u64 - 2) / BLOCK_BYTES as u64;
         let pointers = self.source.bound(8, 2).plus(self.source.bound(2, 1));
-        pointers.plus(self.source.bound(STORED_MAX as u64, 1)).decoding(BLOCK_BYTES as u64).times(blocks)
+        pointers
+            .plus(self.source.bound(STORED_MAX as u64, 1))
+            .decoding(BLOCK_BYTES as u64)
+            .times(blocks)
     }
 
     /// Reads bytes of a file, or of a link's target, from an offset on. Returns their number.
     ///
     /// # Errors
     /// [`Error::Damaged`]; errors of the source.
-    pub fn read_content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_content(
+        &mut self,
+        node: &Node,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Error> {
         let size = u64::from(node.0.size);
         let count = data.len().min(size.saturating_sub(offset) as usize);
         let mut done = 0;
         while done < count {
             let at = offset + done as u64;
-            let (index, within) = ((at / BLOCK_BYTES as u64) as u32, (at % BLOCK_BYTES as u64) as usize);
+            let (index, within) =
+                ((at / BLOCK_BYTES as u64) as u32, (at % BLOCK_BYTES as u64) as usize);
             let piece = (BLOCK_BYTES - within).min(count - done);
             self.piece(node, index, within, &mut data[done..done + piece])?;
             done += piece;
@@ -266,7 +278,13 @@ impl<'m, S: Source> Cramfs<'m, S> {
     }
 
     /// Reads bytes of one block. All of them must be there.
-    fn piece(&mut self, node: &Node, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
+    fn piece(
+        &mut self,
+        node: &Node,
+        index: u32,
+        within: usize,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
         let (start, end, is_plain) = self.block(node, index)?;
         if start == end {
             out.fill(0);
@@ -287,11 +305,17 @@ impl<'m, S: Source> Cramfs<'m, S> {
 
     fn decode(&mut self, start: u64, end: u64, expected: usize) -> Result<(), Error> {
         self.held = None;
-        let stored = end.checked_sub(start).filter(|&stored| stored <= STORED_MAX as u64).ok_or(Error::Damaged(start))? as usize;
+        let stored = end
+            .checked_sub(start)
+            .filter(|&stored| stored <= STORED_MAX as u64)
+            .ok_or(Error::Damaged(start))? as usize;
         let from = self.room.len() - stored;
         self.source.read(start, &mut self.room[from..])?;
-        let made =
-            self.decoder.decode(self.room, stored, BLOCK_BYTES).filter(|&made| made == expected).ok_or(Error::Damaged(start))?;
+        let made = self
+            .decoder
+            .decode(self.room, stored, BLOCK_BYTES)
+            .filter(|&made| made == expected)
+            .ok_or(Error::Damaged(start))?;
         self.held = Some((start, end, made));
         Ok(())
     }
@@ -309,7 +333,8 @@ impl<'m, S: Source> Cramfs<'m, S> {
         let pointer = self.number(pointer_at)?;
         let is_plain = pointer & POINTER_PLAIN != 0;
         let value = u64::from(pointer & !(POINTER_PLAIN | POINTER_DIRECT));
-        let plain_bytes = u64::from(node.0.size - index * BLOCK_BYTES as u32).min(BLOCK_BYTES as u64);
+        let plain_bytes =
+            u64::from(node.0.size - index * BLOCK_BYTES as u32).min(BLOCK_BYTES as u64);
         if pointer & POINTER_DIRECT != 0 {
             let start = 4 * value;
             if is_plain {
@@ -317,10 +342,15 @@ impl<'m, S: Source> Cramfs<'m, S> {
             }
             let mut bytes = [0; 2];
             self.read_bytes(start, &mut bytes)?;
-            let stored = u64::from(self.superblock.order.half(&bytes, 0).ok_or(Error::Damaged(start))?);
+            let stored =
+                u64::from(self.superblock.order.half(&bytes, 0).ok_or(Error::Damaged(start))?);
             return Ok((start + 2, start + 2 + stored, false));
         }
-        let start = if index == 0 { table + 4 * u64::from(count) } else { self.end_of(pointer_at - 4, node, index - 1)? };
+        let start = if index == 0 {
+            table + 4 * u64::from(count)
+        } else {
+            self.end_of(pointer_at - 4, node, index - 1)?
+        };
         Ok((start, value, is_plain))
     }
 

@@ -56,7 +56,12 @@ pub fn list(page: &[u8], count: u32) -> &[u8] {
 }
 
 /// Writes a page. `bad` has four bytes for each listed block, ascending. Returns true if they fit.
-pub fn emit(page: &mut [u8], bytes: u64, bad: Option<&[u8]>, crc32: impl FnOnce(&[u8]) -> u32) -> bool {
+pub fn emit(
+    page: &mut [u8],
+    bytes: u64,
+    bad: Option<&[u8]>,
+    crc32: impl FnOnce(&[u8]) -> u32,
+) -> bool {
     let list = bad.unwrap_or(&[]);
     if list.len() / 4 > list_max(page.len()) {
         return false;

@@ -56,8 +56,21 @@ impl<'m, F: Flash> Install<'m, F> {
         }
         let (page, rest) = memory.split_at_mut(page_bytes);
         let (spare, list) = rest.split_at_mut(page_bytes);
-        let (filled, bad_count, headers, next, block, programmed, bytes) = (0, 0, [0; header::COPIES as usize], 0, 0, 0, 0);
-        let mut install = Self { flash, page, filled, spare, list, bad_count, headers, next, block, programmed, bytes };
+        let (filled, bad_count, headers, next, block, programmed, bytes) =
+            (0, 0, [0; header::COPIES as usize], 0, 0, 0, 0);
+        let mut install = Self {
+            flash,
+            page,
+            filled,
+            spare,
+            list,
+            bad_count,
+            headers,
+            next,
+            block,
+            programmed,
+            bytes,
+        };
         for copy in 0..install.headers.len() {
             install.headers[copy] = install.erase_next()?;
         }
@@ -209,7 +222,9 @@ impl<'m, F: Flash> Install<'m, F> {
                     }
                     // A block that can be neither erased nor marked may still hold a header. A
                     // mount would find that header first, so the installation fails.
-                    Err(Failure::BadBlock) if block < header::BLOCKS_MAX => self.flash.mark_bad(block)?,
+                    Err(Failure::BadBlock) if block < header::BLOCKS_MAX => {
+                        self.flash.mark_bad(block)?
+                    }
                     Err(Failure::BadBlock) => drop(self.flash.mark_bad(block)),
                     Err(failure) => return Err(failure.into()),
                 }
@@ -221,7 +236,10 @@ impl<'m, F: Flash> Install<'m, F> {
     /// Adds a bad block to the list. Blocks arrive in ascending order.
     fn list_bad(&mut self, block: BlockIndex) -> Result<(), Error> {
         let at = 4 * self.bad_count;
-        self.list.get_mut(at..at + 4).ok_or(Error::TooManyBadBlocks)?.copy_from_slice(&block.to_le_bytes());
+        self.list
+            .get_mut(at..at + 4)
+            .ok_or(Error::TooManyBadBlocks)?
+            .copy_from_slice(&block.to_le_bytes());
         self.bad_count += 1;
         Ok(())
     }

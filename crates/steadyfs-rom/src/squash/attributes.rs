@@ -47,7 +47,11 @@ impl<S: Source> Squash<'_, S> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; errors of the source.
-    pub fn attribute(&mut self, node: &Node, cursor: &mut Cursor) -> Result<Option<Attribute>, Error> {
+    pub fn attribute(
+        &mut self,
+        node: &Node,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Attribute>, Error> {
         let Some((mut at, left)) = self.go_on(node, cursor)? else { return Ok(None) };
         if left == 0 {
             return Ok(None);
@@ -83,7 +87,11 @@ impl<S: Source> Squash<'_, S> {
     ///
     /// # Errors
     /// [`Error::BufferTooSmall`], [`Error::Damaged`]; errors of the source.
-    pub fn attribute_value(&mut self, attribute: &Attribute, value: &mut [u8]) -> Result<usize, Error> {
+    pub fn attribute_value(
+        &mut self,
+        attribute: &Attribute,
+        value: &mut [u8],
+    ) -> Result<usize, Error> {
         let needed = attribute.value_bytes();
         let value = value.get_mut(..needed).ok_or(Error::BufferTooSmall { needed })?;
         let mut at = attribute.value;

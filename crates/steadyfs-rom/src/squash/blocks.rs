@@ -69,7 +69,14 @@ impl<'m, S: Source> Blocks<'m, S> {
         let split = if memory.len() >= of_data + bytes { of_data } else { memory.len() };
         let (data, metadata) = memory.split_at_mut(split);
         let metadata = Rooms { memory: metadata, bytes, kept: Recent::new() };
-        Self { source, decoder, data: Room { memory: data, held: None }, metadata, block_bytes, seen: None }
+        Self {
+            source,
+            decoder,
+            data: Room { memory: data, held: None },
+            metadata,
+            block_bytes,
+            seen: None,
+        }
     }
 
     /// Returns a reference to the source.
@@ -113,7 +120,12 @@ impl<'m, S: Source> Blocks<'m, S> {
     }
 
     /// Reads bytes of a block of data from an offset on. Returns the number of bytes read.
-    pub fn read_data(&mut self, stored: Stored, offset: usize, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_data(
+        &mut self,
+        stored: Stored,
+        offset: usize,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
         self.part_of(stored, self.block_bytes, offset, out, false)
     }
 
@@ -174,7 +186,9 @@ impl<'m, S: Source> Blocks<'m, S> {
     /// Returns the worst case of reading `bytes` bytes of metadata in order, in `pieces` pieces.
     pub fn metadata_bound(&self, bytes: u64, pieces: u64) -> Bound {
         let blocks = (bytes + 2 * METADATA_BYTES as u64 - 2) / METADATA_BYTES as u64;
-        let each = self.block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1).plus(self.source_bound(2));
+        let each = self
+            .block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1)
+            .plus(self.source_bound(2));
         each.times(blocks)
     }
 }
@@ -190,7 +204,12 @@ struct Rooms<'m> {
 
 impl Rooms<'_> {
     /// Returns the content of a block. Decodes the block unless its content is there.
-    fn content<S: Source>(&mut self, source: &mut S, decoder: &mut Decoder, stored: Stored) -> Result<&[u8], Error> {
+    fn content<S: Source>(
+        &mut self,
+        source: &mut S,
+        decoder: &mut Decoder,
+        stored: Stored,
+    ) -> Result<&[u8], Error> {
         let (place, made) = match self.kept.find(|&(kept, _)| kept == stored) {
             Some((place, (_, made))) => (place, made),
             None => {

@@ -73,7 +73,12 @@ pub(super) struct List {
 
 impl List {
     fn place(&self, block: u32, offset: u32, left: u32) -> Place {
-        Place { at: Position { block: self.table.saturating_add(u64::from(block)), offset }, left, run: 0, block: 0 }
+        Place {
+            at: Position { block: self.table.saturating_add(u64::from(block)), offset },
+            left,
+            run: 0,
+            block: 0,
+        }
     }
 
     fn first(&self) -> Place {
@@ -82,7 +87,11 @@ impl List {
     }
 
     /// Returns the next entry; `None` at the end.
-    pub fn next<S: Source>(&self, blocks: &mut Blocks<'_, S>, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+    pub fn next<S: Source>(
+        &self,
+        blocks: &mut Blocks<'_, S>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Entry>, Error> {
         let mut place = cursor.0.unwrap_or(self.first());
         let entry = place.next(blocks)?;
         cursor.0 = Some(place);
@@ -90,7 +99,11 @@ impl List {
     }
 
     /// Finds the entry with a name.
-    pub fn find<S: Source>(&self, blocks: &mut Blocks<'_, S>, name: &[u8]) -> Result<Option<Entry>, Error> {
+    pub fn find<S: Source>(
+        &self,
+        blocks: &mut Blocks<'_, S>,
+        name: &[u8],
+    ) -> Result<Option<Entry>, Error> {
         let mut place = self.begin_of(blocks, name)?;
         while let Some(entry) = place.next(blocks)? {
             if entry.name() >= name {
@@ -143,7 +156,11 @@ impl Place {
         let mut head = [0; ENTRY_BYTES];
         self.take(blocks, &mut head)?;
         let bytes = u16_at(&head, 6);
-        let mut entry = Entry { name: [0; NAME_MAX], name_bytes: bytes.saturating_add(1), inode: (self.block, u16_at(&head, 0)) };
+        let mut entry = Entry {
+            name: [0; NAME_MAX],
+            name_bytes: bytes.saturating_add(1),
+            inode: (self.block, u16_at(&head, 0)),
+        };
         let name = entry.name.get_mut(..usize::from(bytes) + 1).ok_or(Error::Damaged(here))?;
         self.take(blocks, name)?;
         self.run -= 1;

@@ -45,13 +45,20 @@ impl Sizes {
     /// Returns the offset and the size of block `index`, if it is among these.
     fn find(&self, index: u32) -> Option<(u64, u32)> {
         let within = index.checked_sub(self.first).filter(|&within| within < self.count)? as usize;
-        let start = self.each[..within].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
+        let start =
+            self.each[..within].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
         Some((start, self.each[within]))
     }
 
     /// Advances to the sizes behind these.
-    fn advance<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, block_count: u32) -> Result<(), Error> {
-        let start = self.each[..self.count as usize].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
+    fn advance<S: Source>(
+        &mut self,
+        blocks: &mut Blocks<'_, S>,
+        block_count: u32,
+    ) -> Result<(), Error> {
+        let start = self.each[..self.count as usize]
+            .iter()
+            .fold(self.start, |at, &size| Stored::data(at, size).end());
         let first = self.first + self.count;
         let count = (block_count - first).min(SIZES as u32);
         let mut bytes = [0; 4 * SIZES];
@@ -104,9 +111,17 @@ impl File {
     }
 
     /// Reads bytes of one block. All of them must be there.
-    fn piece<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
+    fn piece<S: Source>(
+        &mut self,
+        blocks: &mut Blocks<'_, S>,
+        index: u32,
+        within: usize,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
         let (stored, within) = match self.tail {
-            Some((stored, offset)) if index >= self.block_count => (stored, within.saturating_add(offset as usize)),
+            Some((stored, offset)) if index >= self.block_count => {
+                (stored, within.saturating_add(offset as usize))
+            }
             _ => {
                 let (at, size) = self.locate(blocks, index)?;
                 if size == 0 {
@@ -121,7 +136,11 @@ impl File {
     }
 
     /// Returns the offset and the size of a block.
-    fn locate<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32) -> Result<(u64, u32), Error> {
+    fn locate<S: Source>(
+        &mut self,
+        blocks: &mut Blocks<'_, S>,
+        index: u32,
+    ) -> Result<(u64, u32), Error> {
         if index < self.sizes.first {
             self.sizes = Sizes::before(self.start, self.list);
         }

@@ -93,7 +93,8 @@ impl Superblock {
             fragments: u64_at(bytes, 80),
         };
         let (least, most) = BLOCK_BYTES;
-        let is_size = superblock.block_bytes.is_power_of_two() && (least..=most).contains(&superblock.block_bytes);
+        let is_size = superblock.block_bytes.is_power_of_two()
+            && (least..=most).contains(&superblock.block_bytes);
         if is_size { Ok(superblock) } else { Err(Error::Damaged(12)) }
     }
 

@@ -86,11 +86,19 @@ impl<'m, S: Source> Squash<'m, S> {
     pub fn mount(mut source: S, memory: &'m mut [u8]) -> Result<Self, Error> {
         let superblock = superblock(&mut source)?;
         let decoder = Decoder::new(superblock.compressor)?;
-        let needed = Needs::for_blocks(decoder.method(), superblock.block_bytes as usize, superblock.is_plain()).least;
+        let needed = Needs::for_blocks(
+            decoder.method(),
+            superblock.block_bytes as usize,
+            superblock.is_plain(),
+        )
+        .least;
         if memory.len() < needed {
             return Err(Error::MemoryTooSmall { needed, lent: memory.len() });
         }
-        Ok(Self { blocks: Blocks::new(source, decoder, superblock.block_bytes as usize, memory), superblock })
+        Ok(Self {
+            blocks: Blocks::new(source, decoder, superblock.block_bytes as usize, memory),
+            superblock,
+        })
     }
 
     /// Gives back the source.
@@ -150,7 +158,8 @@ impl<'m, S: Source> Squash<'m, S> {
     /// # Errors
     /// As [`find`](Self::find).
     pub fn lookup(&mut self, directory: &Node, name: &[u8]) -> Result<Node, Error> {
-        let entry = self.list_of(directory)?.find(&mut self.blocks, name)?.ok_or(Error::NotFound)?;
+        let entry =
+            self.list_of(directory)?.find(&mut self.blocks, name)?.ok_or(Error::NotFound)?;
         self.entry_node(&entry)
     }
 
@@ -197,7 +206,9 @@ impl<'m, S: Source> Squash<'m, S> {
     /// # Errors
     /// [`Error::NotAFile`], [`Error::Damaged`]; errors of the source.
     pub fn open_node(&mut self, node: &Node) -> Result<File, Error> {
-        let Body::File { start, fragment: (index, offset), sizes: list } = node.body else { return Err(Error::NotAFile) };
+        let Body::File { start, fragment: (index, offset), sizes: list } = node.body else {
+            return Err(Error::NotAFile);
+        };
         let block_bytes = u64::from(self.superblock.block_bytes);
         let size = node.stat.size;
         let tail = if index == NO_INDEX { None } else { Some((self.fragment(index)?, offset)) };
@@ -248,8 +259,12 @@ impl<'m, S: Source> Squash<'m, S> {
     /// If each block of a directory has an entry in the index, it costs the index and two blocks.
     /// Other directories cost their whole list.
     pub fn lookup_bound(&self, directory: &Node) -> Bound {
-        let Body::Directory { index: (_, count), .. } = directory.body else { return Bound::default() };
-        let list = if u64::from(count) + 1 >= directory.stat.size.div_ceil(METADATA_BYTES as u64) && count > 0 {
+        let Body::Directory { index: (_, count), .. } = directory.body else {
+            return Bound::default();
+        };
+        let list = if u64::from(count) + 1 >= directory.stat.size.div_ceil(METADATA_BYTES as u64)
+            && count > 0
+        {
             self.blocks.metadata_bound(METADATA_BYTES as u64 + 1, METADATA_BYTES as u64 / 4)
         } else {
             self.list_bound(directory)
@@ -290,13 +305,23 @@ impl<'m, S: Source> Squash<'m, S> {
     }
 
     fn node(&mut self, block: u32, offset: u16) -> Result<Node, Error> {
-        let at = Position { block: self.superblock.inodes.saturating_add(u64::from(block)), offset: u32::from(offset) };
+        let at = Position {
+            block: self.superblock.inodes.saturating_add(u64::from(block)),
+            offset: u32::from(offset),
+        };
         node::read(&mut self.blocks, at)
     }
 
     fn list_of(&self, directory: &Node) -> Result<List, Error> {
-        let Body::Directory { list, index } = directory.body else { return Err(Error::NotADirectory) };
-        Ok(List { table: self.superblock.directories, begin: list, size: directory.stat.size, index })
+        let Body::Directory { list, index } = directory.body else {
+            return Err(Error::NotADirectory);
+        };
+        Ok(List {
+            table: self.superblock.directories,
+            begin: list,
+            size: directory.stat.size,
+            index,
+        })
     }
 
     fn fragment(&mut self, index: u32) -> Result<Stored, Error> {
@@ -321,9 +346,13 @@ impl<'m, S: Source> Squash<'m, S> {
     fn table_entry(&mut self, table: u64, index: u64, entry: &mut [u8]) -> Result<(), Error> {
         let byte = index * entry.len() as u64;
         let mut block = [0; 8];
-        let listed = table.checked_add(byte / METADATA_BYTES as u64 * 8).ok_or(Error::Damaged(table))?;
+        let listed =
+            table.checked_add(byte / METADATA_BYTES as u64 * 8).ok_or(Error::Damaged(table))?;
         self.blocks.source().read(listed, &mut block)?;
-        let mut at = Position { block: u64::from_le_bytes(block), offset: (byte % METADATA_BYTES as u64) as u32 };
+        let mut at = Position {
+            block: u64::from_le_bytes(block),
+            offset: (byte % METADATA_BYTES as u64) as u32,
+        };
         self.blocks.read_metadata(&mut at, entry)
     }
 }

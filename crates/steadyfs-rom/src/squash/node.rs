@@ -92,26 +92,48 @@ pub fn read<S: Source>(blocks: &mut Blocks<'_, S>, mut at: Position) -> Result<N
     let body = &mut body[..body_bytes];
     blocks.read_metadata(&mut at, body)?;
     let (kind, size, attributes, body) = parse(kind, body, at);
-    let stat = Stat { kind, size, mode: u16_at(&header, 2) & 0o7777, modified: u32_at(&header, 8), inode: u32_at(&header, 12) };
+    let stat = Stat {
+        kind,
+        size,
+        mode: u16_at(&header, 2) & 0o7777,
+        modified: u32_at(&header, 8),
+        inode: u32_at(&header, 12),
+    };
     Ok(Node { stat, ids: (u16_at(&header, 4), u16_at(&header, 6)), attributes, body })
 }
 
 /// Parses the part behind the header. `behind` is the position after this part.
 fn parse(kind: u16, body: &[u8], behind: Position) -> (Kind, u64, u32, Body) {
     let number = |at| u32_at(body, at);
-    let list = |block, offset, index| Body::Directory { list: (number(block), u16_at(body, offset)), index: (behind, index) };
+    let list = |block, offset, index| Body::Directory {
+        list: (number(block), u16_at(body, offset)),
+        index: (behind, index),
+    };
     match kind {
         1 => (Kind::Directory, u64::from(u16_at(body, 8)), NO_INDEX, list(0, 10, 0)),
         8 => (Kind::Directory, u64::from(number(4)), number(20), list(8, 18, u16_at(body, 16))),
         2 => {
-            let body = Body::File { start: u64::from(number(0)), fragment: (number(4), number(8)), sizes: behind };
+            let body = Body::File {
+                start: u64::from(number(0)),
+                fragment: (number(4), number(8)),
+                sizes: behind,
+            };
             (Kind::File, u64::from(number(12)), NO_INDEX, body)
         }
         9 => {
-            let file = Body::File { start: u64_at(body, 0), fragment: (number(28), number(32)), sizes: behind };
+            let file = Body::File {
+                start: u64_at(body, 0),
+                fragment: (number(28), number(32)),
+                sizes: behind,
+            };
             (Kind::File, u64_at(body, 8), number(36), file)
         }
-        3 | 10 => (Kind::Symlink, u64::from(number(4)), NO_INDEX, Body::Symlink { target: behind, is_extended: kind == 10 }),
+        3 | 10 => (
+            Kind::Symlink,
+            u64::from(number(4)),
+            NO_INDEX,
+            Body::Symlink { target: behind, is_extended: kind == 10 },
+        ),
         4 | 11 => (Kind::BlockDevice(number(4)), 0, last(body, kind), Body::Other),
         5 | 12 => (Kind::CharacterDevice(number(4)), 0, last(body, kind), Body::Other),
         6 | 13 => (Kind::Fifo, 0, last(body, kind), Body::Other),

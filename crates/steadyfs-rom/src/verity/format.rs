@@ -131,7 +131,9 @@ pub enum FormatError {
 impl fmt::Display for FormatError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short { expected, found } => write!(out, "has {found} bytes; expected {expected}"),
+            Self::Short { expected, found } => {
+                write!(out, "has {found} bytes; expected {expected}")
+            }
             Self::Magic => write!(out, "does not begin with its magic"),
             Self::Version { found } => write!(out, "has the version {found}; expected 1"),
             Self::HashType { found } => write!(out, "has a hash tree of type {found}; expected 1"),
@@ -143,12 +145,21 @@ impl fmt::Display for FormatError {
                 )
             }
             Self::DataBlocks { found } => {
-                write!(out, "has {found} data blocks; expected at least one, of 2^60 bytes together at most")
+                write!(
+                    out,
+                    "has {found} data blocks; expected at least one, of 2^60 bytes together at most"
+                )
             }
-            Self::SaltBytes { found } => write!(out, "has a salt of {found} bytes; expected {SALT_BYTES_MAX} at most"),
+            Self::SaltBytes { found } => {
+                write!(out, "has a salt of {found} bytes; expected {SALT_BYTES_MAX} at most")
+            }
             Self::Flags { found } => write!(out, "has the flags {found:#x}; expected 0 or 1"),
-            Self::Signature => write!(out, "has a signature without its flag, or the flag without a signature"),
-            Self::NotZero { at } => write!(out, "has a byte at {at} that has no meaning and is not zero"),
+            Self::Signature => {
+                write!(out, "has a signature without its flag, or the flag without a signature")
+            }
+            Self::NotZero { at } => {
+                write!(out, "has a byte at {at} that has no meaning and is not zero")
+            }
         }
     }
 }
@@ -169,7 +180,10 @@ impl Salt {
     /// [`FormatError::SaltBytes`].
     pub fn new(salt: &[u8]) -> Result<Self, FormatError> {
         let mut bytes = [0; SALT_BYTES_MAX];
-        bytes.get_mut(..salt.len()).ok_or(FormatError::SaltBytes { found: salt.len() })?.copy_from_slice(salt);
+        bytes
+            .get_mut(..salt.len())
+            .ok_or(FormatError::SaltBytes { found: salt.len() })?
+            .copy_from_slice(salt);
         Ok(Self { bytes, length: salt.len() })
     }
 
@@ -212,10 +226,13 @@ impl Superblock {
             return Err(FormatError::HashType { found: hash_type });
         }
         let algorithm = &bytes[ALGORITHM_AT..DATA_BLOCK_BYTES_AT];
-        if !algorithm.starts_with(ALGORITHM) || algorithm[ALGORITHM.len()..].iter().any(|&byte| byte != 0) {
+        if !algorithm.starts_with(ALGORITHM)
+            || algorithm[ALGORITHM.len()..].iter().any(|&byte| byte != 0)
+        {
             return Err(FormatError::Algorithm);
         }
-        let (block_bytes, hash) = (get32(bytes, DATA_BLOCK_BYTES_AT), get32(bytes, HASH_BLOCK_BYTES_AT));
+        let (block_bytes, hash) =
+            (get32(bytes, DATA_BLOCK_BYTES_AT), get32(bytes, HASH_BLOCK_BYTES_AT));
         if block_bytes != hash {
             return Err(FormatError::BlockBytes { data: block_bytes, hash });
         }
@@ -226,7 +243,12 @@ impl Superblock {
         check_zeros(bytes, SALT_BYTES_AT + 2, SALT_AT)?;
         check_zeros(bytes, SALT_AT + salt_bytes, bytes.len())?;
         let salt = Salt::new(&bytes[SALT_AT..SALT_AT + salt_bytes])?;
-        let superblock = Self { uuid: array(bytes, UUID_AT), block_bytes, data_blocks: get64(bytes, DATA_BLOCKS_AT), salt };
+        let superblock = Self {
+            uuid: array(bytes, UUID_AT),
+            block_bytes,
+            data_blocks: get64(bytes, DATA_BLOCKS_AT),
+            salt,
+        };
         superblock.layout()?;
         Ok(superblock)
     }
@@ -242,7 +264,8 @@ impl Superblock {
         put32(&mut bytes, DATA_BLOCK_BYTES_AT, self.block_bytes);
         put32(&mut bytes, HASH_BLOCK_BYTES_AT, self.block_bytes);
         bytes[DATA_BLOCKS_AT..SALT_BYTES_AT].copy_from_slice(&self.data_blocks.to_le_bytes());
-        bytes[SALT_BYTES_AT..SALT_BYTES_AT + 2].copy_from_slice(&(self.salt.length as u16).to_le_bytes());
+        bytes[SALT_BYTES_AT..SALT_BYTES_AT + 2]
+            .copy_from_slice(&(self.salt.length as u16).to_le_bytes());
         bytes[SALT_AT..SALT_AT + SALT_BYTES_MAX].copy_from_slice(&self.salt.bytes);
         bytes
     }
@@ -287,7 +310,11 @@ impl Record {
         }
         check_zeros(bytes, RECORD_BYTES, bytes.len())?;
         let signature = (flags & FLAG_SIGNED != 0).then_some(signature);
-        Ok(Self { root_hash: array(bytes, ROOT_HASH_AT), data_bytes: get64(bytes, DATA_BYTES_AT), signature })
+        Ok(Self {
+            root_hash: array(bytes, ROOT_HASH_AT),
+            data_bytes: get64(bytes, DATA_BYTES_AT),
+            signature,
+        })
     }
 
     /// Returns the bytes of the record.
@@ -350,13 +377,16 @@ impl Layout {
     /// # Errors
     /// [`FormatError::BlockBytes`], [`FormatError::DataBlocks`].
     pub fn new(data_blocks: u64, block_bytes: u32) -> Result<Self, FormatError> {
-        if !block_bytes.is_power_of_two() || !(BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&block_bytes) {
+        if !block_bytes.is_power_of_two()
+            || !(BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&block_bytes)
+        {
             return Err(FormatError::BlockBytes { data: block_bytes, hash: block_bytes });
         }
         if data_blocks == 0 || data_blocks > DATA_BYTES_MAX / u64::from(block_bytes) {
             return Err(FormatError::DataBlocks { found: data_blocks });
         }
-        let mut layout = Self { data_blocks, block_bytes, levels: 0, starts: [0; LEVELS_MAX], record_block: 0 };
+        let mut layout =
+            Self { data_blocks, block_bytes, levels: 0, starts: [0; LEVELS_MAX], record_block: 0 };
         while layout.level_blocks_below(layout.levels) > 1 {
             layout.levels += 1;
         }
@@ -407,7 +437,11 @@ impl Layout {
         }
         let shift = self.digests_shift();
         let slot = index & ((1 << shift) - 1);
-        Some(Place { index: index >> shift, block: self.starts[level] + (index >> shift), at: slot as usize * DIGEST_BYTES })
+        Some(Place {
+            index: index >> shift,
+            block: self.starts[level] + (index >> shift),
+            at: slot as usize * DIGEST_BYTES,
+        })
     }
 
     /// Returns the begin of the record, in bytes.
@@ -433,7 +467,11 @@ impl Layout {
 }
 
 fn check_length(bytes: &[u8], expected: usize) -> Result<(), FormatError> {
-    if bytes.len() < expected { Err(FormatError::Short { expected, found: bytes.len() }) } else { Ok(()) }
+    if bytes.len() < expected {
+        Err(FormatError::Short { expected, found: bytes.len() })
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks the magic, and the version 1 behind it.
@@ -490,7 +528,10 @@ mod tests {
         assert_eq!(Superblock::parse(&block), Ok(superblock()));
         block[1023] = 1;
         assert_eq!(Superblock::parse(&block), Err(FormatError::NotZero { at: 1023 }));
-        assert_eq!(Superblock::parse(&bytes[..511]), Err(FormatError::Short { expected: 512, found: 511 }));
+        assert_eq!(
+            Superblock::parse(&bytes[..511]),
+            Err(FormatError::Short { expected: 512, found: 511 })
+        );
     }
 
     #[test]
@@ -534,14 +575,20 @@ mod tests {
         // and these have one.
         let layout = Layout::new(257, 512).expect("a tree");
         assert_eq!(layout.levels(), 3);
-        assert_eq!([2, 1, 0].map(|level| (layout.starts[level], layout.level_blocks(level))), [(258, 1), (259, 2), (261, 17)]);
+        assert_eq!(
+            [2, 1, 0].map(|level| (layout.starts[level], layout.level_blocks(level))),
+            [(258, 1), (259, 2), (261, 17)]
+        );
         assert_eq!((layout.record_offset(), layout.total_bytes()), (278 * 512, 279 * 512));
         assert_eq!(layout.place(0, 256), Some(Place { index: 16, block: 277, at: 0 }));
         assert_eq!(layout.place(0, 37), Some(Place { index: 2, block: 263, at: 5 * 32 }));
         assert_eq!(layout.place(1, 16), Some(Place { index: 1, block: 260, at: 0 }));
         assert_eq!(layout.place(2, 1), Some(Place { index: 0, block: 258, at: 32 }));
         assert_eq!([layout.place(0, 257), layout.place(2, 2), layout.place(3, 0)], [None; 3]);
-        assert_eq!([layout.hash_block(0, 16), layout.hash_block(0, 17), layout.hash_block(3, 0)], [Some(277), None, None]);
+        assert_eq!(
+            [layout.hash_block(0, 16), layout.hash_block(0, 17), layout.hash_block(3, 0)],
+            [Some(277), None, None]
+        );
     }
 
     #[test]
@@ -561,8 +608,15 @@ mod tests {
             assert!(layout.levels() <= LEVELS_MAX && layout.total_bytes() < 2 * DATA_BYTES_MAX);
             assert_eq!(layout.place(layout.levels() - 1, 1).map(|place| place.index), Some(0));
             assert_eq!(layout.level_blocks(layout.levels() - 1), 1);
-            assert!(layout.place(0, blocks - 1).is_some_and(|place| place.block == layout.record_block - 1));
-            assert_eq!(Layout::new(blocks + 1, block_bytes), Err(FormatError::DataBlocks { found: blocks + 1 }));
+            assert!(
+                layout
+                    .place(0, blocks - 1)
+                    .is_some_and(|place| place.block == layout.record_block - 1)
+            );
+            assert_eq!(
+                Layout::new(blocks + 1, block_bytes),
+                Err(FormatError::DataBlocks { found: blocks + 1 })
+            );
         }
         for block_bytes in [0, 256, 513, 8192, 1 << 31] {
             assert!(Layout::new(1, block_bytes).is_err());

@@ -9,7 +9,10 @@ use crate::cramfs;
 use crate::error::Error;
 use crate::source::{Source, within};
 use crate::squash;
-use format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, DIGEST_BYTES, Layout, RECORD_BYTES, Record, SUPERBLOCK_BYTES, Superblock};
+use format::{
+    BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, DIGEST_BYTES, Layout, RECORD_BYTES, Record, SUPERBLOCK_BYTES,
+    Superblock,
+};
 use tree::{Hashes, digest};
 
 /// Trusted value that an image is checked against.
@@ -88,7 +91,12 @@ impl<'m, S: Source> Verified<'m, S> {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_at(mut source: S, offset: u64, trusted: Trusted, memory: &'m mut [u8]) -> Result<Self, Error> {
+    pub fn open_at(
+        mut source: S,
+        offset: u64,
+        trusted: Trusted,
+        memory: &'m mut [u8],
+    ) -> Result<Self, Error> {
         let mut bytes = [0; SUPERBLOCK_BYTES];
         source.read(offset, &mut bytes)?;
         let superblock = Superblock::parse(&bytes).map_err(|_| Error::NotSigned)?;
@@ -132,7 +140,13 @@ impl<'m, S: Source> Verified<'m, S> {
             return Ok(());
         }
         self.held = None;
-        let expected = self.hashes.digest_of(&mut self.source, &self.layout, &self.superblock.salt, &self.root, index)?;
+        let expected = self.hashes.digest_of(
+            &mut self.source,
+            &self.layout,
+            &self.superblock.salt,
+            &self.root,
+            index,
+        )?;
         self.source.read(index * self.block.len() as u64, self.block)?;
         if digest(&self.superblock.salt, self.block) != expected {
             return Err(Error::NotAuthentic(index));
@@ -167,7 +181,10 @@ impl<S: Source> Source for Verified<'_, S> {
     fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let block_bytes = self.block.len() as u64;
         let blocks = (bytes + 2 * block_bytes - 2) / block_bytes;
-        let each = self.source.bound(block_bytes, 1).plus(Bound { hashed_bytes: block_bytes, ..Bound::default() });
+        let each = self
+            .source
+            .bound(block_bytes, 1)
+            .plus(Bound { hashed_bytes: block_bytes, ..Bound::default() });
         each.times(blocks * (1 + self.layout.levels() as u64))
     }
 }

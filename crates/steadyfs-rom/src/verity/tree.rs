@@ -45,7 +45,9 @@ impl<'m> Hashes<'m> {
             *step = (place.index, place.block, place.at);
             index = place.index;
         }
-        let known = (0..layout.levels()).find(|&level| self.find(level, way[level].0).is_some()).unwrap_or(layout.levels());
+        let known = (0..layout.levels())
+            .find(|&level| self.find(level, way[level].0).is_some())
+            .unwrap_or(layout.levels());
         let mut expected = *root;
         for level in (0..layout.levels().min(known + 1)).rev() {
             let (index, at, slot) = way[level];

@@ -48,7 +48,13 @@ pub fn volume(seed: u64, log: &mut Log) {
             let mut own = Log { world: log.world, ..Log::default() };
             own.trace(|| format!("--- page {page}, bits {places:?}"));
             own.count(["", "one bit", "two bits", "three bits"][flips]);
-            lost::after_mount(&mut volume, !is_clean && newest.contains(&page), "", Then::Ends, &mut own);
+            lost::after_mount(
+                &mut volume,
+                !is_clean && newest.contains(&page),
+                "",
+                Then::Ends,
+                &mut own,
+            );
             judge(own, flips, &format!("page {page}, bits {places:?}"), log);
         }
     }
@@ -56,8 +62,11 @@ pub fn volume(seed: u64, log: &mut Log) {
 
 /// Returns a seed near this one whose volume programs bytes.
 fn seed_of_bytes(seed: u64) -> u64 {
-    let programs_bytes =
-        |seed: &u64| shape::any_shape(&mut fastrand::Rng::with_seed(*seed), Settings::Any, PAGES_MAX).0.programs_bytes;
+    let programs_bytes = |seed: &u64| {
+        shape::any_shape(&mut fastrand::Rng::with_seed(*seed), Settings::Any, PAGES_MAX)
+            .0
+            .programs_bytes
+    };
     (0..)
         .map(|step: u64| seed.wrapping_add(step.wrapping_mul(0x2545_F491_4F6C_DD1D)))
         .find(programs_bytes)
@@ -92,7 +101,8 @@ fn judge(own: Log, flips: usize, place: &str, log: &mut Log) {
     own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
     for finding in own.findings {
         if flips == 1 {
-            log.findings.push(Finding { detail: format!("{place}: {}", finding.detail), ..finding });
+            log.findings
+                .push(Finding { detail: format!("{place}: {}", finding.detail), ..finding });
         } else {
             log.trace(|| format!("{place}: {}: {}", finding.class, finding.detail));
             log.count(if flips == 2 {

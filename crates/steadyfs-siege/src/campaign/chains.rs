@@ -97,8 +97,16 @@ fn cut_mount(
     let mut after = None;
     let result = volume.mount(Access::ReadWrite, log, |mut session: Session<'_, '_, '_>| {
         after = session.has_power().then(|| session.medium().operations());
-        session.log.count(if after.is_some() { "mounts that were not cut" } else { "mounts that were cut at their end" });
-        if session.has_power() && session.verify_mount(true) && with_changes && adapt::why_read_only(&session.fs).is_none() {
+        session.log.count(if after.is_some() {
+            "mounts that were not cut"
+        } else {
+            "mounts that were cut at their end"
+        });
+        if session.has_power()
+            && session.verify_mount(true)
+            && with_changes
+            && adapt::why_read_only(&session.fs).is_none()
+        {
             session.log.count("mounts with changes in the chain");
             session.work(&habits, 2, |_, _| true);
         }
@@ -145,7 +153,10 @@ fn last(volume: &mut Volume, log: &mut Log) {
                 }
                 return;
             }
-            if is_right && session.work(&habits, 6, |_, _| true) && !matches!(session.commit(), Answer::Over) {
+            if is_right
+                && session.work(&habits, 6, |_, _| true)
+                && !matches!(session.commit(), Answer::Over)
+            {
                 session.verify("the end");
             }
         });

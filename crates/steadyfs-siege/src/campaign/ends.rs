@@ -48,7 +48,10 @@ pub fn volume(seed: u64, log: &mut Log) {
     let intact = volume.medium.clone();
     for page in intact.programmed() {
         volume.medium = intact.clone();
-        if !matches!(Held::by(&mut volume.medium, &volume.config, page), Held::Journal | Held::Other) {
+        if !matches!(
+            Held::by(&mut volume.medium, &volume.config, page),
+            Held::Journal | Held::Other
+        ) {
             continue;
         }
         volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
@@ -157,8 +160,11 @@ fn bytes_of(seen: &Partial) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut files = BTreeMap::new();
     // A mixture may list a name twice.
     let is_single = |path: &&String| !seen.doubles.contains(path);
-    for (path, size) in
-        seen.sizes.iter().filter_map(|(path, size)| size.map(|size| (path, size))).filter(|(path, _)| is_single(path))
+    for (path, size) in seen
+        .sizes
+        .iter()
+        .filter_map(|(path, size)| size.map(|size| (path, size)))
+        .filter(|(path, _)| is_single(path))
     {
         let mut bytes = vec![0; size as usize];
         for (_, offset, piece) in seen.pieces.iter().filter(|(of, ..)| of == path) {

@@ -36,7 +36,11 @@ pub fn volume(seed: u64, log: &mut Log) {
         if with_failures && volume.rng.bool() {
             let after = log_uniform(&mut volume.rng, 120);
             // Blocks that go bad for good would wear the volume out.
-            let fault = Fault { failure: Failure::Device, is_bad_for_good: false, ..Fault::any_program(after, &mut volume.rng) };
+            let fault = Fault {
+                failure: Failure::Device,
+                is_bad_for_good: false,
+                ..Fault::any_program(after, &mut volume.rng)
+            };
             volume.medium.arm_fault(fault);
         }
         if !life(&mut volume, calls_max, cut_max, log) {
@@ -107,7 +111,11 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
             }
             Err(_) if is_excused => break,
             Err(error) => {
-                let by = if volume.medium.fired() != fired { volume.medium.last_fired() } else { "no fault".to_string() };
+                let by = if volume.medium.fired() != fired {
+                    volume.medium.last_fired()
+                } else {
+                    "no fault".to_string()
+                };
                 log.trace(|| format!("refused: {error:?}, {by}"));
                 log.count("mounts refused once");
                 refusals += 1;

@@ -61,10 +61,13 @@ pub fn volume(seed: u64, log: &mut Log) {
         for is_mounted in [false, true] {
             volume.medium = intact.clone();
             volume.oracle = oracle.unseen();
-            volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
+            volume.rng =
+                fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
             let is_unreadable = volume.rng.u32(..4) != 0;
             let mut own = Log { world, ..Log::default() };
-            own.trace(|| format!("--- page {page} lost, mounted {is_mounted}, unreadable {is_unreadable}"));
+            own.trace(|| {
+                format!("--- page {page} lost, mounted {is_mounted}, unreadable {is_unreadable}")
+            });
             if is_mounted {
                 while_mounted(&mut volume, page, is_unreadable, &mut own);
             } else {
@@ -73,7 +76,10 @@ pub fn volume(seed: u64, log: &mut Log) {
                 let may_be_cut = !is_clean && newest.contains(&page);
                 after_mount(&mut volume, may_be_cut, "", Then::Mends, &mut own);
             }
-            log.take_in(own, format_args!("page {page}{}", if is_mounted { ", mounted" } else { "" }));
+            log.take_in(
+                own,
+                format_args!("page {page}{}", if is_mounted { ", mounted" } else { "" }),
+            );
         }
     }
 }
@@ -119,7 +125,8 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
     let unit = u32::from(volume.config.pages_per_logical_page);
     let mut written = volume.medium.newest();
     // A root that an unmount was writing when power failed may count or not.
-    let is_uncertain = |page: PageIndex| lost != Some(page) && volume.medium.is_of_uncertain_root(page);
+    let is_uncertain =
+        |page: PageIndex| lost != Some(page) && volume.medium.is_of_uncertain_root(page);
     let roots = written.iter().take_while(|(page, _)| is_uncertain(*page)).count();
     written.drain(..roots);
     let (mut numbers, mut newest) = (Vec::new(), Vec::new());
@@ -130,7 +137,9 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
         let pages: Vec<_> = together.iter().map(|(page, _)| *page).collect();
         // Pages that a cut took are not there, so they are not among the last pages that a mount
         // finds.
-        let there = pages.iter().filter(|page| lost == Some(**page) || volume.medium.is_seen(**page, &pages, unit));
+        let there = pages
+            .iter()
+            .filter(|page| lost == Some(**page) || volume.medium.is_seen(**page, &pages, unit));
         let before = newest.len();
         newest.extend(there);
         // Moves prove nothing about the records before them: a cut may leave any pages of a
@@ -165,7 +174,9 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
             partial: view::look_tolerantly(&mut session.fs, piece),
         }
     };
-    volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
+    volume
+        .mount(Access::ReadWrite, log, look(false))
+        .or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
 }
 
 /// Returns the bytes that a look reads at once: a page of the medium. A read of one half of a
@@ -175,29 +186,43 @@ pub(super) fn piece_of(volume: &Volume) -> usize {
 }
 
 /// Mounts the damaged volume and judges its content.
-pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, then: Then, log: &mut Log) {
+pub(super) fn after_mount(
+    volume: &mut Volume,
+    may_be_cut: bool,
+    when: &str,
+    then: Then,
+    log: &mut Log,
+) {
     let told = match mount(volume, log) {
         Ok(told) => told,
         Err(error) => {
-            let salvage = volume.mount(Access::ReadOnly, log, |_| ()).map_or("refused, too", |()| "possible");
+            let salvage =
+                volume.mount(Access::ReadOnly, log, |_| ()).map_or("refused, too", |()| "possible");
             return log.find("refused read-only", format!("{when}{error:?}, salvage {salvage}"));
         }
     };
     let verdict = loss::judge(&told.partial, &volume.oracle);
     log.trace(|| format!("{when}{verdict:?}, told {}", told.is_told));
-    if then == Then::Mends && told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
+    if then == Then::Mends
+        && told.is_told
+        && matches!(verdict, Verdict::Whole | Verdict::Missing { .. })
+    {
         mend(volume, when, log);
     }
     match verdict {
         Verdict::Whole if told.is_told => log.count("  nothing missing, read-only"),
         Verdict::Whole => log.count("  nothing missing"),
         Verdict::Missing { files, lists } => count_missing(files, lists, told.is_told, log),
-        Verdict::Old(_) if told.is_told => log.count("  something is old, and the mount says that something is missing"),
+        Verdict::Old(_) if told.is_told => {
+            log.count("  something is old, and the mount says that something is missing")
+        }
         Verdict::Old(_) if may_be_cut => log.count("  taken for a cut"),
         Verdict::Old(what) => log.find("silently old", format!("{when}{what}")),
         // A lost record or journal page holds its changes itself. So the mount can only report
         // that something is missing.
-        Verdict::Wrong(_) if told.is_told => log.count("  never was so, and the mount says that something is missing"),
+        Verdict::Wrong(_) if told.is_told => {
+            log.count("  never was so, and the mount says that something is missing")
+        }
         Verdict::Wrong(what) => log.find("silently wrong", format!("{when}{what}")),
     }
 }
@@ -205,7 +230,8 @@ pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, the
 /// Repairs a volume that can be mounted read-only, and mounts it for writing. Counts repairs
 /// after which something is missing or changed.
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
+    let mut scratch =
+        vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         let repaired = session.fs.repair(&mut scratch, &mut |_| ());
         session.log.trace(|| format!("repair: {repaired:?}"));
@@ -229,7 +255,8 @@ fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
             partial.sizes.retain(|path, _| !path.starts_with("lost-"));
             partial.pieces.retain(|(path, ..)| !path.starts_with("lost-"));
             partial.attributes.retain(|path, _| !path.starts_with("lost-"));
-            if let Verdict::Old(what) | Verdict::Wrong(what) = loss::judge(&partial, &volume.oracle) {
+            if let Verdict::Old(what) | Verdict::Wrong(what) = loss::judge(&partial, &volume.oracle)
+            {
                 log.count("  mended, and something is missing or changed by that");
                 log.trace(|| format!("mended: {what}"));
             }
@@ -277,7 +304,8 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
     });
     let mut is_clean = false;
     match result {
-        Ok((_, Some(failed))) if matches!(failed.error, steadyfs::Error::Corrupt | steadyfs::Error::ReadOnly) => {}
+        Ok((_, Some(failed)))
+            if matches!(failed.error, steadyfs::Error::Corrupt | steadyfs::Error::ReadOnly) => {}
         Ok((ended_well, failed)) => {
             is_clean = ended_well && failed.is_none();
             volume.judge_unmount(failed, log);

@@ -54,12 +54,18 @@ impl Campaign {
     /// medium, which reports illegal use.
     pub fn run(&self, seed: u64, index: u32, world: World) -> Log {
         let mut log = Log { world, ..Log::default() };
-        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;
+        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ (u64::from(index) << 20)
+            ^ self.name.len() as u64;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(seed, &mut log))) {
             let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
+            let text =
+                text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
             let text = text.unwrap_or_default();
-            log.find(if text.starts_with("illegal use") { "illegal use of the medium" } else { "panic" }, text);
+            log.find(
+                if text.starts_with("illegal use") { "illegal use of the medium" } else { "panic" },
+                text,
+            );
         }
         log
     }

@@ -34,7 +34,8 @@ struct Plan {
 /// Runs the life of one volume.
 pub fn volume(seed: u64, log: &mut Log) {
     if !log.world.medium.is_card() {
-        log.world.medium = if seed.is_multiple_of(2) { MediumKind::Card } else { MediumKind::CardWithin };
+        log.world.medium =
+            if seed.is_multiple_of(2) { MediumKind::Card } else { MediumKind::CardWithin };
     }
     let mut rng = fastrand::Rng::with_seed(!seed);
     let settings = if rng.u32(..3) == 0 { Settings::Default } else { Settings::Any };
@@ -62,7 +63,11 @@ pub fn volume(seed: u64, log: &mut Log) {
         }
         if mount + 1 < mounts && rng.u32(..3) == 0 {
             let limit = if rng.bool() { 60 } else { 1_000 };
-            volume.medium.arm_cut(if rng.bool() { Cut::Operation(rng.u32(..limit)) } else { Cut::Change(rng.u32(..limit / 4)) });
+            volume.medium.arm_cut(if rng.bool() {
+                Cut::Operation(rng.u32(..limit))
+            } else {
+                Cut::Change(rng.u32(..limit / 4))
+            });
         }
         if !life(&mut volume, &plan, rng.u32(15..90), log) {
             return;
@@ -104,7 +109,8 @@ fn life(volume: &mut Volume, plan: &Plan, calls: u32, log: &mut Log) -> bool {
     let mut refusals = 0;
     loop {
         let fired = volume.medium.fired();
-        let result = volume.mount(Access::ReadWrite, log, |session| live(session, &habits, calls, survives));
+        let result =
+            volume.mount(Access::ReadWrite, log, |session| live(session, &habits, calls, survives));
         match result {
             Ok(failed) => {
                 volume.judge_unmount(failed.flatten(), log);
@@ -112,7 +118,11 @@ fn life(volume: &mut Volume, plan: &Plan, calls: u32, log: &mut Log) -> bool {
             }
             Err(_) if !volume.medium.has_power() => break,
             Err(error) => {
-                let by = if volume.medium.fired() != fired { volume.medium.last_fired() } else { "no fault".to_string() };
+                let by = if volume.medium.fired() != fired {
+                    volume.medium.last_fired()
+                } else {
+                    "no fault".to_string()
+                };
                 log.count("mounts refused once");
                 refusals += 1;
                 if plan.is_told || refusals == 3 {

@@ -118,7 +118,10 @@ fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) 
         }
         plan.goes_on || !session.was_struck
     });
-    if !session.has_power() || (!may_go_on && (session.rng.bool() || !session.was_struck)) || !plan.ends_well {
+    if !session.has_power()
+        || (!may_go_on && (session.rng.bool() || !session.was_struck))
+        || !plan.ends_well
+    {
         return End::Dropped;
     }
     End::Unmount(session.unmount())
@@ -143,7 +146,8 @@ fn last(volume: &mut Volume, log: &mut Log) {
             return;
         }
     }
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
+    let mut scratch =
+        vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         if !session.verify_mount(true) {
             return;

@@ -243,7 +243,12 @@ impl State {
     fn put(&mut self, change: Change, first: u32, sectors: Vec<Held>) {
         let (command, written) = (self.commands, first..first + sectors.len() as u32);
         self.hidden = self.hidden.filter(|hidden| !written.contains(&hidden.sector));
-        self.waiting.extend(written.zip(sectors).map(|(sector, held)| Waiting { change, command, sector, held }));
+        self.waiting.extend(written.zip(sectors).map(|(sector, held)| Waiting {
+            change,
+            command,
+            sector,
+            held,
+        }));
     }
 
     /// Notes a write as the newest one.
@@ -259,13 +264,20 @@ impl State {
     }
 
     fn check(&self, first: u32, count: u32) {
-        let is_there = first.checked_add(count).is_some_and(|end| end as usize <= self.medium.len());
-        assert!(is_there && count > 0, "illegal use: {count} sectors from {first} of {}", self.medium.len());
+        let is_there =
+            first.checked_add(count).is_some_and(|end| end as usize <= self.medium.len());
+        assert!(
+            is_there && count > 0,
+            "illegal use: {count} sectors from {first} of {}",
+            self.medium.len()
+        );
     }
 
     /// Returns true if a sector is hidden from this look.
     fn is_hidden(&mut self, sector: u32) -> bool {
-        let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.sector == sector) else { return false };
+        let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.sector == sector) else {
+            return false;
+        };
         self.strikes.trace(|| format!("sector {sector} is hidden for {} looks", hidden.looks));
         if hidden.is_fault {
             self.strikes.fire(format!("sector {sector} cannot be read for {} looks", hidden.looks));
@@ -305,7 +317,9 @@ impl State {
         let strike = self.strikes.begin(kind)?;
         self.commands += 1;
         let result = match strike {
-            Strike::None if change == Change::Write && self.is_refused(first, count) => self.refuse_write(first, sectors),
+            Strike::None if change == Change::Write && self.is_refused(first, count) => {
+                self.refuse_write(first, sectors)
+            }
             Strike::None => {
                 self.put(change, first, sectors);
                 Ok(())
@@ -320,8 +334,15 @@ impl State {
                     PageFate::Untouched => {}
                     PageFate::Holds => self.put(change, first, sectors),
                     PageFate::Torn | PageFate::Unsteady => {
-                        let style = if fault.page == PageFate::Torn { Style::Mixed } else { Style::Unsteady };
-                        let torn: Vec<_> = (first..).zip(sectors).map(|(at, new)| self.torn(change, at, new, style)).collect();
+                        let style = if fault.page == PageFate::Torn {
+                            Style::Mixed
+                        } else {
+                            Style::Unsteady
+                        };
+                        let torn: Vec<_> = (first..)
+                            .zip(sectors)
+                            .map(|(at, new)| self.torn(change, at, new, style))
+                            .collect();
                         self.put(change, first, torn);
                     }
                 }
@@ -344,11 +365,16 @@ impl State {
     /// Refuses a write. Its sectors in the range stay as they are, or cannot be read any more.
     /// Each of the others is written or not.
     fn refuse_write(&mut self, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
-        self.strikes.fire(format!("Write of {} sectors from {first}, of which some take none", sectors.len()));
+        self.strikes.fire(format!(
+            "Write of {} sectors from {first}, of which some take none",
+            sectors.len()
+        ));
         let (is_partly_there, is_readable) = (self.rng.bool(), self.rng.u32(..3) != 0);
         for (sector, held) in (first..).zip(sectors) {
             match self.is_refused(sector, 1) {
-                false if is_partly_there && self.rng.bool() => self.put(Change::Write, sector, vec![held]),
+                false if is_partly_there && self.rng.bool() => {
+                    self.put(Change::Write, sector, vec![held])
+                }
                 true if !is_readable => self.put(Change::Write, sector, vec![Held::Unreadable]),
                 _ => {}
             }
@@ -390,7 +416,10 @@ impl SectorDevice for Card {
 
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        assert!(bytes.is_multiple_of(SECTOR_BYTES), "illegal use: {bytes} bytes are no whole sectors");
+        assert!(
+            bytes.is_multiple_of(SECTOR_BYTES),
+            "illegal use: {bytes} bytes are no whole sectors"
+        );
         let state = self.state.get_mut();
         let result = state.read(first, (bytes / SECTOR_BYTES) as u32);
         let mut rest = match &result {
@@ -414,7 +443,11 @@ impl SectorDevice for Card {
         let (sectors, rest) = bytes.as_chunks::<SECTOR_BYTES>();
         assert!(rest.is_empty(), "illegal use: {} bytes are no whole sectors", bytes.len());
         let state = self.state.get_mut();
-        let result = state.change(Change::Write, first, sectors.iter().map(|bytes| Held::Bytes(Rc::new(*bytes))).collect());
+        let result = state.change(
+            Change::Write,
+            first,
+            sectors.iter().map(|bytes| Held::Bytes(Rc::new(*bytes))).collect(),
+        );
         state.note(first, sectors.len() as u32);
         result
     }

@@ -80,7 +80,11 @@ impl CardPages {
 
     /// Returns the end of the data in a sector of a page.
     fn data_end(&self, page: PageIndex, sector: u32) -> usize {
-        if self.layout().tags == TagPlace::Within && sector == self.places(page).0 { 512 - TAG_ROOM } else { 512 }
+        if self.layout().tags == TagPlace::Within && sector == self.places(page).0 {
+            512 - TAG_ROOM
+        } else {
+            512
+        }
     }
 
     /// Returns a page's tag from its sector, in the format of a sector of its own.
@@ -100,7 +104,11 @@ impl CardPages {
         let (pages, block_sectors) = (self.geometry().pages_per_block, self.layout().block_sectors);
         let within = sector.checked_sub(self.layout().first)?;
         let size = self.layout().page_bytes / 512;
-        let head = if self.layout().tags == TagPlace::Within { HEADERS.div_ceil(size) * size } else { HEADERS };
+        let head = if self.layout().tags == TagPlace::Within {
+            HEADERS.div_ceil(size) * size
+        } else {
+            HEADERS
+        };
         let index = (within % block_sectors).checked_sub(head)?;
         let index = match self.layout().tags {
             TagPlace::Beside => index / (size + 1),
@@ -145,7 +153,8 @@ impl CardPages {
     /// Returns true if a page holds the programmed content. A cut may leave a tag of the present
     /// generation beside bytes that are garbage.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
-        self.is_of(page, self.present(page / self.geometry().pages_per_block)) && self.has_its_checksum(page)
+        self.is_of(page, self.present(page / self.geometry().pages_per_block))
+            && self.has_its_checksum(page)
     }
 
     /// Returns true if a mount finds the content of a page that was programmed with `others`. A
@@ -158,10 +167,12 @@ impl CardPages {
         let pages = self.geometry().pages_per_block;
         let (block, within) = (page / pages * pages, page % pages);
         let unit = if JOURNAL_KINDS.contains(&self.kind(page)) { 1 } else { unit };
-        let is_there = |place: u32| (0..unit).all(|index| self.is_programmed(block + place * unit + index));
+        let is_there =
+            |place: u32| (0..unit).all(|index| self.is_programmed(block + place * unit + index));
         let is_missing = |place: u32| others.contains(&(block + place * unit)) && !is_there(place);
         let place = within / unit;
-        let is_cut_off = place > 0 && is_missing(0) || (1..place).any(|before| is_missing(before - 1) && is_missing(before));
+        let is_cut_off = place > 0 && is_missing(0)
+            || (1..place).any(|before| is_missing(before - 1) && is_missing(before));
         within < pages / unit * unit && is_there(place) && !is_cut_off
     }
 
@@ -197,7 +208,8 @@ impl CardPages {
     fn is_of(&self, page: PageIndex, generation: u32) -> bool {
         let (tag, data) = self.places(page);
         let is_held = |sector| matches!(self.card().held(sector), Held::Bytes(_));
-        self.generation_of_tag(tag) == Some(generation) && (data..data + self.layout().page_bytes / 512).all(is_held)
+        self.generation_of_tag(tag) == Some(generation)
+            && (data..data + self.layout().page_bytes / 512).all(is_held)
     }
 
     /// Returns the pages that hold something.
@@ -205,7 +217,8 @@ impl CardPages {
         let Geometry { pages_per_block, block_count, .. } = self.geometry();
         let pages = |block| {
             let present = self.present(block);
-            (block * pages_per_block..(block + 1) * pages_per_block).filter(move |page| self.is_of(*page, present))
+            (block * pages_per_block..(block + 1) * pages_per_block)
+                .filter(move |page| self.is_of(*page, present))
         };
         (0..block_count).flat_map(pages).collect()
     }
@@ -217,7 +230,11 @@ impl CardPages {
         let pages = |written: &super::Written| {
             let number = written.number;
             let sectors = written.first..written.first + written.count;
-            sectors.rev().filter_map(|sector| self.page_of_tag(sector)).map(move |page| (page, number)).collect::<Vec<_>>()
+            sectors
+                .rev()
+                .filter_map(|sector| self.page_of_tag(sector))
+                .map(move |page| (page, number))
+                .collect::<Vec<_>>()
         };
         written.iter().flat_map(pages).collect()
     }
@@ -229,7 +246,8 @@ impl CardPages {
         let (tag, data) = self.places(page);
         let size = self.layout().page_bytes / 512;
         let (what, one) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size)));
-        let (at, bit) = self.card().draw(|rng| (rng.usize(..self.data_end(page, one)), rng.u32(..8)));
+        let (at, bit) =
+            self.card().draw(|rng| (rng.usize(..self.data_end(page, one)), rng.u32(..8)));
         if let (false, Held::Bytes(bytes)) = (is_unreadable, self.card().held(one)) {
             let mut bytes = Bytes::clone(&bytes);
             bytes[at] ^= 1 << bit;
@@ -250,9 +268,20 @@ impl CardPages {
         for _ in 0..count {
             let (sector, at, bit) = self.card().draw(|rng| {
                 let sector = rng.u32(..=size);
-                (sector, rng.usize(..if sector == size { CHECK_AT } else { self.data_end(page, data + sector) }), rng.u32(..8))
+                (
+                    sector,
+                    rng.usize(
+                        ..if sector == size {
+                            CHECK_AT
+                        } else {
+                            self.data_end(page, data + sector)
+                        },
+                    ),
+                    rng.u32(..8),
+                )
             });
-            let (sector, at) = if sector == size { (tag, self.tag_byte(at)) } else { (data + sector, at) };
+            let (sector, at) =
+                if sector == size { (tag, self.tag_byte(at)) } else { (data + sector, at) };
             if let Held::Bytes(bytes) = self.card().held(sector) {
                 let mut bytes = Bytes::clone(&bytes);
                 bytes[at] ^= 1 << bit;
@@ -264,14 +293,22 @@ impl CardPages {
     /// Returns the place of byte `at` of a tag's sector. If the page does not hold this byte,
     /// returns the place of another one.
     fn tag_byte(&self, at: usize) -> usize {
-        if self.layout().tags == TagPlace::Within { 512 - TAG_ROOM + at.saturating_sub(TAG.len()) } else { at }
+        if self.layout().tags == TagPlace::Within {
+            512 - TAG_ROOM + at.saturating_sub(TAG.len())
+        } else {
+            at
+        }
     }
 
     /// Makes the first page of a block begun recently unreadable once, or one of the block's
     /// headers unreadable for some looks. `age` 0 is the block begun last.
     pub fn arm_first_page(&self, age: usize) {
         let pages = self.geometry().pages_per_block;
-        let begun = self.newest().into_iter().map(|(page, _)| page).filter(|page| page.is_multiple_of(pages));
+        let begun = self
+            .newest()
+            .into_iter()
+            .map(|(page, _)| page)
+            .filter(|page| page.is_multiple_of(pages));
         let Some(page) = begun.take(4).nth(age) else { return };
         let (what, looks) = self.card().draw(|rng| (rng.u32(..3), rng.u32(1..24)));
         match what {

@@ -20,10 +20,17 @@ impl State {
     /// Draws the part of the cache that survives when power fails.
     pub(super) fn lose_cache(&mut self) {
         let waiting: Vec<Waiting> = self.waiting.drain(..).collect();
-        let survives = if self.cache.reorders { self.survivors(&waiting) } else { self.first_ones(&waiting) };
+        let survives =
+            if self.cache.reorders { self.survivors(&waiting) } else { self.first_ones(&waiting) };
         let style = self.style;
         if let Some(first) = waiting.first() {
-            self.strikes.trace(|| format!("power is lost, and {} sectors wait from {} on", waiting.len(), first.sector));
+            self.strikes.trace(|| {
+                format!(
+                    "power is lost, and {} sectors wait from {} on",
+                    waiting.len(),
+                    first.sector
+                )
+            });
         }
         for (Waiting { change, sector, held, .. }, survives) in waiting.into_iter().zip(survives) {
             match survives {

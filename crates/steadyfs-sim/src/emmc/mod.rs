@@ -142,7 +142,14 @@ impl<'m, F: Flash> Emmc<'m, F> {
     /// Puts the front on a disk, as at power-on: the cache is off, and no context is open.
     pub fn new(disk: Disk<'m, F>) -> Self {
         let register = Register::new(disk.config().streams);
-        Self { disk, register, phase: Phase::Command, count: None, erase: EraseRange::None, errors: Status::NONE }
+        Self {
+            disk,
+            register,
+            phase: Phase::Command,
+            count: None,
+            erase: EraseRange::None,
+            errors: Status::NONE,
+        }
     }
 
     /// Takes a command. The answer (R1) contains the errors of the command, earlier errors that
@@ -182,12 +189,17 @@ impl<'m, F: Flash> Emmc<'m, F> {
     /// If the write is reliable or forced, or the cache is off, all of the data is durable when
     /// an answer without an error returns.
     pub fn send(&mut self, data: &[u8]) -> Status {
-        let Phase::Receive(transfer) = self.phase else { return self.refuse(Status::ILLEGAL_COMMAND) };
+        let Phase::Receive(transfer) = self.phase else {
+            return self.refuse(Status::ILLEGAL_COMMAND);
+        };
         let blocks = match self.blocks_of(&transfer, data.len()) {
             Ok(blocks) => blocks,
             Err(error) => return self.refuse(error),
         };
-        let options = WriteOptions { durable: transfer.options.durable || !self.register.caches(), ..transfer.options };
+        let options = WriteOptions {
+            durable: transfer.options.durable || !self.register.caches(),
+            ..transfer.options
+        };
         let result = self.disk.write_with(transfer.next, data, options);
         self.step(Phase::Receive, transfer, blocks, result)
     }
@@ -230,7 +242,8 @@ impl<'m, F: Flash> Emmc<'m, F> {
 
     /// Discards the range of an erase if any other command than the next erase command comes.
     fn end_erase_before(&mut self, index: u8) {
-        let goes_on = matches!(index, command::ERASE_GROUP_START | command::ERASE_GROUP_END | command::ERASE);
+        let goes_on =
+            matches!(index, command::ERASE_GROUP_START | command::ERASE_GROUP_END | command::ERASE);
         if !goes_on && !matches!(self.erase, EraseRange::None) {
             self.erase = EraseRange::None;
             self.errors = self.errors.with(Status::ERASE_RESET);
@@ -238,7 +251,12 @@ impl<'m, F: Flash> Emmc<'m, F> {
     }
 
     /// Executes the part of a command that comes before its answer.
-    fn execute(&mut self, index: u8, argument: u32, count: Option<BlockCount>) -> Result<(), Status> {
+    fn execute(
+        &mut self,
+        index: u8,
+        argument: u32,
+        count: Option<BlockCount>,
+    ) -> Result<(), Status> {
         match index {
             // SWITCH and ERASE do their work after the answer.
             command::SWITCH => Ok(()),
@@ -258,16 +276,28 @@ impl<'m, F: Flash> Emmc<'m, F> {
                 Ok(())
             }
             command::READ_SINGLE_BLOCK | command::READ_MULTIPLE_BLOCK => {
-                let transfer = self.transfer(index == command::READ_SINGLE_BLOCK, argument, count, Register::may_read)?;
+                let transfer = self.transfer(
+                    index == command::READ_SINGLE_BLOCK,
+                    argument,
+                    count,
+                    Register::may_read,
+                )?;
                 self.phase = Phase::Send(transfer);
                 Ok(())
             }
             command::WRITE_BLOCK | command::WRITE_MULTIPLE_BLOCK => {
-                let transfer = self.transfer(index == command::WRITE_BLOCK, argument, count, Register::may_write)?;
+                let transfer = self.transfer(
+                    index == command::WRITE_BLOCK,
+                    argument,
+                    count,
+                    Register::may_write,
+                )?;
                 self.phase = Phase::Receive(transfer);
                 Ok(())
             }
-            command::ERASE_GROUP_START | command::ERASE_GROUP_END => self.mark_erase(index, argument),
+            command::ERASE_GROUP_START | command::ERASE_GROUP_END => {
+                self.mark_erase(index, argument)
+            }
             _ => Err(Status::ILLEGAL_COMMAND),
         }
     }
@@ -281,7 +311,11 @@ impl<'m, F: Flash> Emmc<'m, F> {
             },
             command::ERASE => {
                 let range = std::mem::replace(&mut self.erase, EraseRange::None);
-                if let EraseRange::Whole(first, last) = range { self.erase_sectors(first, last, argument) } else { Ok(()) }
+                if let EraseRange::Whole(first, last) = range {
+                    self.erase_sectors(first, last, argument)
+                } else {
+                    Ok(())
+                }
             }
             _ => Ok(()),
         }
@@ -297,7 +331,11 @@ impl<'m, F: Flash> Emmc<'m, F> {
     ) -> Result<Transfer, Status> {
         // A transfer of one sector needs no count, and ignores a count before it.
         let count = count.filter(|_| !is_single).unwrap_or_default();
-        let left = if is_single { Some(1) } else { Some(u32::from(count.blocks)).filter(|&blocks| blocks > 0) };
+        let left = if is_single {
+            Some(1)
+        } else {
+            Some(u32::from(count.blocks)).filter(|&blocks| blocks > 0)
+        };
         let end = sector.checked_add(left.unwrap_or(1)).filter(|&end| end <= self.disk.sectors());
         if end.is_none() {
             return Err(Status::ADDRESS_OUT_OF_RANGE);
@@ -309,7 +347,11 @@ impl<'m, F: Flash> Emmc<'m, F> {
         } else {
             return Err(Status::ERROR);
         };
-        Ok(Transfer { next: sector, left, options: WriteOptions { durable: count.reliable || count.forced, stream } })
+        Ok(Transfer {
+            next: sector,
+            left,
+            options: WriteOptions { durable: count.reliable || count.forced, stream },
+        })
     }
 
     /// Returns the number of sectors in `bytes` bytes of a transfer.
@@ -327,13 +369,23 @@ impl<'m, F: Flash> Emmc<'m, F> {
 
     /// Advances behind the moved sectors. A transfer without a count stays open until the host
     /// stops it.
-    fn step(&mut self, phase: fn(Transfer) -> Phase, transfer: Transfer, blocks: u32, result: Result<(), Error>) -> Status {
+    fn step(
+        &mut self,
+        phase: fn(Transfer) -> Phase,
+        transfer: Transfer,
+        blocks: u32,
+        result: Result<(), Error>,
+    ) -> Status {
         if let Err(error) = result {
             return self.refuse(status_of(error));
         }
         let left = transfer.left.map(|left| left - blocks);
         let next = transfer.next + blocks;
-        self.phase = if left == Some(0) { Phase::Command } else { phase(Transfer { next, left, ..transfer }) };
+        self.phase = if left == Some(0) {
+            Phase::Command
+        } else {
+            phase(Transfer { next, left, ..transfer })
+        };
         self.answer()
     }
 

@@ -74,7 +74,8 @@ impl Register {
     }
 
     fn is_open(&self, context: u8, direction: u8) -> bool {
-        context == 0 || self.contexts.get(usize::from(context) - 1).is_some_and(|conf| conf & direction != 0)
+        context == 0
+            || self.contexts.get(usize::from(context) - 1).is_some_and(|conf| conf & direction != 0)
     }
 
     /// Executes the change that CMD6 requests, on a disk with `streams` streams.
@@ -98,7 +99,9 @@ impl Register {
                 self.names_streams = new == 1;
                 Ok(Switched::Only)
             }
-            _ if (CONTEXT_CONF..CONTEXT_CONF + CONTEXTS).contains(&index) && new & !(DIRECTION | RELIABILITY) == 0 => {
+            _ if (CONTEXT_CONF..CONTEXT_CONF + CONTEXTS).contains(&index)
+                && new & !(DIRECTION | RELIABILITY) == 0 =>
+            {
                 self.contexts[index - CONTEXT_CONF] = new;
                 Ok(flush(new & DIRECTION == 0 && old & DIRECTION != 0))
             }
@@ -120,9 +123,13 @@ impl Register {
     /// means that the device does not have the feature. For ERASED_MEM_CONT it means that erased
     /// sectors are zeros.
     pub fn emit<F: Flash>(&self, disk: &Disk<'_, F>) -> [u8; EXT_CSD_BYTES] {
-        let cache_bytes = u32::from(disk.config().transaction_pages) * disk.page_sectors() * steadyfs::disk::SECTOR_BYTES;
+        let cache_bytes = u32::from(disk.config().transaction_pages)
+            * disk.page_sectors()
+            * steadyfs::disk::SECTOR_BYTES;
         let mut bytes = [0; EXT_CSD_BYTES];
-        (0..EXT_CSD_BYTES).filter_map(|index| Some((index, self.byte(index)?))).for_each(|(index, byte)| bytes[index] = byte);
+        (0..EXT_CSD_BYTES)
+            .filter_map(|index| Some((index, self.byte(index)?)))
+            .for_each(|(index, byte)| bytes[index] = byte);
         bytes[WR_REL_PARAM] = 1 << 2; // reliable writes of any number of sectors
         bytes[REVISION] = 8; // 5.1
         bytes[STRUCTURE] = 2;

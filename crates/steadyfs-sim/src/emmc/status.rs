@@ -108,6 +108,9 @@ impl Status {
 impl fmt::Debug for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.state())?;
-        ERRORS.iter().filter(|(error, _)| self.has(*error)).try_for_each(|(_, name)| write!(f, " {name}"))
+        ERRORS
+            .iter()
+            .filter(|(error, _)| self.has(*error))
+            .try_for_each(|(_, name)| write!(f, " {name}"))
     }
 }

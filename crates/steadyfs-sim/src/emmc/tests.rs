@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use steadyfs::media::{Geometry, TAG_BYTES};
 use steadyfs::{Access, Config};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
 const STREAMS_BYTE: u8 = 133;
 const FLUSH_BYTE: u8 = 32;
 const CACHE_BYTE: u8 = 33;
@@ -17,7 +18,8 @@ fn config(streams: u8) -> Config {
 
 fn chip(streams: u8) -> Nand {
     let mut memory = vec![0; config(streams).memory_bytes(&GEOMETRY)];
-    Disk::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &config(streams), &mut memory).unwrap()
+    Disk::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &config(streams), &mut memory)
+        .unwrap()
 }
 
 /// Runs a device on a chip up to a power cut, which loses the data that was not flushed. Returns
@@ -77,11 +79,18 @@ fn of(context: u8) -> BlockCount {
 fn blocks_of(chip: &mut Nand, byte: u8) -> BTreeSet<u32> {
     let (mut data, mut tag) = ([0; 512], [0; TAG_BYTES]);
     let pages = 0..GEOMETRY.pages_per_block * GEOMETRY.block_count;
-    pages.filter(|&page| chip.read(page, &mut data, &mut tag).is_ok() && data == [byte; 512]).map(|page| page / 32).collect()
+    pages
+        .filter(|&page| chip.read(page, &mut data, &mut tag).is_ok() && data == [byte; 512])
+        .map(|page| page / 32)
+        .collect()
 }
 
 /// Writes with each of `numbers` in turns. Returns the blocks that hold the data of each number.
-fn blocks_of_numbers(streams: u8, numbers: &[u8], prepare: impl FnOnce(&mut Emmc<'_, Nand>)) -> Vec<BTreeSet<u32>> {
+fn blocks_of_numbers(
+    streams: u8,
+    numbers: &[u8],
+    prepare: impl FnOnce(&mut Emmc<'_, Nand>),
+) -> Vec<BTreeSet<u32>> {
     let mut chip = powered(chip(streams), |emmc| {
         prepare(emmc);
         for turn in 0..6 {
@@ -115,11 +124,17 @@ fn contexts_choose_no_stream_and_must_be_open() {
         done(emmc, command::SWITCH, switch(STREAMS_BYTE, 0));
         assert_eq!(register(emmc)[usize::from(STREAMS_BYTE)], 0);
         good(emmc.command(command::SET_BLOCK_COUNT, of(1).emit()));
-        assert!(emmc.command(command::WRITE_MULTIPLE_BLOCK, 0).has(Status::ERROR), "context 1 is closed");
+        assert!(
+            emmc.command(command::WRITE_MULTIPLE_BLOCK, 0).has(Status::ERROR),
+            "context 1 is closed"
+        );
         (37..=39).for_each(|index| done(emmc, command::SWITCH, switch(index, 3)));
         done(emmc, command::SWITCH, switch(51, 2));
         good(emmc.command(command::SET_BLOCK_COUNT, of(15).emit()));
-        assert!(emmc.command(command::WRITE_MULTIPLE_BLOCK, 0).has(Status::ERROR), "context 15 only reads");
+        assert!(
+            emmc.command(command::WRITE_MULTIPLE_BLOCK, 0).has(Status::ERROR),
+            "context 15 only reads"
+        );
         good(emmc.command(command::SET_BLOCK_COUNT, of(15).emit()));
         good(emmc.command(command::READ_MULTIPLE_BLOCK, 0));
         good(emmc.command(command::STOP_TRANSMISSION, 0));
@@ -137,7 +152,10 @@ fn the_register_tells_size_and_streams() {
             assert_eq!(bytes[usize::from(STREAMS_BYTE)], u8::from(streams > 1));
             assert_eq!((bytes[192], bytes[496] & 0xF, bytes[231]), (8, 15, 0x10));
             let answers = both(emmc, command::SWITCH, switch(STREAMS_BYTE, 1));
-            assert_eq!(answers.map(|status| status.has(Status::SWITCH_ERROR)), [false, streams == 1]);
+            assert_eq!(
+                answers.map(|status| status.has(Status::SWITCH_ERROR)),
+                [false, streams == 1]
+            );
         });
     }
 }
@@ -170,7 +188,9 @@ fn a_reliable_write_survives_a_power_cut_and_what_waits_in_the_cache_does_not() 
 #[test]
 fn a_reliable_write_is_old_or_new_wherever_power_fails() {
     let reliable = BlockCount { blocks: 1, reliable: true, ..of(2) };
-    let begun = powered(PowerCut::new(chip(4), 7), |emmc| assert_eq!(good(write(emmc, 5, 1, reliable)), State::Transfer));
+    let begun = powered(PowerCut::new(chip(4), 7), |emmc| {
+        assert_eq!(good(write(emmc, 5, 1, reliable)), State::Transfer)
+    });
     for cut in 1.. {
         let mut acknowledged = false;
         let mut left = powered(begun.clone(), |emmc| {
@@ -182,7 +202,11 @@ fn a_reliable_write_is_old_or_new_wherever_power_fails() {
         left.power_on();
         powered(left, |emmc| {
             let found = read(emmc, 5);
-            assert!(found == [2; BLOCK_BYTES] || (!acknowledged && found == [1; BLOCK_BYTES]), "cut {cut}: {}", found[0]);
+            assert!(
+                found == [2; BLOCK_BYTES] || (!acknowledged && found == [1; BLOCK_BYTES]),
+                "cut {cut}: {}",
+                found[0]
+            );
         });
         if !was_cut {
             assert!(cut > 1 && acknowledged);
@@ -202,10 +226,15 @@ fn transfers_without_a_count_go_on_until_they_are_stopped() {
         good(emmc.command(command::READ_MULTIPLE_BLOCK, 4));
         let mut data = [0; 19 * BLOCK_BYTES];
         assert_eq!(good(emmc.receive(&mut data)), State::SendData);
-        assert!(data.chunks(BLOCK_BYTES).zip(2..).all(|(sector, byte)| sector == [byte; BLOCK_BYTES]));
+        assert!(
+            data.chunks(BLOCK_BYTES).zip(2..).all(|(sector, byte)| sector == [byte; BLOCK_BYTES])
+        );
         assert_eq!(good(emmc.command(command::STOP_TRANSMISSION, 0)), State::Transfer);
         // A count of 0 is no count, but still names a stream.
-        good(emmc.command(command::SET_BLOCK_COUNT, BlockCount { context: 2, ..BlockCount::default() }.emit()));
+        good(emmc.command(
+            command::SET_BLOCK_COUNT,
+            BlockCount { context: 2, ..BlockCount::default() }.emit(),
+        ));
         good(emmc.command(command::WRITE_MULTIPLE_BLOCK, 40));
         assert_eq!(good(emmc.send(&[9; 8 * BLOCK_BYTES])), State::ReceiveData);
         good(emmc.command(command::STOP_TRANSMISSION, 0));
@@ -222,7 +251,11 @@ fn a_count_is_for_the_next_command_alone() {
         assert_eq!(good(emmc.send(&[1; BLOCK_BYTES])), State::Transfer);
         assert_eq!(emmc.disk().describe().streams, [None; 3]);
         assert_eq!(good(emmc.command(command::READ_MULTIPLE_BLOCK, 0)), State::SendData);
-        assert_eq!(good(emmc.receive(&mut [0; 9 * BLOCK_BYTES])), State::SendData, "the count of eight is forgotten");
+        assert_eq!(
+            good(emmc.receive(&mut [0; 9 * BLOCK_BYTES])),
+            State::SendData,
+            "the count of eight is forgotten"
+        );
         good(emmc.command(command::STOP_TRANSMISSION, 0));
         // A request for the status between the two commands changes nothing. A transfer may be
         // stopped before its end.
@@ -243,12 +276,17 @@ fn sectors_that_there_are_not_are_refused() {
         for index in [17, 18, 24, 25, 35] {
             for sector in [end, u32::MAX] {
                 let status = emmc.command(index, sector);
-                assert!(status.has(Status::ADDRESS_OUT_OF_RANGE) && status.bits() >> 31 == 1, "CMD{index}: {status:?}");
+                assert!(
+                    status.has(Status::ADDRESS_OUT_OF_RANGE) && status.bits() >> 31 == 1,
+                    "CMD{index}: {status:?}"
+                );
                 assert_eq!(status.state(), State::Transfer);
             }
         }
         good(emmc.command(command::SET_BLOCK_COUNT, of(1).emit()));
-        assert!(emmc.command(command::WRITE_MULTIPLE_BLOCK, end - 7).has(Status::ADDRESS_OUT_OF_RANGE));
+        assert!(
+            emmc.command(command::WRITE_MULTIPLE_BLOCK, end - 7).has(Status::ADDRESS_OUT_OF_RANGE)
+        );
         good(emmc.command(command::ERASE_GROUP_START, end - 1));
         assert!(emmc.command(command::ERASE_GROUP_END, end).has(Status::ADDRESS_OUT_OF_RANGE));
         // A transfer without a count runs into the end.
@@ -266,16 +304,25 @@ fn illegal_sequences_are_refused_and_change_nothing() {
     powered(chip(4), |emmc| {
         for index in [command::STOP_TRANSMISSION, 0, 1, 46, 63, 255] {
             let status = emmc.command(index, 0);
-            assert!(status.has(Status::ILLEGAL_COMMAND) && status.bits() >> 22 & 1 == 1, "CMD{index}");
+            assert!(
+                status.has(Status::ILLEGAL_COMMAND) && status.bits() >> 22 & 1 == 1,
+                "CMD{index}"
+            );
         }
         good(emmc.command(command::SEND_STATUS, 0));
-        assert!(emmc.send(&[1; BLOCK_BYTES]).has(Status::ILLEGAL_COMMAND), "nobody has announced it");
+        assert!(
+            emmc.send(&[1; BLOCK_BYTES]).has(Status::ILLEGAL_COMMAND),
+            "nobody has announced it"
+        );
         assert!(emmc.receive(&mut [1; BLOCK_BYTES]).has(Status::ILLEGAL_COMMAND));
 
         good(emmc.command(command::WRITE_BLOCK, 7));
         for index in [6, 8, 16, 17, 18, 23, 24, 25, 35, 36, 38] {
             let status = emmc.command(index, 0);
-            assert!(status.has(Status::ILLEGAL_COMMAND) && status.state() == State::ReceiveData, "CMD{index}");
+            assert!(
+                status.has(Status::ILLEGAL_COMMAND) && status.state() == State::ReceiveData,
+                "CMD{index}"
+            );
         }
         assert!(emmc.receive(&mut [1; BLOCK_BYTES]).has(Status::ILLEGAL_COMMAND));
         assert!(emmc.send(&[1; 100]).has(Status::BLOCK_LEN_ERROR));
@@ -294,8 +341,14 @@ fn illegal_sequences_are_refused_and_change_nothing() {
 #[test]
 fn bytes_and_values_that_cannot_be_set_are_told_after_the_answer() {
     powered(chip(4), |emmc| {
-        let settings =
-            [switch(212, 1), switch(CACHE_BYTE, 2), switch(52, 1), switch(36, 1), switch(37, 4), switch(STREAMS_BYTE, 2)];
+        let settings = [
+            switch(212, 1),
+            switch(CACHE_BYTE, 2),
+            switch(52, 1),
+            switch(36, 1),
+            switch(37, 4),
+            switch(STREAMS_BYTE, 2),
+        ];
         for argument in settings.into_iter().chain([0]) {
             let [answer, after] = both(emmc, command::SWITCH, argument);
             assert!(!answer.is_error() && after.has(Status::SWITCH_ERROR), "{argument:#x}");
@@ -323,7 +376,9 @@ fn left_after(how: u32, first: u32, last: u32) -> Vec<u32> {
         good(emmc.command(command::ERASE_GROUP_END, last));
         done(emmc, command::ERASE, how);
     });
-    powered(left, |emmc| found = (0..48).filter(|&sector| read(emmc, sector) != [0; BLOCK_BYTES]).collect());
+    powered(left, |emmc| {
+        found = (0..48).filter(|&sector| read(emmc, sector) != [0; BLOCK_BYTES]).collect()
+    });
     found
 }
 
@@ -331,7 +386,9 @@ fn left_after(how: u32, first: u32, last: u32) -> Vec<u32> {
 fn erased_sectors_read_as_zeros() {
     let per_page = powered_page_sectors();
     assert!(per_page > 1 && 48 % per_page == 0);
-    let but = |gone: std::ops::Range<u32>| (0..48).filter(|sector| !gone.contains(sector)).collect::<Vec<_>>();
+    let but = |gone: std::ops::Range<u32>| {
+        (0..48).filter(|sector| !gone.contains(sector)).collect::<Vec<_>>()
+    };
     let (first, last) = (per_page - 1, 4 * per_page);
     assert_eq!(left_after(TRIM, first, last), but(first..last + 1));
     assert_eq!(left_after(TRIM, 1, 1), but(1..2));

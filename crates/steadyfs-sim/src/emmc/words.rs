@@ -119,7 +119,10 @@ mod tests {
         assert_eq!(count.emit(), 0x9F00_1234);
         assert_eq!(BlockCount::parse(count.emit()), Some(count));
         // A tag request is not part of it.
-        assert_eq!(BlockCount::parse(1 << 29 | 1 << 25 | 7), Some(BlockCount { blocks: 7, context: 1, ..BlockCount::default() }));
+        assert_eq!(
+            BlockCount::parse(1 << 29 | 1 << 25 | 7),
+            Some(BlockCount { blocks: 7, context: 1, ..BlockCount::default() })
+        );
         assert_eq!(BlockCount::parse(1 << 30 | 7), None);
     }
 

@@ -51,7 +51,8 @@ pub enum Torn {
 
 impl Torn {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Old, Self::Garbled, Self::Metastable, Self::Unstable, Self::New];
+    pub const ALL: [Self; 5] =
+        [Self::Old, Self::Garbled, Self::Metastable, Self::Unstable, Self::New];
 }
 
 /// A medium on which an operation can be interrupted by a power cut.
@@ -70,7 +71,13 @@ pub trait Tearable: Flash {
 
     /// Programs several pages in one command while power fails. Does nothing on a medium that
     /// programs one page after the other.
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         let _ = (first, data, tags, torn);
     }
 
@@ -93,9 +100,16 @@ pub trait Tearable: Flash {
 
 /// Runs [`program_many`](Flash::program_many) on a medium on which each page is a command of its
 /// own.
-fn one_by_one<F: Flash>(flash: &mut F, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+fn one_by_one<F: Flash>(
+    flash: &mut F,
+    first: PageIndex,
+    data: &[u8],
+    tags: &[[u8; TAG_BYTES]],
+) -> Result<(), Failure> {
     let pages = data.chunks_exact(data.len() / tags.len().max(1));
-    (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| flash.program(page, data, tag))
+    (first..)
+        .zip(pages.zip(tags))
+        .try_for_each(|(page, (data, tag))| flash.program(page, data, tag))
 }
 
 impl<F: Tearable + ?Sized> Tearable for &mut F {
@@ -105,7 +119,13 @@ impl<F: Tearable + ?Sized> Tearable for &mut F {
     fn joins_programs(&self) -> bool {
         (**self).joins_programs()
     }
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         (**self).program_many_torn(first, data, tags, torn);
     }
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {

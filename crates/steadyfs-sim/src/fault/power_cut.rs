@@ -120,7 +120,8 @@ impl<F: Tearable> PowerCut<F> {
         self.operations += 1;
         match self.plan {
             Some(plan) if plan.operation == self.operations => {
-                let torn = plan.torn.unwrap_or_else(|| Torn::ALL[self.rng.usize(..Torn::ALL.len())]);
+                let torn =
+                    plan.torn.unwrap_or_else(|| Torn::ALL[self.rng.usize(..Torn::ALL.len())]);
                 self.plan = None;
                 self.torn = Some(torn);
                 self.off = true;
@@ -134,12 +135,22 @@ impl<F: Tearable> PowerCut<F> {
 impl<F: Tearable> Flash for PowerCut<F> {
     forward!(geometry timing reads_many corrected can_copy reorders hides_damage);
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.answer()?;
         self.inner.read(page, data, tag)
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.answer()?;
         self.inner.read_many(first, data, tags)
     }
@@ -149,7 +160,12 @@ impl<F: Tearable> Flash for PowerCut<F> {
         self.inner.read_tag(page, tag)
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         match self.fate()? {
             Fate::Complete => self.inner.program(page, data, tag),
             Fate::Torn(torn) => {
@@ -159,7 +175,12 @@ impl<F: Tearable> Flash for PowerCut<F> {
         }
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         if !self.inner.joins_programs() {
             return one_by_one(self, first, data, tags);
         }
@@ -185,12 +206,22 @@ impl<F: Tearable> Flash for PowerCut<F> {
         }
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.answer()?;
         self.inner.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         match self.fate()? {
             Fate::Complete => self.inner.program_bytes(block, offset, data),
             Fate::Torn(torn) => {
@@ -235,7 +266,12 @@ impl PowerCut<Nand> {
     ///
     /// # Errors
     /// [`Failure`].
-    pub fn read_part(&mut self, page: PageIndex, offset: usize, part: &mut [u8]) -> Result<(), Failure> {
+    pub fn read_part(
+        &mut self,
+        page: PageIndex,
+        offset: usize,
+        part: &mut [u8],
+    ) -> Result<(), Failure> {
         self.answer()?;
         self.inner.read_part(page, offset, part)
     }
@@ -290,7 +326,8 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand(seed: u64) -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 
@@ -383,7 +420,8 @@ mod tests {
 
     #[test]
     fn nor_and_failing_chips_can_be_cut() {
-        let mut cut = PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512), 1);
+        let mut cut =
+            PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512), 1);
         cut.cut_at(2);
         Flash::program(&mut cut, 0, &[0; 512], &TAG).unwrap();
         Flash::program(&mut cut, 1, &[0; 512], &TAG).unwrap_err();
@@ -401,7 +439,8 @@ mod tests {
 
     #[test]
     fn bytes_of_a_nor_chip_are_cut_as_its_pages_are() {
-        let mut cut = PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 256), 1);
+        let mut cut =
+            PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 256), 1);
         NorFlash::program(&mut cut, 10, &[0x5A; 600]).unwrap();
         cut.cut_at_leaving(1, Torn::New);
         assert_eq!(NorFlash::program(&mut cut, 5000, &[1, 2]), Err(Failure::Device));

@@ -135,7 +135,12 @@ impl<F: Flash + Metered> Trace<F> {
 impl<F: Flash + Metered> Flash for Trace<F> {
     forward!(geometry timing reads_many corrected can_copy reorders hides_damage is_bad mark_bad);
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let bytes = data.len() + TAG_BYTES;
         self.record(Operation::Read, page, bytes, |inner| inner.read(page, data, tag))
     }
@@ -144,15 +149,27 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::ReadTag, page, TAG_BYTES, |inner| inner.read_tag(page, tag))
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let bytes = data.len() + TAG_BYTES;
         self.record(Operation::Program, page, bytes, |inner| inner.program(page, data, tag))
     }
 
     /// Records each page as a program. The first page gets the time of all pages.
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         let bytes = data.len() / tags.len().max(1) + TAG_BYTES;
-        let outcome = self.record(Operation::Program, first, bytes, |inner| inner.program_many(first, data, tags));
+        let outcome = self.record(Operation::Program, first, bytes, |inner| {
+            inner.program_many(first, data, tags)
+        });
         for page in (first..).take(tags.len()).skip(1) {
             let _ = self.record(Operation::Program, page, bytes, |_| outcome);
         }
@@ -166,13 +183,27 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Copy, page, TAG_BYTES, |inner| inner.program_loaded(page, tag))
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        self.record(Operation::Read, self.page_of(block, offset), data.len(), |inner| inner.read_bytes(block, offset, data))
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
+        self.record(Operation::Read, self.page_of(block, offset), data.len(), |inner| {
+            inner.read_bytes(block, offset, data)
+        })
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         let page = self.page_of(block, offset);
-        self.record(Operation::Program, page, data.len(), |inner| inner.program_bytes(block, offset, data))
+        self.record(Operation::Program, page, data.len(), |inner| {
+            inner.program_bytes(block, offset, data)
+        })
     }
 
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
@@ -206,7 +237,13 @@ impl<F: Tearable + Metered> Tearable for Trace<F> {
         self.inner.joins_programs()
     }
 
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         let bytes = data.len() / tags.len().max(1) + TAG_BYTES;
         let _ = self.record(Operation::Program, first, bytes, |inner| {
             inner.program_many_torn(first, data, tags, torn);
@@ -259,7 +296,8 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
@@ -298,13 +336,17 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_pages_also_on_nor() {
-        let mut trace = Trace::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512));
+        let mut trace =
+            Trace::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512));
         trace.program(0, &[0; 512], &TAG).unwrap();
         trace.read(0, &mut [0; 512], &mut [0; TAG_BYTES]).unwrap();
         let (counts, counters) = (trace.counts(), trace.counters());
         assert_eq!((counts.programs, counts.reads), (1, 1));
         assert_eq!((counters.programs, counters.reads), (3, 2));
-        assert_eq!((counts.bytes_programmed, counts.time_ns), (counters.bytes_programmed, counters.time_ns));
+        assert_eq!(
+            (counts.bytes_programmed, counts.time_ns),
+            (counters.bytes_programmed, counters.time_ns)
+        );
     }
 
     #[test]

@@ -6,7 +6,9 @@ use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
 use std::sync::Arc;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 /// The programs and erases in the cache that survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,8 +131,12 @@ impl<F: Tearable> WriteCache<F> {
     fn look_up(&self, page: PageIndex) -> Option<(&[u8], [u8; TAG_BYTES])> {
         let per_block = self.inner.geometry().pages_per_block;
         self.waiting.iter().rev().find_map(|operation| match operation {
-            Waiting::Program { page: programmed, data, tag } => (*programmed == page).then_some((&**data, *tag)),
-            Waiting::Erase(block) => (*block == page / per_block).then_some((&[][..], [0xFF; TAG_BYTES])),
+            Waiting::Program { page: programmed, data, tag } => {
+                (*programmed == page).then_some((&**data, *tag))
+            }
+            Waiting::Erase(block) => {
+                (*block == page / per_block).then_some((&[][..], [0xFF; TAG_BYTES]))
+            }
         })
     }
 
@@ -157,7 +163,8 @@ impl<F: Tearable> WriteCache<F> {
             Some(Survivors::InOrderOfBlocks) => {
                 let mut survive = vec![true; waiting.len()];
                 for block in blocks.iter().copied().collect::<std::collections::BTreeSet<_>>() {
-                    let of_block: Vec<_> = (0..waiting.len()).filter(|&index| blocks[index] == block).collect();
+                    let of_block: Vec<_> =
+                        (0..waiting.len()).filter(|&index| blocks[index] == block).collect();
                     let first_lost = self.rng.usize(..=of_block.len());
                     of_block[first_lost..].iter().for_each(|&index| survive[index] = false);
                 }
@@ -178,7 +185,9 @@ impl<F: Tearable> WriteCache<F> {
             let block = self.block_of(operation);
             let erase = |index: &usize| matches!(waiting[*index], Waiting::Erase(erased) if erased == block);
             let erased_before = (0..index).rev().find(erase);
-            if matches!(operation, Waiting::Program { .. }) && erased_before.is_some_and(|erase| !survive[erase]) {
+            if matches!(operation, Waiting::Program { .. })
+                && erased_before.is_some_and(|erase| !survive[erase])
+            {
                 self.replace(operation);
             } else if let Some(torn) = cut.filter(|_| last == Some(index)) {
                 self.apply_torn(operation, torn);
@@ -199,7 +208,9 @@ impl<F: Tearable> WriteCache<F> {
     /// Programs a page of a block whose erase was lost. The device has put the new content beside
     /// the old content of the other pages. Pages that cannot be read are lost.
     fn replace(&mut self, operation: &Waiting) {
-        let Waiting::Program { page: replaced, data: new, tag: new_tag } = operation else { return };
+        let Waiting::Program { page: replaced, data: new, tag: new_tag } = operation else {
+            return;
+        };
         let Geometry { page_bytes, pages_per_block, .. } = self.inner.geometry();
         let block = replaced / pages_per_block;
         let mut pages = Vec::new();
@@ -207,7 +218,9 @@ impl<F: Tearable> WriteCache<F> {
             let (mut data, mut tag) = (vec![0xFF; page_bytes as usize], [0xFF; TAG_BYTES]);
             if page == *replaced {
                 pages.push((page, new.to_vec(), *new_tag));
-            } else if self.inner.read(page, &mut data, &mut tag).is_ok() && data.iter().chain(&tag).any(|&byte| byte != 0xFF) {
+            } else if self.inner.read(page, &mut data, &mut tag).is_ok()
+                && data.iter().chain(&tag).any(|&byte| byte != 0xFF)
+            {
                 pages.push((page, data, tag));
             }
         }
@@ -228,7 +241,8 @@ impl<F: Tearable> Flash for WriteCache<F> {
     }
 
     fn reorders(&self) -> bool {
-        self.inner.reorders() || self.survivors.is_some_and(|survivors| survivors != Survivors::InOrder)
+        self.inner.reorders()
+            || self.survivors.is_some_and(|survivors| survivors != Survivors::InOrder)
     }
 
     fn hides_damage(&self) -> bool {
@@ -237,10 +251,19 @@ impl<F: Tearable> Flash for WriteCache<F> {
 
     fn timing(&self) -> Timing {
         let timing = self.inner.timing();
-        if self.can_copy() { timing } else { Timing { copy_ns: timing.read_ns + timing.program_ns, ..timing } }
+        if self.can_copy() {
+            timing
+        } else {
+            Timing { copy_ns: timing.read_ns + timing.program_ns, ..timing }
+        }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         if self.answer(page, data, tag) { Ok(()) } else { self.inner.read(page, data, tag) }
     }
 
@@ -252,7 +275,12 @@ impl<F: Tearable> Flash for WriteCache<F> {
         if self.answered { Corrected::default() } else { self.inner.corrected() }
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         match self.survivors {
             Some(_) => self.wait(Self::program_waits(page, data, tag)),
             None => self.inner.program(page, data, tag),
@@ -267,11 +295,21 @@ impl<F: Tearable> Flash for WriteCache<F> {
         if self.can_copy() { self.inner.program_loaded(page, tag) } else { Err(Failure::Device) }
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.inner.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.inner.program_bytes(block, offset, data)
     }
 
@@ -344,7 +382,8 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
@@ -360,7 +399,8 @@ mod tests {
     }
 
     fn fill<F: Flash>(flash: &mut F, block: BlockIndex, byte: u8) {
-        (block * 8..block * 8 + 8).for_each(|page| flash.program(page, &[byte; 256], &TAG).unwrap());
+        (block * 8..block * 8 + 8)
+            .for_each(|page| flash.program(page, &[byte; 256], &TAG).unwrap());
     }
 
     /// Returns the content of two blocks whose new content was not flushed, for many seeds.
@@ -371,7 +411,8 @@ mod tests {
             cache.sync().unwrap();
             for block in 0..2 {
                 cache.erase(block).unwrap();
-                (block * 8..block * 8 + 3).for_each(|page| cache.program(page, &[2; 256], &TAG).unwrap());
+                (block * 8..block * 8 + 3)
+                    .for_each(|page| cache.program(page, &[2; 256], &TAG).unwrap());
             }
             cache.power_on();
             [0, 1, 2, 3, 8, 9, 10, 11].map(|page| first_byte(&mut cache, page)).to_vec()
@@ -384,7 +425,10 @@ mod tests {
         let mut off = WriteCache::new(nand(), 1);
         off.program(0, &[2; 256], &TAG).unwrap();
         off.power_on();
-        assert_eq!((first_byte(&mut off, 0), off.can_copy(), off.counters().programs), (2, true, 1));
+        assert_eq!(
+            (first_byte(&mut off, 0), off.can_copy(), off.counters().programs),
+            (2, true, 1)
+        );
     }
 
     #[test]
@@ -399,7 +443,10 @@ mod tests {
         assert_eq!((tag, first_byte(&mut cache, 2), first_byte(&mut cache, 0)), (TAG, 2, 0xFF));
         assert_eq!((cache.waiting(), cache.counters().erases), (2, 0));
         cache.sync().unwrap();
-        assert_eq!((cache.waiting(), cache.counters().erases, first_byte(&mut cache, 2)), (0, 1, 2));
+        assert_eq!(
+            (cache.waiting(), cache.counters().erases, first_byte(&mut cache, 2)),
+            (0, 1, 2)
+        );
         cache.power_on();
         assert_eq!(first_byte(&mut cache, 2), 2, "what was flushed survives");
     }
@@ -408,15 +455,23 @@ mod tests {
     fn in_order_the_first_survive() {
         let left = left(Survivors::InOrder);
         assert_eq!(left.len(), 9, "{left:?}");
-        assert!(left.iter().all(|pages| pages[4..] == [1; 4] || pages[..4] == [2, 2, 2, 0xFF]), "{left:?}");
+        assert!(
+            left.iter().all(|pages| pages[4..] == [1; 4] || pages[..4] == [2, 2, 2, 0xFF]),
+            "{left:?}"
+        );
     }
 
     #[test]
     fn in_order_of_blocks_the_first_of_each_block_survive() {
         let left = left(Survivors::InOrderOfBlocks);
         assert_eq!(left.len(), 25, "each of 5 states of either block: {left:?}");
-        let in_order = |pages: &[u8]| pages == [1; 4] || pages[..3].is_sorted_by_key(|&byte| byte == 0xFF) && pages[3] == 0xFF;
-        assert!(left.iter().all(|pages| in_order(&pages[..4]) && in_order(&pages[4..])), "{left:?}");
+        let in_order = |pages: &[u8]| {
+            pages == [1; 4] || pages[..3].is_sorted_by_key(|&byte| byte == 0xFF) && pages[3] == 0xFF
+        };
+        assert!(
+            left.iter().all(|pages| in_order(&pages[..4]) && in_order(&pages[4..])),
+            "{left:?}"
+        );
     }
 
     #[test]
@@ -424,7 +479,10 @@ mod tests {
         let left = left(Survivors::Any);
         assert!(left.len() > 100, "{}", left.len());
         assert!(left.iter().any(|pages| pages[..4] == [1, 2, 1, 1]), "new content beside old");
-        assert!(left.iter().any(|pages| pages[..4] == [0xFF, 2, 0xFF, 0xFF]), "the erase, but not the first program");
+        assert!(
+            left.iter().any(|pages| pages[..4] == [0xFF, 2, 0xFF, 0xFF]),
+            "the erase, but not the first program"
+        );
     }
 
     #[test]
@@ -462,7 +520,10 @@ mod tests {
             cut.program(1, &[2; 256], &TAG).unwrap_err();
             cut.power_on();
             let mut data = [0; 256];
-            (0..2).any(|page| cut.read(page, &mut data, &mut [0; TAG_BYTES]).is_err() || data != [2; 256] && data != [0xFF; 256])
+            (0..2).any(|page| {
+                cut.read(page, &mut data, &mut [0; TAG_BYTES]).is_err()
+                    || data != [2; 256] && data != [0xFF; 256]
+            })
         };
         let shorn = (0..64).filter(|&seed| shorn_of(seed)).count();
         assert!((20..60).contains(&shorn), "{shorn} of 64");

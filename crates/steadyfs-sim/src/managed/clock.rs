@@ -30,7 +30,11 @@ pub struct NandCounts {
 impl NandCounts {
     /// Returns the bytes programmed for each byte that the host wrote; 0 before the first.
     pub fn write_amplification(&self) -> f64 {
-        if self.host_bytes == 0 { 0.0 } else { self.programmed_bytes as f64 / self.host_bytes as f64 }
+        if self.host_bytes == 0 {
+            0.0
+        } else {
+            self.programmed_bytes as f64 / self.host_bytes as f64
+        }
     }
 }
 
@@ -47,7 +51,13 @@ pub(super) struct Clock {
 impl Clock {
     pub(super) fn new(jitter_permille: u32, seed: u64) -> Self {
         let random = fastrand::Rng::with_seed(seed);
-        Self { now_ns: 0, array_free_ns: 0, jitter_permille: jitter_permille.into(), random, counts: NandCounts::default() }
+        Self {
+            now_ns: 0,
+            array_free_ns: 0,
+            jitter_permille: jitter_permille.into(),
+            random,
+            counts: NandCounts::default(),
+        }
     }
 
     /// Advances the time by a transfer on the bus.

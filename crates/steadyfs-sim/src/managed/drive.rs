@@ -51,7 +51,8 @@ const fn us(us: u32) -> u64 {
 impl Drive {
     pub(super) fn new(profile: &DriveProfile, seed: u64) -> Self {
         let slots = u64::from(profile.capacity_mib) * (1 << 20) / u64::from(profile.slot_bytes);
-        let count = (u64::from(profile.capacity_mib) * 1024).div_ceil(profile.superblock_kib.into())
+        let count = (u64::from(profile.capacity_mib) * 1024)
+            .div_ceil(profile.superblock_kib.into())
             + u64::from(profile.spare_superblocks);
         let mut is_free = vec![true; count as usize];
         (is_free[0], is_free[1]) = (false, false);
@@ -107,7 +108,9 @@ impl Drive {
                 }
                 self.order.push_back(slot);
             }
-            if self.order.len() as u32 > (self.profile.cache_kib * 1024 / self.profile.slot_bytes).max(self.page_slots()) {
+            if self.order.len() as u32
+                > (self.profile.cache_kib * 1024 / self.profile.slot_bytes).max(self.page_slots())
+            {
                 self.program_oldest(self.page_slots());
             }
         }
@@ -123,7 +126,9 @@ impl Drive {
         self.clock.pass(us(self.profile.command_us));
         let size = self.slot_sectors();
         let slots = first / size..(first + count).div_ceil(size);
-        let stored = slots.filter(|&slot| !self.cached.contains(&slot) && self.map.get(slot) != BLANK).count() as u32;
+        let stored = slots
+            .filter(|&slot| !self.cached.contains(&slot) && self.map.get(slot) != BLANK)
+            .count() as u32;
         // Slots of a page are read together.
         for _ in 0..stored.div_ceil(self.page_slots()) {
             self.read_slot();
@@ -159,12 +164,15 @@ impl Drive {
         let parts = u64::from(MAP_PART) * self.changed_parts.len() as u64;
         self.changed_parts.clear();
         self.program_map(parts);
-        if self.profile.flushes_per_checkpoint > 0 && self.flushes.is_multiple_of(self.profile.flushes_per_checkpoint) {
+        if self.profile.flushes_per_checkpoint > 0
+            && self.flushes.is_multiple_of(self.profile.flushes_per_checkpoint)
+        {
             self.clock.counts.checkpoints += 1;
             self.program_map(self.map.len() as u64 * u64::from(ENTRY));
         }
         let waits = self.profile.flush_waits_for_cleaning == 1;
-        let owed = std::mem::take(&mut self.owed_ns) + if waits { std::mem::take(&mut self.owed_cleaning_ns) } else { 0 };
+        let owed = std::mem::take(&mut self.owed_ns)
+            + if waits { std::mem::take(&mut self.owed_cleaning_ns) } else { 0 };
         self.clock.stall(owed);
         let floor = self.clock.jittered(us(self.profile.flush_floor_us));
         self.clock.now_ns = self.clock.now_ns.max(begin + floor);
@@ -175,12 +183,15 @@ impl Drive {
         let until = self.clock.now_ns + ns;
         while self.clock.now_ns < until {
             let room = until - self.clock.now_ns;
-            let owed = if self.owed_ns > 0 { &mut self.owed_ns } else { &mut self.owed_cleaning_ns };
+            let owed =
+                if self.owed_ns > 0 { &mut self.owed_ns } else { &mut self.owed_cleaning_ns };
             let part = room.min(*owed);
             *owed -= part;
             self.clock.stall(part);
             let is_low = self.free.len() < self.profile.clean_high as usize;
-            if self.owed_ns + self.owed_cleaning_ns == 0 && !(is_low && self.profile.idle_cleans == 1 && self.clean_step()) {
+            if self.owed_ns + self.owed_cleaning_ns == 0
+                && !(is_low && self.profile.idle_cleans == 1 && self.clean_step())
+            {
                 break;
             }
         }
@@ -266,9 +277,11 @@ impl Drive {
     /// gained anything.
     fn clean_step(&mut self) -> bool {
         let [(host, _), (cleaning, _)] = self.heads;
-        let full =
-            (0..self.valid.len() as u16).filter(|&block| !self.is_free[block as usize] && block != host && block != cleaning);
-        let Some(victim) = full.min_by_key(|&block| self.valid[block as usize]) else { return false };
+        let full = (0..self.valid.len() as u16)
+            .filter(|&block| !self.is_free[block as usize] && block != host && block != cleaning);
+        let Some(victim) = full.min_by_key(|&block| self.valid[block as usize]) else {
+            return false;
+        };
         let needed = self.valid[victim as usize];
         if needed == self.superblock_slots() {
             return false;
@@ -324,10 +337,15 @@ impl Drive {
         for _ in 0..gaps {
             let (longest, slice) = (us(self.profile.busy_us_max), us(self.profile.clean_slice_us));
             while self.is_cleaning && self.owed_cleaning_ns < slice {
-                self.is_cleaning = self.free.len() < self.profile.clean_high as usize && self.clean_step();
+                self.is_cleaning =
+                    self.free.len() < self.profile.clean_high as usize && self.clean_step();
             }
             let is_urgent = self.owed_ns > 0;
-            let (owed, most) = if is_urgent { (&mut self.owed_ns, longest) } else { (&mut self.owed_cleaning_ns, slice) };
+            let (owed, most) = if is_urgent {
+                (&mut self.owed_ns, longest)
+            } else {
+                (&mut self.owed_cleaning_ns, slice)
+            };
             let part = most.min(*owed);
             *owed -= part;
             if part > 0 {
@@ -340,7 +358,10 @@ impl Drive {
     #[cfg(test)]
     pub(super) fn check_books(&self) {
         let mut valid = vec![0; self.valid.len()];
-        for block in (0..self.map.len() as u32).map(|slot| self.map.get(slot)).filter(|&block| block != BLANK) {
+        for block in (0..self.map.len() as u32)
+            .map(|slot| self.map.get(slot))
+            .filter(|&block| block != BLANK)
+        {
             valid[block as usize] += 1;
         }
         assert_eq!(valid, self.valid);

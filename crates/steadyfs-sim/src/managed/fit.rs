@@ -75,7 +75,8 @@ impl std::fmt::Display for Doubt {
 impl Quality {
     /// Returns the reason why the profile is not reliable, if there is one.
     pub fn doubt(&self) -> Option<Doubt> {
-        Doubt::of_accesses(self.accesses).or_else(|| (self.error > ERROR_MAX).then_some(Doubt::Far(self.error)))
+        Doubt::of_accesses(self.accesses)
+            .or_else(|| (self.error > ERROR_MAX).then_some(Doubt::Far(self.error)))
     }
 }
 
@@ -83,14 +84,25 @@ impl std::fmt::Display for Quality {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ms = |ns: f64| ns / 1e6;
         writeln!(f, "{:>22} {:>12} {:>12}", "", "trace", "fit")?;
-        writeln!(f, "{:>22} {:>12.3} {:>12.3}", "mean, ms", ms(self.trace.mean_ns), ms(self.fit.mean_ns))?;
+        writeln!(
+            f,
+            "{:>22} {:>12.3} {:>12.3}",
+            "mean, ms",
+            ms(self.trace.mean_ns),
+            ms(self.fit.mean_ns)
+        )?;
         for (index, name) in Summary::PERCENTILES.iter().enumerate() {
-            let [trace, fit] = [&self.trace, &self.fit].map(|summary| ms(summary.percentile_ns[index] as f64));
+            let [trace, fit] =
+                [&self.trace, &self.fit].map(|summary| ms(summary.percentile_ns[index] as f64));
             writeln!(f, "{:>22} {trace:>12.3} {fit:>12.3}", format!("{name}, ms"))?;
         }
         for (index, rate) in self.rates_bytes_per_s.iter().enumerate() {
             let name = format!("B at {} kB/s", rate / 1000);
-            writeln!(f, "{name:>22} {:>12} {:>12}", self.trace.backlog_bytes[index], self.fit.backlog_bytes[index])?;
+            writeln!(
+                f,
+                "{name:>22} {:>12} {:>12}",
+                self.trace.backlog_bytes[index], self.fit.backlog_bytes[index]
+            )?;
         }
         write!(f, "error {:.2} after {} runs", self.error, self.runs)
     }
@@ -108,15 +120,24 @@ impl std::fmt::Display for Quality {
 ///
 /// # Panics
 /// If the trace is empty, or `write_bytes` is not a multiple of 512.
-pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -> (ManagedProfile, Quality) {
-    assert!(!access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512), "a trace of writes of whole sectors");
+pub fn fit(
+    access_ns: &[u64],
+    write_bytes: u32,
+    kind: Kind,
+    capacity_mib: u32,
+) -> (ManagedProfile, Quality) {
+    assert!(
+        !access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512),
+        "a trace of writes of whole sectors"
+    );
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
     let starts = starts.map(|profile| with_capacity(profile, capacity_mib));
     let mut search = Search::new(access_ns, write_bytes);
     let shape = Shape::of(access_ns);
     let mut found = Vec::new();
     for start in starts {
-        let shaped = shape.and_then(|shape| shape.shaped(&start)).and_then(|shaped| search.balance(shaped));
+        let shaped =
+            shape.and_then(|shape| shape.shaped(&start)).and_then(|shaped| search.balance(shaped));
         found.extend(search.found(start).into_iter().chain(shaped));
     }
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -128,15 +149,32 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
     profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
     profile.name = format!("{}-fitted", profile.name);
-    let mut keys: Vec<_> = figures_of(&mut profile.figures).into_iter().map(|figure| figure.key).collect();
+    let mut keys: Vec<_> =
+        figures_of(&mut profile.figures).into_iter().map(|figure| figure.key).collect();
     keys.extend(profile.card().map(|_| "busy_us_max"));
     for key in keys {
-        profile
-            .sources
-            .insert(key.into(), format!("F: {} writes of {write_bytes} bytes, error {:.2}", access_ns.len(), error.sqrt()));
+        profile.sources.insert(
+            key.into(),
+            format!(
+                "F: {} writes of {write_bytes} bytes, error {:.2}",
+                access_ns.len(),
+                error.sqrt()
+            ),
+        );
     }
     let Search { write_bytes, rates, trace, runs, .. } = search;
-    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs, accesses: access_ns.len() })
+    (
+        profile,
+        Quality {
+            write_bytes,
+            rates_bytes_per_s: rates,
+            trace,
+            fit,
+            error: error.sqrt(),
+            runs,
+            accesses: access_ns.len(),
+        },
+    )
 }
 
 /// Returns the same device with another capacity, in whole units. A drive keeps its share of
@@ -144,12 +182,16 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
 fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfile {
     match &mut profile.figures {
         Figures::Card(card) => {
-            card.capacity_mib = (capacity_mib / (card.unit_kib / 1024).max(1) * (card.unit_kib / 1024).max(1)).max(64);
-            let blocks = (card.capacity_mib * 128 / card.log_block_kib).max(2 * card.clean_high_blocks);
+            card.capacity_mib = (capacity_mib / (card.unit_kib / 1024).max(1)
+                * (card.unit_kib / 1024).max(1))
+            .max(64);
+            let blocks =
+                (card.capacity_mib * 128 / card.log_block_kib).max(2 * card.clean_high_blocks);
             card.log_kib = card.log_kib.min(blocks * card.log_block_kib);
         }
         Figures::Drive(drive) => {
-            let spare = u64::from(drive.spare_superblocks) * u64::from(capacity_mib) / u64::from(drive.capacity_mib);
+            let spare = u64::from(drive.spare_superblocks) * u64::from(capacity_mib)
+                / u64::from(drive.capacity_mib);
             drive.capacity_mib = capacity_mib.max(64);
             drive.spare_superblocks = (spare as u32).max(drive.clean_high + 2);
         }
@@ -193,7 +235,10 @@ fn times_of(figures: &mut Figures) -> [&mut u32; 2] {
         Figures::Card(card) => {
             // A part of a page takes no longer than the whole page.
             let is_whole = card.slot_program_us >= card.page_program_us;
-            [if is_whole { &mut card.page_program_us } else { &mut card.slot_program_us }, &mut card.clean_slice_us]
+            [
+                if is_whole { &mut card.page_program_us } else { &mut card.slot_program_us },
+                &mut card.clean_slice_us,
+            ]
         }
         Figures::Drive(drive) => [&mut drive.command_us, &mut drive.clean_slice_us],
     }
@@ -231,7 +276,8 @@ impl Shape {
         let is_slow = |ns: u64| ns > Self::SLOW * write_ns;
         let slow_ns = median(&mut access_ns.iter().copied().filter(|&ns| is_slow(ns)).collect())?;
         let longest_ns = access_ns.iter().max()?;
-        let begins = access_ns.windows(2).filter(|pair| !is_slow(pair[0]) && is_slow(pair[1])).count();
+        let begins =
+            access_ns.windows(2).filter(|pair| !is_slow(pair[0]) && is_slow(pair[1])).count();
         (begins > 1).then(|| Self {
             write_us: (write_ns / 1000) as u32,
             slice_us: ((slow_ns - write_ns) / 1000) as u32,
@@ -251,10 +297,12 @@ impl Shape {
         card.page_program_us = card.page_program_us.max(card.slot_program_us);
         card.clean_slice_us = self.slice_us.max(1);
         // A unit that is closed early is copied in as many busy times as the copy needs.
-        let busy_us = self.longest_us.saturating_sub(self.write_us).saturating_add(2 * card.page_program_us);
+        let busy_us =
+            self.longest_us.saturating_sub(self.write_us).saturating_add(2 * card.page_program_us);
         card.busy_us_max = card.busy_us_max.min(busy_us.max(1000));
         let slots = card.log_block_kib * 1024 / card.slot_bytes;
-        card.clean_high_blocks = card.clean_low_blocks + ((self.period / f64::from(slots)) as u32).max(1);
+        card.clean_high_blocks =
+            card.clean_low_blocks + ((self.period / f64::from(slots)) as u32).max(1);
         Some(profile)
     }
 }
@@ -276,7 +324,8 @@ struct Search {
 
 impl Search {
     fn new(access_ns: &[u64], write_bytes: u32) -> Self {
-        let mean = (access_ns.iter().map(|&ns| ns as f64).sum::<f64>() / access_ns.len() as f64).max(1.0);
+        let mean =
+            (access_ns.iter().map(|&ns| ns as f64).sum::<f64>() / access_ns.len() as f64).max(1.0);
         let taken = f64::from(write_bytes) * 1e9 / mean;
         let rates = [(taken * 0.07) as u64, (taken * 0.33) as u64];
         let trace = Summary::of(access_ns, write_bytes, rates);
@@ -296,7 +345,9 @@ impl Search {
     /// returns the name of the start.
     fn find(&mut self, starts: Vec<Found>) -> (String, Found) {
         let mut best: Option<(String, Found)> = None;
-        for (start, shifts) in starts.into_iter().flat_map(|start| [(start.clone(), true), (start, false)]) {
+        for (start, shifts) in
+            starts.into_iter().flat_map(|start| [(start.clone(), true), (start, false)])
+        {
             if best.as_ref().is_some_and(|(_, found)| found.1 <= ENOUGH * ENOUGH) {
                 break;
             }
@@ -319,13 +370,16 @@ impl Search {
     /// of twice the size frees twice the slots with each fold.
     fn balance(&mut self, start: ManagedProfile) -> Option<Found> {
         let mut best = self.found(start)?;
-        let cleaning = |summary: &Summary| (summary.mean_ns - summary.percentile_ns[Summary::MEDIAN] as f64).max(1.0);
+        let cleaning = |summary: &Summary| {
+            (summary.mean_ns - summary.percentile_ns[Summary::MEDIAN] as f64).max(1.0)
+        };
         for _ in 0..6 {
             let mut other = best.0.clone();
             let Figures::Card(card) = &mut other.figures else { break };
             let factor = (cleaning(&best.2) / cleaning(&self.trace)).clamp(0.2, 5.0);
             let blocks = (f64::from(card.log_kib / card.log_block_kib) * factor) as u32;
-            card.log_kib = blocks.max(2 * card.clean_high_blocks).saturating_mul(card.log_block_kib);
+            card.log_kib =
+                blocks.max(2 * card.clean_high_blocks).saturating_mul(card.log_block_kib);
             match self.found(other) {
                 Some(found) if found.1 < best.1 => best = found,
                 _ => break,
@@ -357,7 +411,9 @@ impl Search {
     fn align(&mut self, best: &mut Found) {
         for _ in 0..6 {
             let mut other = best.0.clone();
-            let off_us = |at: usize| (self.trace.percentile_ns[at] as i64 - best.2.percentile_ns[at] as i64) / 1000;
+            let off_us = |at: usize| {
+                (self.trace.percentile_ns[at] as i64 - best.2.percentile_ns[at] as i64) / 1000
+            };
             let [write, cleaning] = times_of(&mut other.figures);
             shift(write, off_us(Summary::MEDIAN));
             shift(cleaning, off_us(Summary::HIGH) - off_us(Summary::MEDIAN));
@@ -423,7 +479,8 @@ fn part_of(profile: &ManagedProfile) -> ManagedProfile {
     let mut small = profile.clone();
     if let Figures::Drive(drive) = &mut small.figures {
         drive.capacity_mib = (drive.capacity_mib / 8).max(64);
-        drive.spare_superblocks = drive.clean_high + (drive.spare_superblocks.saturating_sub(drive.clean_high) / 8).max(2);
+        drive.spare_superblocks = drive.clean_high
+            + (drive.spare_superblocks.saturating_sub(drive.clean_high) / 8).max(2);
     }
     small
 }
@@ -433,18 +490,29 @@ fn part_of(profile: &ManagedProfile) -> ManagedProfile {
 fn warm_up(figures: &Figures, write_bytes: u32) -> usize {
     let bytes = match figures {
         Figures::Card(card) => u64::from(card.log_kib) * 1024 * 2,
-        Figures::Drive(drive) => u64::from(drive.spare_superblocks) * u64::from(drive.superblock_kib) * 1024,
+        Figures::Drive(drive) => {
+            u64::from(drive.spare_superblocks) * u64::from(drive.superblock_kib) * 1024
+        }
     };
-    usize::try_from(bytes / u64::from(write_bytes)).map_or(WARM_UP_MAX, |count| count.min(WARM_UP_MAX))
+    usize::try_from(bytes / u64::from(write_bytes))
+        .map_or(WARM_UP_MAX, |count| count.min(WARM_UP_MAX))
 }
 
 /// Returns the mean square of the logarithms of the ratios. A backlog counts with the write in
 /// progress.
 fn difference(trace: &Summary, fit: &Summary, write_bytes: u32) -> f64 {
     let mut pairs = vec![(trace.mean_ns, fit.mean_ns), (trace.mean_ns, fit.mean_ns)];
-    pairs.extend(trace.percentile_ns.iter().zip(fit.percentile_ns).map(|(&a, b)| (a as f64, b as f64)));
+    pairs.extend(
+        trace.percentile_ns.iter().zip(fit.percentile_ns).map(|(&a, b)| (a as f64, b as f64)),
+    );
     let whole = f64::from(write_bytes);
-    pairs.extend(trace.backlog_bytes.iter().zip(fit.backlog_bytes).map(|(&a, b)| (a as f64 + whole, b as f64 + whole)));
+    pairs.extend(
+        trace
+            .backlog_bytes
+            .iter()
+            .zip(fit.backlog_bytes)
+            .map(|(&a, b)| (a as f64 + whole, b as f64 + whole)),
+    );
     let squares = pairs.iter().map(|(a, b)| (a.max(1.0) / b.max(1.0)).ln().powi(2));
     squares.sum::<f64>() / pairs.len() as f64
 }

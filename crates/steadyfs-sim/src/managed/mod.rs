@@ -195,7 +195,9 @@ fn times(figures: &Figures) -> SectorTimes {
         Figures::Drive(drive) => SectorTimes {
             read_ns: ns(drive.command_us + drive.slot_read_us),
             read_sector_ns: drive.sector_ns.into(),
-            write_ns: ns(drive.command_us + if drive.cache_kib == 0 { drive.page_program_us } else { 0 }),
+            write_ns: ns(
+                drive.command_us + if drive.cache_kib == 0 { drive.page_program_us } else { 0 }
+            ),
             write_sector_ns: drive.sector_ns.into(),
             discard_ns: ns(drive.command_us + drive.discard_us),
             flush_ns: ns(drive.flush_floor_us.max(2 * drive.page_program_us)),

@@ -188,7 +188,13 @@ figures! {
 }
 
 /// Refuses a figure that is not a multiple of another figure, or does not fit other figures.
-fn expect(keys: &Keys, is_met: bool, key: &str, found: u32, expected: &str) -> Result<(), ProfileError> {
+fn expect(
+    keys: &Keys,
+    is_met: bool,
+    key: &str,
+    found: u32,
+    expected: &str,
+) -> Result<(), ProfileError> {
     if is_met { Ok(()) } else { Err(keys.refuse(key, found.to_string(), expected)) }
 }
 
@@ -196,10 +202,28 @@ impl CardProfile {
     fn check(&self, keys: &Keys) -> Result<(), ProfileError> {
         let slot = self.slot_bytes;
         expect(keys, slot.is_power_of_two(), "slot_bytes", slot, "a power of two")?;
-        expect(keys, (self.page_kib * 1024).is_multiple_of(slot), "page_kib", self.page_kib, "a multiple of `slot_bytes`")?;
-        expect(keys, self.unit_kib.is_multiple_of(self.page_kib), "unit_kib", self.unit_kib, "a multiple of `page_kib`")?;
+        expect(
+            keys,
+            (self.page_kib * 1024).is_multiple_of(slot),
+            "page_kib",
+            self.page_kib,
+            "a multiple of `slot_bytes`",
+        )?;
+        expect(
+            keys,
+            self.unit_kib.is_multiple_of(self.page_kib),
+            "unit_kib",
+            self.unit_kib,
+            "a multiple of `page_kib`",
+        )?;
         let units = u64::from(self.capacity_mib) * 1024;
-        expect(keys, units.is_multiple_of(self.unit_kib.into()), "capacity_mib", self.capacity_mib, "a multiple of `unit_kib`")?;
+        expect(
+            keys,
+            units.is_multiple_of(self.unit_kib.into()),
+            "capacity_mib",
+            self.capacity_mib,
+            "a multiple of `unit_kib`",
+        )?;
         let blocks = self.log_kib / self.log_block_kib;
         expect(
             keys,
@@ -209,9 +233,21 @@ impl CardProfile {
             "a multiple of `slot_bytes`",
         )?;
         let high = self.clean_high_blocks;
-        expect(keys, high > self.clean_low_blocks, "clean_high_blocks", high, "more than `clean_low_blocks`")?;
+        expect(
+            keys,
+            high > self.clean_low_blocks,
+            "clean_high_blocks",
+            high,
+            "more than `clean_low_blocks`",
+        )?;
         expect(keys, high < blocks, "clean_high_blocks", high, "fewer than the blocks of the log")?;
-        expect(keys, self.clean_slice_us <= self.busy_us_max, "clean_slice_us", self.clean_slice_us, "at most `busy_us_max`")
+        expect(
+            keys,
+            self.clean_slice_us <= self.busy_us_max,
+            "clean_slice_us",
+            self.clean_slice_us,
+            "at most `busy_us_max`",
+        )
     }
 }
 
@@ -219,21 +255,61 @@ impl DriveProfile {
     fn check(&self, keys: &Keys) -> Result<(), ProfileError> {
         let slot = self.slot_bytes;
         expect(keys, slot.is_power_of_two(), "slot_bytes", slot, "a power of two")?;
-        expect(keys, (self.page_kib * 1024).is_multiple_of(slot), "page_kib", self.page_kib, "a multiple of `slot_bytes`")?;
+        expect(
+            keys,
+            (self.page_kib * 1024).is_multiple_of(slot),
+            "page_kib",
+            self.page_kib,
+            "a multiple of `slot_bytes`",
+        )?;
         let superblock = self.superblock_kib;
-        expect(keys, superblock.is_multiple_of(self.page_kib), "superblock_kib", superblock, "a multiple of `page_kib`")?;
-        let superblocks = u64::from(self.capacity_mib) * 1024 / u64::from(superblock) + u64::from(self.spare_superblocks);
-        expect(keys, superblocks < 0xFFF0, "superblock_kib", superblock, "fewer than 65,520 superblocks on the device")?;
-        expect(keys, self.clean_high > self.clean_low, "clean_high", self.clean_high, "more than `clean_low`")?;
-        expect(keys, self.clean_high < self.spare_superblocks, "clean_high", self.clean_high, "fewer than `spare_superblocks`")?;
-        expect(keys, self.clean_slice_us <= self.busy_us_max, "clean_slice_us", self.clean_slice_us, "at most `busy_us_max`")
+        expect(
+            keys,
+            superblock.is_multiple_of(self.page_kib),
+            "superblock_kib",
+            superblock,
+            "a multiple of `page_kib`",
+        )?;
+        let superblocks = u64::from(self.capacity_mib) * 1024 / u64::from(superblock)
+            + u64::from(self.spare_superblocks);
+        expect(
+            keys,
+            superblocks < 0xFFF0,
+            "superblock_kib",
+            superblock,
+            "fewer than 65,520 superblocks on the device",
+        )?;
+        expect(
+            keys,
+            self.clean_high > self.clean_low,
+            "clean_high",
+            self.clean_high,
+            "more than `clean_low`",
+        )?;
+        expect(
+            keys,
+            self.clean_high < self.spare_superblocks,
+            "clean_high",
+            self.clean_high,
+            "fewer than `spare_superblocks`",
+        )?;
+        expect(
+            keys,
+            self.clean_slice_us <= self.busy_us_max,
+            "clean_slice_us",
+            self.clean_slice_us,
+            "at most `busy_us_max`",
+        )
     }
 }
 
 impl ManagedProfile {
     /// Reads every built-in profile.
     pub fn all() -> Vec<Self> {
-        BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
+        BUILT_IN
+            .iter()
+            .map(|text| Self::from_toml(text).expect("built-in profiles are tested"))
+            .collect()
     }
 
     /// Returns the document of a built-in profile, with an explanation above each key.
@@ -251,7 +327,8 @@ impl ManagedProfile {
     /// Returns the document of a built-in profile, and the keys of its kind.
     fn document(name: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
         let of = |text: &'static str| Self::from_toml(text).ok().map(|profile| (text, profile));
-        let (text, profile) = BUILT_IN.into_iter().filter_map(of).find(|(_, profile)| profile.name == name)?;
+        let (text, profile) =
+            BUILT_IN.into_iter().filter_map(of).find(|(_, profile)| profile.name == name)?;
         let keys = match profile.figures {
             Figures::Card(_) => CardProfile::KEYS,
             Figures::Drive(_) => DriveProfile::KEYS,
@@ -279,7 +356,13 @@ impl ManagedProfile {
             "sd" => Kind::Sd,
             "emmc" => Kind::Emmc,
             "ssd" => Kind::Ssd,
-            other => return Err(keys.refuse("kind", format!("the text \"{other}\""), "\"sd\", \"emmc\" or \"ssd\"")),
+            other => {
+                return Err(keys.refuse(
+                    "kind",
+                    format!("the text \"{other}\""),
+                    "\"sd\", \"emmc\" or \"ssd\"",
+                ));
+            }
         };
         let figures = match kind {
             Kind::Sd => Figures::Card(CardProfile::read(&mut keys)?),
@@ -294,7 +377,8 @@ impl ManagedProfile {
     pub fn to_toml(&self) -> String {
         // Escapes of control characters are four digits in TOML. A title needs none.
         let text = |text: &str| {
-            let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let shown: String =
+                text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             format!("\"{}\"", shown.replace('\\', "\\\\").replace('"', "\\\""))
         };
         let figures = match &self.figures {
@@ -302,7 +386,8 @@ impl ManagedProfile {
             Figures::Drive(drive) => drive.lines(),
         };
         let (name, title, kind) = (text(&self.name), text(&self.title), self.kind.name());
-        let mut toml = format!("name = {name}\ntitle = {title}\nkind = \"{kind}\"\n\n{figures}\n[sources]\n");
+        let mut toml =
+            format!("name = {name}\ntitle = {title}\nkind = \"{kind}\"\n\n{figures}\n[sources]\n");
         for (key, source) in &self.sources {
             let _ = writeln!(toml, "{key} = {}", text(source));
         }
@@ -356,12 +441,24 @@ mod tests {
             let table: toml::Table = text.parse().unwrap();
             let profile = ManagedProfile::from_toml(text).unwrap();
             assert_eq!(ManagedProfile::named(&profile.name).unwrap(), profile);
-            for key in table.keys().filter(|key| !["name", "title", "kind", "sources"].contains(&key.as_str())) {
-                let source = profile.sources.get(key).unwrap_or_else(|| panic!("{}: {key}", profile.name));
-                assert!(source.starts_with(['D', 'C', 'M', 'U', 'F']), "{}: {key}: {source}", profile.name);
+            for key in table
+                .keys()
+                .filter(|key| !["name", "title", "kind", "sources"].contains(&key.as_str()))
+            {
+                let source =
+                    profile.sources.get(key).unwrap_or_else(|| panic!("{}: {key}", profile.name));
+                assert!(
+                    source.starts_with(['D', 'C', 'M', 'U', 'F']),
+                    "{}: {key}: {source}",
+                    profile.name
+                );
             }
             for key in profile.sources.keys() {
-                assert!(table.contains_key(key), "{}: source without a figure: {key}", profile.name);
+                assert!(
+                    table.contains_key(key),
+                    "{}: source without a figure: {key}",
+                    profile.name
+                );
             }
         }
     }
@@ -385,10 +482,16 @@ mod tests {
         assert_eq!(altered(0, "kind = \"sd\"", "kind = \"cf\""), "kind");
         assert_eq!(altered(0, "slot_bytes = 4096", "slot_bytes = 4000"), "slot_bytes");
         assert_eq!(altered(0, "open_units = ", "open_units = 0#"), "open_units");
-        assert_eq!(altered(0, "clean_low_blocks = ", "clean_low_blocks = 9999#"), "clean_high_blocks");
+        assert_eq!(
+            altered(0, "clean_low_blocks = ", "clean_low_blocks = 9999#"),
+            "clean_high_blocks"
+        );
         assert_eq!(altered(2, "spare_superblocks = ", "spare_superblocks = 4#"), "clean_high");
         assert_eq!(altered(3, "cache_kib = ", "colour = 1\ncache_kib = "), "colour");
         let error = ManagedProfile::named("sd").unwrap_err().to_string();
-        assert!(error.starts_with("no profile named `sd`; expected one of sd-industrial, sd-consumer,"), "{error}");
+        assert!(
+            error.starts_with("no profile named `sd`; expected one of sd-industrial, sd-consumer,"),
+            "{error}"
+        );
     }
 }

@@ -52,7 +52,8 @@ pub struct Summary {
 
 impl Summary {
     /// Names of the percentiles.
-    pub const PERCENTILES: [&'static str; 8] = ["10 %", "25 %", "50 %", "75 %", "90 %", "99 %", "99.9 %", "max"];
+    pub const PERCENTILES: [&'static str; 8] =
+        ["10 %", "25 %", "50 %", "75 %", "90 %", "99 %", "99.9 %", "max"];
     /// Indexes of the median and of 99 % among them.
     pub(super) const MEDIAN: usize = 2;
     pub(super) const HIGH: usize = 5;

@@ -87,7 +87,10 @@ fn interleaved_streams_are_fine_as_long_as_their_units_can_be_open() {
         let few = streams_mb_per_s(&mut card, open, 128, 1);
         assert_eq!(card.counts().early_closes, 0);
         let many = streams_mb_per_s(&mut filled(name, 1), open + 1, 128, 1);
-        assert!(few > 14.0 && many < few / 10.0, "{name}: {few} MB/s with {open} streams, {many} MB/s with one more");
+        assert!(
+            few > 14.0 && many < few / 10.0,
+            "{name}: {few} MB/s with {open} streams, {many} MB/s with one more"
+        );
     }
 }
 
@@ -148,7 +151,9 @@ fn idle_time_takes_the_cleaning_off_the_accesses() {
     }
     let mut busy = filled("sd-industrial", 1);
     random_writes(&mut busy, 4096, 100_000, 1);
-    let all = |card: &mut Translation| (0..200).flat_map(|round| random_writes(card, 4096, 10, round)).sum::<u64>();
+    let all = |card: &mut Translation| {
+        (0..200).flat_map(|round| random_writes(card, 4096, 10, round)).sum::<u64>()
+    };
     let (rested, unrested) = (all(&mut card), all(&mut busy));
     assert!(rested < unrested, "{rested} {unrested} {longest}");
 }
@@ -222,7 +227,8 @@ fn mixed_calls_on_small_devices_keep_the_books() {
         match &mut small.figures {
             Figures::Card(card) => (card.capacity_mib, card.log_kib) = (64, 8192),
             Figures::Drive(drive) => {
-                (drive.capacity_mib, drive.superblock_kib, drive.spare_superblocks) = (64, 1024, drive.clean_high + 6);
+                (drive.capacity_mib, drive.superblock_kib, drive.spare_superblocks) =
+                    (64, 1024, drive.clean_high + 6);
             }
         }
         let mut device = Translation::new(&small, 1);
@@ -263,7 +269,11 @@ fn a_fit_finds_the_times_of_another_card() {
         (&*profile.sources["capacity_mib"], &*profile.sources["slot_bytes"]),
         ("D: of the device", "U: as of sd-industrial")
     );
-    assert!(profile.sources["log_kib"].starts_with("F: 12000 writes of 4096 bytes"), "{:?}", profile.sources);
+    assert!(
+        profile.sources["log_kib"].starts_with("F: 12000 writes of 4096 bytes"),
+        "{:?}",
+        profile.sources
+    );
     assert!((quality.fit.mean_ns / quality.trace.mean_ns - 1.0).abs() < 0.15, "{quality}");
     assert_eq!(ManagedProfile::from_toml(&profile.to_toml()).unwrap(), profile);
 }
@@ -274,7 +284,10 @@ fn a_fit_doubts_short_traces_and_what_no_card_does() {
     let slower: Vec<u64> = (0..8000).map(|access| access * access / 8).collect();
     let (_, quality) = fit(&slower, 4096, Kind::Sd, 4096);
     assert_eq!(quality.doubt(), Some(Doubt::Far(quality.error)));
-    assert_eq!(Quality { accesses: 3999, error: 0.01, ..quality.clone() }.doubt(), Some(Doubt::Short(3999)));
+    assert_eq!(
+        Quality { accesses: 3999, error: 0.01, ..quality.clone() }.doubt(),
+        Some(Doubt::Short(3999))
+    );
     assert_eq!(Quality { accesses: 4000, error: 0.15, ..quality }.doubt(), None);
 }
 

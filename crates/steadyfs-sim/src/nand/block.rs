@@ -36,9 +36,17 @@ impl Block {
     }
 
     /// Returns the cells of a page, to be changed.
-    pub(super) fn cells_mut(&mut self, page: usize, stride: usize, pages_per_block: usize) -> &mut [u8] {
+    pub(super) fn cells_mut(
+        &mut self,
+        page: usize,
+        stride: usize,
+        pages_per_block: usize,
+    ) -> &mut [u8] {
         let pages = self.pages.get_or_insert_with(|| {
-            Arc::new(Pages { cells: Vec::with_capacity(stride * pages_per_block), programs: vec![0; pages_per_block] })
+            Arc::new(Pages {
+                cells: Vec::with_capacity(stride * pages_per_block),
+                programs: vec![0; pages_per_block],
+            })
         });
         let cells = &mut Arc::make_mut(pages).cells;
         if cells.len() < (page + 1) * stride {

@@ -62,7 +62,9 @@ impl Nand {
     /// # Panics
     /// If the profile belongs to a NOR chip.
     pub fn new(profile: &Profile, choice: TimingChoice, seed: u64) -> Self {
-        let nand = profile.nand().unwrap_or_else(|| panic!("{} is not a NAND chip: use Nor", profile.name));
+        let nand = profile
+            .nand()
+            .unwrap_or_else(|| panic!("{} is not a NAND chip: use Nor", profile.name));
         Self::with_geometry(nand.geometry(), NandTiming::of(nand, choice), seed)
             .with_on_chip_copy(nand.on_chip_copy)
             .with_programs_per_page(nand.programs_per_page as u8)
@@ -128,7 +130,10 @@ impl Nand {
     /// be good.
     #[must_use]
     pub fn with_bad_blocks(mut self, count: u32) -> Self {
-        assert!(count < self.geometry.block_count, "block 0 is never bad, so {count} blocks cannot be");
+        assert!(
+            count < self.geometry.block_count,
+            "block 0 is never bad, so {count} blocks cannot be"
+        );
         let candidates = 1..self.geometry.block_count;
         let chosen = self.rng.choose_multiple(candidates, count as usize);
         self.with_bad_blocks_at(&chosen)
@@ -153,7 +158,12 @@ impl Nand {
     ///
     /// # Errors
     /// [`Failure::Uncorrectable`].
-    pub fn read_part(&mut self, page: PageIndex, offset: usize, part: &mut [u8]) -> Result<(), Failure> {
+    pub fn read_part(
+        &mut self,
+        page: PageIndex,
+        offset: usize,
+        part: &mut [u8],
+    ) -> Result<(), Failure> {
         self.demand_page(page, "read");
         let mut data = vec![0; self.geometry.page_bytes as usize];
         assert!(
@@ -196,7 +206,10 @@ impl Nand {
     #[track_caller]
     fn demand_good(&self, block: usize, page: PageIndex, verb: &str) {
         let factory_bad = self.blocks[block].mark == Some(Mark::Factory);
-        assert!(!factory_bad, "{verb} in block {block} (page {page}): it is bad from the factory and must not be used");
+        assert!(
+            !factory_bad,
+            "{verb} in block {block} (page {page}): it is bad from the factory and must not be used"
+        );
     }
 
     #[track_caller]
@@ -216,7 +229,11 @@ impl Nand {
             "program of page {page} (block {block}): {data_bytes} bytes of data, the page holds {page_bytes}"
         );
         let limit = self.programs_per_page;
-        let torn = if self.flaws.contains_key(&page) { " (a torn or failed operation left it so)" } else { "" };
+        let torn = if self.flaws.contains_key(&page) {
+            " (a torn or failed operation left it so)"
+        } else {
+            ""
+        };
         assert!(
             self.blocks[block].programs(in_block) < limit,
             "program of page {page} (block {block}): programmed {limit} times since its erase{torn}, which is the limit"
@@ -248,7 +265,13 @@ impl Nand {
 
     /// Reads the cells of a page into `data` and `tag`. Fails if the ECC cannot correct them.
     /// `good` is true if a metastable page reads well this time.
-    fn sense(&mut self, page: PageIndex, good: bool, data: &mut [u8], tag: &mut [u8]) -> Result<(), Failure> {
+    fn sense(
+        &mut self,
+        page: PageIndex,
+        good: bool,
+        data: &mut [u8],
+        tag: &mut [u8],
+    ) -> Result<(), Failure> {
         let (block, in_block) = self.locate(page);
         match self.blocks[block].cells(in_block, self.stride()) {
             Some(cells) => {
@@ -275,7 +298,12 @@ impl Nand {
 
     /// Programs cells that the rules allow to be programmed, and returns the report of the chip.
     /// A weak page keeps garbage. The chip reports this in half of the cases, at random.
-    fn store_and_report(&mut self, page: PageIndex, data: &[u8], tag: &[u8]) -> Result<(), Failure> {
+    fn store_and_report(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8],
+    ) -> Result<(), Failure> {
         let weak = self.flaws.contains_key(&page);
         self.store(page, data, tag);
         if weak && self.rng.bool() { Err(Failure::BadBlock) } else { Ok(()) }
@@ -315,7 +343,9 @@ impl Nand {
     #[track_caller]
     fn take_loaded(&mut self, page: PageIndex) -> Vec<u8> {
         let Some(Loaded { page: source, good }) = self.loaded.take() else {
-            panic!("program_loaded of page {page}: only a read_tag directly before it fills the page register");
+            panic!(
+                "program_loaded of page {page}: only a read_tag directly before it fills the page register"
+            );
         };
         let mut data = vec![0; self.geometry.page_bytes as usize];
         // An uncorrectable page is copied as it was read: the chip computes a new parity over any
@@ -356,10 +386,18 @@ impl Flash for Nand {
         self.timing.summary(&self.geometry, self.on_chip_copy)
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.demand_page(page, "read");
         let (given, page_bytes) = (data.len(), self.geometry.page_bytes as usize);
-        assert!(given == page_bytes, "read of page {page}: a buffer of {given} bytes, the page holds {page_bytes}");
+        assert!(
+            given == page_bytes,
+            "read of page {page}: a buffer of {given} bytes, the page holds {page_bytes}"
+        );
         self.loaded = None;
         self.counters.reads += 1;
         self.counters.bytes_read += self.stride() as u64;
@@ -378,7 +416,12 @@ impl Flash for Nand {
         self.sense(page, good, &mut [], tag)
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.demand_programmable(page, data.len());
         self.loaded = None;
         self.count_program(data.len());

@@ -5,7 +5,8 @@ use super::*;
 const TAG: [u8; TAG_BYTES] = [7; TAG_BYTES];
 
 fn chip() -> Nand {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, 1)
 }
 
@@ -49,7 +50,9 @@ fn pages_may_be_skipped() {
 }
 
 #[test]
-#[should_panic(expected = "program of page 2 of block 1 (page 18): page 5 of the block is programmed")]
+#[should_panic(
+    expected = "program of page 2 of block 1 (page 18): page 5 of the block is programmed"
+)]
 fn programming_below_a_programmed_page_panics() {
     let mut chip = chip();
     chip.program(21, &[0; 512], &TAG).unwrap();
@@ -57,7 +60,9 @@ fn programming_below_a_programmed_page_panics() {
 }
 
 #[test]
-#[should_panic(expected = "program of page 20 (block 1): programmed 1 times since its erase, which is the limit")]
+#[should_panic(
+    expected = "program of page 20 (block 1): programmed 1 times since its erase, which is the limit"
+)]
 fn programming_twice_panics() {
     let mut chip = chip();
     chip.program(20, &[0; 512], &TAG).unwrap();
@@ -126,8 +131,14 @@ fn erasing_a_factory_bad_block_panics() {
 #[test]
 fn factory_bad_blocks_are_as_many_as_asked_and_never_block_0() {
     let bad_of = |seed| {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32, programs_bytes: false };
-        let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_bad_blocks(31 - seed as u32 % 30);
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 16,
+            block_count: 32,
+            programs_bytes: false,
+        };
+        let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed)
+            .with_bad_blocks(31 - seed as u32 % 30);
         (0..32).filter(|&block| chip.is_bad(block).unwrap()).collect::<Vec<_>>()
     };
     for seed in 0..30 {
@@ -209,7 +220,10 @@ fn every_operation_takes_the_time_that_timing_tells() {
     assert_eq!(took(&mut |chip| chip.program(0, &[0; 2048], &TAG).unwrap()), timing.program_ns);
     assert_eq!(took(&mut |chip| chip.read(0, &mut [0; 2048], &mut tag).unwrap()), timing.read_ns);
     assert_eq!(took(&mut |chip| chip.read_tag(0, &mut tag).unwrap()), timing.read_tag_ns);
-    assert_eq!(took(&mut |chip| chip.program_loaded(64, &TAG).unwrap()), timing.copy_ns - timing.read_tag_ns);
+    assert_eq!(
+        took(&mut |chip| chip.program_loaded(64, &TAG).unwrap()),
+        timing.copy_ns - timing.read_tag_ns
+    );
     assert_eq!(took(&mut |chip| chip.erase(0).unwrap()), timing.erase_ns);
 }
 
@@ -247,7 +261,11 @@ fn counters_count_operations_and_bytes() {
         flushes: 0,
         bytes_read: 528 + 16,
         bytes_programmed: 116 + 16,
-        time_ns: (250_000 + 1_160) + (50_000 + 5_280) + (50_000 + 160) + (250_000 + 160) + 2_000_000,
+        time_ns: (250_000 + 1_160)
+            + (50_000 + 5_280)
+            + (50_000 + 160)
+            + (250_000 + 160)
+            + 2_000_000,
     };
     assert_eq!(chip.counters(), expected);
 }
@@ -282,7 +300,8 @@ fn a_clone_goes_its_own_way() {
 
 #[test]
 fn a_part_of_a_page_costs_the_array_and_its_bytes() {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
     let mut nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
     let data: Vec<u8> = (0..=255).collect();
     nand.program(0, &data, &[0; TAG_BYTES]).unwrap();
@@ -290,5 +309,8 @@ fn a_part_of_a_page_costs_the_array_and_its_bytes() {
     let mut part = [0; 3];
     nand.read_part(0, 100, &mut part).unwrap();
     let spent = nand.counters().since(&before);
-    assert_eq!((part, spent.reads, spent.bytes_read, spent.time_ns), ([100, 101, 102], 1, 3, 50_030));
+    assert_eq!(
+        (part, spent.reads, spent.bytes_read, spent.time_ns),
+        ([100, 101, 102], 1, 3, 50_030)
+    );
 }

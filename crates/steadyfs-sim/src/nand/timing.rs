@@ -62,7 +62,9 @@ impl NandTiming {
 
     /// Returns the duration of a program that moves `bytes`.
     pub fn program_ns(&self, bytes: usize) -> u64 {
-        self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + self.array_program_ns
+        self.program_command_ns
+            + transfer_ns(bytes, self.bus_program_ps_per_byte)
+            + self.array_program_ns
     }
 
     /// Returns the duration of an erase.
@@ -75,7 +77,11 @@ impl NandTiming {
         let whole = geometry.page_bytes as usize + TAG_BYTES;
         let (read_ns, program_ns) = (self.read_ns(whole), self.program_ns(whole));
         let read_tag_ns = self.read_ns(TAG_BYTES);
-        let copy_ns = if on_chip_copy { read_tag_ns + self.program_ns(TAG_BYTES) } else { read_ns + program_ns };
+        let copy_ns = if on_chip_copy {
+            read_tag_ns + self.program_ns(TAG_BYTES)
+        } else {
+            read_ns + program_ns
+        };
         Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns: self.erase_ns() }
     }
 }
@@ -121,7 +127,12 @@ mod tests {
 
     #[test]
     fn without_on_chip_copy_a_copy_is_a_read_and_a_program() {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 8, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 512,
+            pages_per_block: 16,
+            block_count: 8,
+            programs_bytes: false,
+        };
         let timing = NandTiming::ROUND.summary(&geometry, false);
         assert_eq!(timing.copy_ns, timing.read_ns + timing.program_ns);
     }

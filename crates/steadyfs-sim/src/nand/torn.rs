@@ -132,7 +132,8 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [0x11; TAG_BYTES];
 
     fn chip(seed: u64) -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 
@@ -212,7 +213,10 @@ mod tests {
             assert!(good || !copied_well, "seed {seed}: the tag was read badly, the data well");
             copied[usize::from(copied_well)] += 1;
         }
-        assert!(seen[0] > 32 && seen[1] > 32 && copied[0] > 4 && copied[1] > 4, "{seen:?}, {copied:?}");
+        assert!(
+            seen[0] > 32 && seen[1] > 32 && copied[0] > 4 && copied[1] > 4,
+            "{seen:?}, {copied:?}"
+        );
     }
 
     #[test]

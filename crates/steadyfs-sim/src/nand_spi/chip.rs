@@ -167,7 +167,11 @@ impl NandSpi {
     /// Returns the column of a command, and its plane, which is the bit above the columns.
     fn column(&self, bytes: &[u8]) -> (usize, u32) {
         let (column, top) = (number(bytes), self.page_bytes() as u32 * 2);
-        if self.profile.planes > 1 { ((column & (top - 1)) as usize, (column / top) & 1) } else { (column as usize, 0) }
+        if self.profile.planes > 1 {
+            ((column & (top - 1)) as usize, (column / top) & 1)
+        } else {
+            (column as usize, 0)
+        }
     }
 
     fn work(&mut self, act: impl FnOnce(&mut Self)) {
@@ -246,13 +250,17 @@ impl NandSpi {
     /// 0x10: programs the buffer into the array.
     fn program(&mut self, page: PageIndex) {
         let block = self.block_of(page);
-        assert!(self.plane == block % self.profile.planes, "the buffer was filled for another plane than that of block {block}");
+        assert!(
+            self.plane == block % self.profile.planes,
+            "the buffer was filled for another plane than that of block {block}"
+        );
         assert!(self.configuration & ECC_ON != 0, "a program without ECC");
         let Some(torn) = self.begin(PROGRAM_FAILED) else { return };
         let page_bytes = self.page_bytes();
         let spare = &self.buffer[page_bytes..];
         let is_mark = spare[0] != 0xFF;
-        let wrong = (1..spare.len()).find(|&byte| spare[byte] != 0xFF && !(self.profile.protected)(byte));
+        let wrong =
+            (1..spare.len()).find(|&byte| spare[byte] != 0xFF && !(self.profile.protected)(byte));
         assert!(is_mark || wrong.is_none(), "spare byte {wrong:?} is not for users, or has no ECC");
         let tag = tag_places(&self.profile).map(|place| spare[place]);
         let data = self.buffer[..page_bytes].to_vec();
@@ -290,7 +298,11 @@ impl NandSpi {
     fn fill_from_bus(&mut self, sent: &[u8]) {
         let (column, plane) = self.column(&sent[1..3]);
         let data = &sent[3..];
-        assert!(column + data.len() <= self.buffer.len(), "columns {column} to {} are beyond the page", column + data.len());
+        assert!(
+            column + data.len() <= self.buffer.len(),
+            "columns {column} to {} are beyond the page",
+            column + data.len()
+        );
         if sent[0] == 0x02 {
             self.buffer.fill(0xFF);
         } else {

@@ -61,7 +61,12 @@ impl NandSpiProfile {
     pub fn w25n01gv() -> Self {
         Self {
             id: [0xEF, 0xAA, 0x21],
-            geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false },
+            geometry: Geometry {
+                page_bytes: 2048,
+                pages_per_block: 64,
+                block_count: 1024,
+                programs_bytes: false,
+            },
             spare_bytes: 64,
             planes: 1,
             ecc: EccStatus::OneBit,
@@ -156,8 +161,11 @@ impl NandSpiProfile {
         put(96, &block_count.to_le_bytes());
         put(100, &[1]);
         // The longest times are three times the typical times here.
-        for (at, ns) in [(133, self.timing.array_program_ns), (135, self.timing.array_erase_ns), (137, self.timing.array_read_ns)]
-        {
+        for (at, ns) in [
+            (133, self.timing.array_program_ns),
+            (135, self.timing.array_erase_ns),
+            (137, self.timing.array_read_ns),
+        ] {
             put(at, &((3 * ns / 1000) as u16).to_le_bytes());
         }
         let crc = crc16(&page[..254]);

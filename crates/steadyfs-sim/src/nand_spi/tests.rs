@@ -31,7 +31,8 @@ fn a_page_is_programmed_from_the_buffer_and_loaded_into_it() {
 #[test]
 fn wrong_bits_are_told_as_the_maker_does() {
     let status = |profile: NandSpiProfile, bits| profile.status(bits);
-    let steps = [Some(0), Some(3), Some(6), Some(8), None].map(|bits| status(NandSpiProfile::mt29f1g01(), bits).0 >> 4);
+    let steps = [Some(0), Some(3), Some(6), Some(8), None]
+        .map(|bits| status(NandSpiProfile::mt29f1g01(), bits).0 >> 4);
     assert_eq!(steps, [0, 1, 3, 5, 2]);
     assert_eq!(status(NandSpiProfile::gd5f1gq5(), Some(4)), (0x10, 0x30));
     assert_eq!(status(NandSpiProfile::w25n02kv(), Some(7)), (0x30, 0x70));

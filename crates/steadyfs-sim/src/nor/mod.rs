@@ -69,14 +69,28 @@ impl Nor {
     /// # Panics
     /// If the profile belongs to a NAND chip, has no erase of `erase_bytes`, or is smaller than
     /// `size_bytes`.
-    pub fn new(profile: &Profile, size_bytes: u32, erase_bytes: u32, choice: TimingChoice, seed: u64) -> Self {
+    pub fn new(
+        profile: &Profile,
+        size_bytes: u32,
+        erase_bytes: u32,
+        choice: TimingChoice,
+        seed: u64,
+    ) -> Self {
         let name = &profile.name;
         let nor = profile.nor().unwrap_or_else(|| panic!("{name} is not a NOR chip: use Nand"));
         let timing = NorTiming::of(nor, erase_bytes, choice);
         let timing = timing.unwrap_or_else(|| panic!("{name} has no erase of {erase_bytes} bytes"));
-        assert!(size_bytes <= nor.size_bytes, "{name} has {} bytes, not {size_bytes}", nor.size_bytes);
-        assert!(size_bytes.is_multiple_of(erase_bytes), "{size_bytes} bytes are no whole blocks of {erase_bytes}");
-        Self::with_geometry(erase_bytes, size_bytes / erase_bytes, timing, seed).with_lines(nor.program_line_bytes)
+        assert!(
+            size_bytes <= nor.size_bytes,
+            "{name} has {} bytes, not {size_bytes}",
+            nor.size_bytes
+        );
+        assert!(
+            size_bytes.is_multiple_of(erase_bytes),
+            "{size_bytes} bytes are no whole blocks of {erase_bytes}"
+        );
+        Self::with_geometry(erase_bytes, size_bytes / erase_bytes, timing, seed)
+            .with_lines(nor.program_line_bytes)
     }
 
     /// Makes an erased chip of any shape.
@@ -85,7 +99,10 @@ impl Nor {
     /// If a block is not a whole number of program pages.
     pub fn with_geometry(block_bytes: u32, block_count: u32, timing: NorTiming, seed: u64) -> Self {
         let page = timing.program_page_bytes;
-        assert!(block_bytes.is_multiple_of(page), "a block of {block_bytes} bytes is no whole program pages of {page}");
+        assert!(
+            block_bytes.is_multiple_of(page),
+            "a block of {block_bytes} bytes is no whole program pages of {page}"
+        );
         Self {
             block_bytes,
             timing,
@@ -112,7 +129,10 @@ impl Nor {
     /// because an ECC covers each line.
     #[must_use]
     pub fn with_lines(self, line_bytes: u32) -> Self {
-        assert!(self.timing.program_page_bytes.is_multiple_of(line_bytes), "lines of {line_bytes} bytes");
+        assert!(
+            self.timing.program_page_bytes.is_multiple_of(line_bytes),
+            "lines of {line_bytes} bytes"
+        );
         Self { line_bytes, ..self }
     }
 
@@ -130,7 +150,10 @@ impl Nor {
     fn demand_range(&self, address: u32, bytes: usize, verb: &str) {
         let size = u64::from(self.block_bytes) * self.blocks.len() as u64;
         let end = u64::from(address) + bytes as u64;
-        assert!(end <= size, "{verb} of {bytes} bytes at {address:#x}: the chip has {size:#x} bytes");
+        assert!(
+            end <= size,
+            "{verb} of {bytes} bytes at {address:#x}: the chip has {size:#x} bytes"
+        );
     }
 
     #[track_caller]
@@ -296,7 +319,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "program of 0xf1 at 0x102 (block 0): it holds 0xf0, and a program cannot set a bit to 1")]
+    #[should_panic(
+        expected = "program of 0xf1 at 0x102 (block 0): it holds 0xf0, and a program cannot set a bit to 1"
+    )]
     fn setting_a_bit_by_a_program_panics() {
         let mut chip = chip();
         chip.program(0x100, &[0, 0, 0xF0]).unwrap();
@@ -334,7 +359,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "mt29f1g01abafd is not a NOR chip")]
     fn a_nand_profile_is_refused() {
-        Nor::new(&Profile::named("mt29f1g01abafd").unwrap(), 1 << 20, 4096, TimingChoice::Typical, 1);
+        Nor::new(
+            &Profile::named("mt29f1g01abafd").unwrap(),
+            1 << 20,
+            4096,
+            TimingChoice::Typical,
+            1,
+        );
     }
 
     #[test]
@@ -347,8 +378,12 @@ mod tests {
     fn programs_are_split_at_program_pages() {
         let mut chip = chip();
         chip.program(250, &[0; 12]).unwrap();
-        let expected =
-            Counters { programs: 2, bytes_programmed: 12, time_ns: 2 * (30_000 + 5 * 2_000 + 60), ..Counters::default() };
+        let expected = Counters {
+            programs: 2,
+            bytes_programmed: 12,
+            time_ns: 2 * (30_000 + 5 * 2_000 + 60),
+            ..Counters::default()
+        };
         assert_eq!(chip.counters(), expected);
     }
 

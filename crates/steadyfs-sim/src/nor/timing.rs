@@ -66,10 +66,19 @@ impl NorTiming {
     /// Takes the figures for blocks of `block_bytes`. The chip erases a block with one command,
     /// or else with several commands of the largest erase that divides the block.
     pub fn of_block(profile: &NorProfile, block_bytes: u32, choice: TimingChoice) -> Option<Self> {
-        let fits = profile.erases.iter().map(|erase| erase.bytes).filter(|&bytes| block_bytes.is_multiple_of(bytes));
+        let fits = profile
+            .erases
+            .iter()
+            .map(|erase| erase.bytes)
+            .filter(|&bytes| block_bytes.is_multiple_of(bytes));
         let erase_bytes = fits.max()?;
-        let (one, count) = (Self::of(profile, erase_bytes, choice)?, u64::from(block_bytes / erase_bytes));
-        Some(Self { array_erase_ns: one.array_erase_ns * count, erase_command_ns: one.erase_command_ns * count, ..one })
+        let (one, count) =
+            (Self::of(profile, erase_bytes, choice)?, u64::from(block_bytes / erase_bytes));
+        Some(Self {
+            array_erase_ns: one.array_erase_ns * count,
+            erase_command_ns: one.erase_command_ns * count,
+            ..one
+        })
     }
 
     /// Returns the duration of a read of `bytes`.
@@ -81,7 +90,9 @@ impl NorTiming {
     /// page.
     pub fn command_ns(&self, bytes: usize) -> u64 {
         let array_ns = self.program_first_byte_ns + (bytes as u64 - 1) * self.program_byte_ns;
-        self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + array_ns.min(self.program_page_ns)
+        self.program_command_ns
+            + transfer_ns(bytes, self.bus_program_ps_per_byte)
+            + array_ns.min(self.program_page_ns)
     }
 
     /// Returns the duration of a program of `bytes` that starts at a program page or lies within
@@ -117,7 +128,11 @@ mod tests {
         assert_eq!(typical.read_ns(16), 385 + 308);
         assert_eq!(typical.program_ns(1), 615 + 20 + 32_000);
         assert_eq!(typical.program_ns(16), 615 + 308 + 32_000 + 15 * 3_000);
-        assert_eq!(typical.program_ns(256), 615 + 4_924 + 700_000, "a full page is faster than its bytes");
+        assert_eq!(
+            typical.program_ns(256),
+            615 + 4_924 + 700_000,
+            "a full page is faster than its bytes"
+        );
         assert_eq!(typical.program_ns(528), 2 * typical.program_ns(256) + typical.program_ns(16));
         assert_eq!(typical.program_ns(0), 0);
         assert_eq!(typical.erase_ns(), 615 + 150_000_000);

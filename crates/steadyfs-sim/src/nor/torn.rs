@@ -26,7 +26,8 @@ impl Nor {
         let (mut address, mut rest) = (address, data);
         while !rest.is_empty() {
             let (block, start) = self.locate(address);
-            let (part, later) = rest.split_at_mut((self.block_bytes as usize - start).min(rest.len()));
+            let (part, later) =
+                rest.split_at_mut((self.block_bytes as usize - start).min(rest.len()));
             self.sense_in_block(block, start, part);
             address += part.len() as u32;
             rest = later;
@@ -67,7 +68,8 @@ impl Nor {
             );
             *cell &= if sound { new } else { new | self.rng.u8(..) & self.rng.u8(..) };
         }
-        let settled = flaws.is_some_and(|flaws| flaws[start..][..data.len()].iter().any(|&flaw| flaw != SOUND));
+        let settled = flaws
+            .is_some_and(|flaws| flaws[start..][..data.len()].iter().any(|&flaw| flaw != SOUND));
         if settled {
             self.set_flaws(block, start, data.len(), SOUND);
         }
@@ -75,7 +77,8 @@ impl Nor {
 
     fn set_flaws(&mut self, block: usize, start: usize, bytes: usize, flaw: u8) {
         let block_bytes = self.block_bytes as usize;
-        let flaws = self.blocks[block].flaws.get_or_insert_with(|| Arc::new(vec![SOUND; block_bytes]));
+        let flaws =
+            self.blocks[block].flaws.get_or_insert_with(|| Arc::new(vec![SOUND; block_bytes]));
         Arc::make_mut(flaws)[start..][..bytes].fill(flaw);
     }
 
@@ -102,7 +105,8 @@ impl Nor {
     /// if power fails.
     fn sound_zeros(&self, block: usize, start: usize, bytes: usize) -> Vec<bool> {
         let Some(cells) = &self.blocks[block].cells else { return vec![false; bytes] };
-        let is_sound = |at: usize| self.blocks[block].flaws.as_ref().is_none_or(|flaws| flaws[at] == SOUND);
+        let is_sound =
+            |at: usize| self.blocks[block].flaws.as_ref().is_none_or(|flaws| flaws[at] == SOUND);
         (start..start + bytes).map(|at| cells[at] == 0 && is_sound(at)).collect()
     }
 
@@ -197,8 +201,11 @@ impl Nor {
         for block in &mut self.blocks {
             let Block { cells: Some(cells), flaws: Some(flaws), .. } = block else { continue };
             let bytes = self.timing.program_page_bytes as usize;
-            let pages = Arc::make_mut(flaws).chunks_mut(bytes).zip(Arc::make_mut(cells).chunks_mut(bytes));
-            for (flaws, cells) in pages.filter(|(flaws, _)| flaws.iter().any(|&flaw| flaw >= STEADY)) {
+            let pages =
+                Arc::make_mut(flaws).chunks_mut(bytes).zip(Arc::make_mut(cells).chunks_mut(bytes));
+            for (flaws, cells) in
+                pages.filter(|(flaws, _)| flaws.iter().any(|&flaw| flaw >= STEADY))
+            {
                 let good = self.rng.bool();
                 let settles = self.rng.u8(0..100) < self.settling_percent;
                 decide(flaws, cells, good, settles, &mut self.rng);
@@ -278,7 +285,11 @@ impl<C: Cuttable> Tearable for NorPages<C> {
         let command = match torn {
             Torn::Old => 0,
             Torn::New => data_commands,
-            Torn::Garbled | Torn::Metastable | Torn::Unstable if data_commands == 0 || chip.rng.bool() => data_commands,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable
+                if data_commands == 0 || chip.rng.bool() =>
+            {
+                data_commands
+            }
             Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..data_commands),
         };
         let untouched = torn == Torn::Garbled && chip.rng.u8(0..4) == 0;

@@ -136,7 +136,10 @@ impl NorSpi {
 
     #[track_caller]
     fn demand_ready(&self, command: u8) {
-        assert!(self.clock.now_ns >= self.busy_until_ns, "command {command:#04x} while the chip is busy");
+        assert!(
+            self.clock.now_ns >= self.busy_until_ns,
+            "command {command:#04x} while the chip is busy"
+        );
     }
 
     /// Returns the address of a command, and the bytes behind it.
@@ -182,7 +185,11 @@ impl NorSpi {
     fn program(&mut self, sent: &[u8]) {
         let (address, data) = self.address(sent);
         let room = 256 - address as usize % 256;
-        assert!(!data.is_empty() && data.len() <= room, "a program of {} bytes at {address:#x} runs over its page", data.len());
+        assert!(
+            !data.is_empty() && data.len() <= room,
+            "a program of {} bytes at {address:#x} runs over its page",
+            data.len()
+        );
         let data = self.beside_ones(address, data);
         let Some(torn) = self.begin(0) else { return };
         if self.strikes(NorFault::Fails) {
@@ -201,7 +208,10 @@ impl NorSpi {
     fn beside_ones(&mut self, address: u32, data: &[u8]) -> Vec<u8> {
         let mut found = vec![0xFF; data.len()];
         self.nor.read(address, &mut found).expect("the chip has power");
-        data.iter().zip(found).map(|(&byte, found)| if byte == 0xFF { found } else { byte }).collect()
+        data.iter()
+            .zip(found)
+            .map(|(&byte, found)| if byte == 0xFF { found } else { byte })
+            .collect()
     }
 
     fn erase(&mut self, sent: &[u8], short: u8) {
@@ -257,7 +267,10 @@ impl SpiChip for NorSpi {
                 bytes.fill(0x80 | u8::from(self.errors[0]) << 4 | u8::from(self.errors[1]) << 5);
             }
             0x5A if self.profile.has_sfdp => {
-                assert!(sent.len() == 5, "parameters are read by three bytes of address and eight clocks");
+                assert!(
+                    sent.len() == 5,
+                    "parameters are read by three bytes of address and eight clocks"
+                );
                 let from = (number(&sent[1..4]) as usize).min(self.sfdp.len());
                 bytes.iter_mut().zip(&self.sfdp[from..]).for_each(|(byte, known)| *byte = *known);
             }
@@ -286,7 +299,9 @@ impl SpiChip for NorSpi {
             0x5C => self.erase(sent, 0x52),
             0xDC => self.erase(sent, 0xD8),
             0xB7 if self.profile.four_byte == FourByte::Mode => self.has_four_bytes = true,
-            0xB7 if self.profile.four_byte == FourByte::EnabledMode => self.has_four_bytes = self.is_enabled,
+            0xB7 if self.profile.four_byte == FourByte::EnabledMode => {
+                self.has_four_bytes = self.is_enabled
+            }
             0x50 if self.profile.error_bits == ErrorBits::Flags => self.errors = [false; 2],
             0x30 if self.profile.error_bits == ErrorBits::Status => self.errors = [false; 2],
             _ => panic!("the chip does not know {sent:02x?}"),

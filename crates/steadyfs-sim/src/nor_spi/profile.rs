@@ -139,7 +139,11 @@ impl NorSpiProfile {
         let mut words = [0xFFFF_FFFF; 16];
         let address = if self.four_byte == FourByte::No { 0 } else { 1 };
         words[0] = 0xFFF0_20E5 & !(3 << 17) | address << 17;
-        words[1] = if self.bytes > 256 << 20 { 1 << 31 | (self.bytes.ilog2() + 3) } else { self.bytes * 8 - 1 };
+        words[1] = if self.bytes > 256 << 20 {
+            1 << 31 | (self.bytes.ilog2() + 3)
+        } else {
+            self.bytes * 8 - 1
+        };
         let mut types = [0; 4];
         let mut times = u32::from(self.erase_factor as u8) / 2 - 1;
         for (index, erase) in self.erases.iter().enumerate() {
@@ -164,6 +168,9 @@ impl NorSpiProfile {
 
 /// Encodes a time as a unit and a count from 0 to 31, rounded up.
 fn time(value: u32, units: &[u32]) -> (u32, u32) {
-    let unit = units.iter().position(|unit| value.div_ceil(*unit) <= 32).expect("a time that no table can tell");
+    let unit = units
+        .iter()
+        .position(|unit| value.div_ceil(*unit) <= 32)
+        .expect("a time that no table can tell");
     (unit as u32, value.div_ceil(units[unit]).max(1) - 1)
 }

@@ -4,7 +4,10 @@
 const RAW: &[(&str, &str)] = &[
     ("page_bytes", "Data bytes of a page: a power of two from 256 to 65536."),
     ("spare_bytes", "Spare bytes of a page."),
-    ("user_bytes", "Spare bytes that the user may write and the ECC protects; at least the 16 of a tag."),
+    (
+        "user_bytes",
+        "Spare bytes that the user may write and the ECC protects; at least the 16 of a tag.",
+    ),
     ("pages_per_block", "Pages of an erase block: a power of two from 4 to 256."),
     ("block_count", "Erase blocks."),
     ("factory_bad_blocks_max", "Blocks that may be bad when the chip leaves the factory."),
@@ -17,15 +20,24 @@ const RAW: &[(&str, &str)] = &[
     ("program_us", "From the page register to the array, in microseconds."),
     ("erase_us", "Erase of a block, in microseconds."),
     ("endurance_erases", "Erases that the maker allows for each block."),
-    ("programs_per_page", "Programs that one page takes between erases. The file system needs one."),
+    (
+        "programs_per_page",
+        "Programs that one page takes between erases. The file system needs one.",
+    ),
     ("on_chip_copy", "true if a page can be moved inside the chip, with a new tag."),
     ("size_bytes", "Bytes of the chip: a power of two."),
     ("program_page_bytes", "Bytes that one program command can reach: a power of two."),
-    ("program_line_bytes", "Bytes of a line that is programmed once between erases, because an ECC covers it. Left out: 1."),
+    (
+        "program_line_bytes",
+        "Bytes of a line that is programmed once between erases, because an ECC covers it. Left out: 1.",
+    ),
     ("default_erase_bytes", "Erase size to take if nobody chooses: one of the sizes below."),
     ("program_first_byte_us", "Program of the first byte of a command, in microseconds."),
     ("program_byte_us", "Program of each further byte, in microseconds."),
-    ("program_page_us", "Program of a full program page, in microseconds; no shorter program takes longer."),
+    (
+        "program_page_us",
+        "Program of a full program page, in microseconds; no shorter program takes longer.",
+    ),
     ("bytes", "Bytes that are erased together: a power of two."),
     ("us", "Time that this takes, in microseconds."),
 ];
@@ -69,14 +81,23 @@ pub enum Line<'t> {
 }
 
 /// Divides a document into its lines.
-pub(crate) fn lines<'t>(text: &'t str, explain: impl Fn(&str) -> Option<&'static str>) -> Vec<Line<'t>> {
+pub(crate) fn lines<'t>(
+    text: &'t str,
+    explain: impl Fn(&str) -> Option<&'static str>,
+) -> Vec<Line<'t>> {
     let mut is_source = false;
     let line = |text: &'t str| {
         is_source |= text.starts_with("[sources]");
-        let Some((key, value)) = text.split_once('=').filter(|_| !is_source) else { return Line::Other(text) };
+        let Some((key, value)) = text.split_once('=').filter(|_| !is_source) else {
+            return Line::Other(text);
+        };
         let (key, value) = (key.trim(), value.trim());
         // A text value may contain a #.
-        let value = if value.starts_with('"') { value } else { value.split('#').next().unwrap_or(value).trim() };
+        let value = if value.starts_with('"') {
+            value
+        } else {
+            value.split('#').next().unwrap_or(value).trim()
+        };
         explain(key).map_or(Line::Other(text), |meaning| Line::Value { key, value, meaning })
     };
     text.lines().map(line).collect()

@@ -18,7 +18,9 @@ impl Keys {
     /// # Errors
     /// [`ProfileError::Syntax`].
     pub(crate) fn of_document(text: &str) -> Result<Self, ProfileError> {
-        let table = text.parse().map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
+        let table = text
+            .parse()
+            .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
         Ok(Self { table, path: String::new(), known: Vec::new() })
     }
 
@@ -28,8 +30,17 @@ impl Keys {
     }
 
     /// Returns an error about one key of this table.
-    pub(crate) fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ProfileError {
-        ProfileError::Key { key: format!("{}{key}", self.path), found: found.into(), expected: expected.into() }
+    pub(crate) fn refuse(
+        &self,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ProfileError {
+        ProfileError::Key {
+            key: format!("{}{key}", self.path),
+            found: found.into(),
+            expected: expected.into(),
+        }
     }
 
     /// Reads a text that is not empty.
@@ -50,10 +61,17 @@ impl Keys {
     }
 
     /// Reads a whole number from `min` to `max`.
-    pub(crate) fn number(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
+    pub(crate) fn number(
+        &mut self,
+        key: &'static str,
+        min: u32,
+        max: u32,
+    ) -> Result<u32, ProfileError> {
         let value = self.take(key);
         let number = match value {
-            Some(Value::Integer(number)) => u32::try_from(number).ok().filter(|n| (min..=max).contains(n)),
+            Some(Value::Integer(number)) => {
+                u32::try_from(number).ok().filter(|n| (min..=max).contains(n))
+            }
             _ => None,
         };
         number.ok_or_else(|| {
@@ -68,7 +86,12 @@ impl Keys {
     }
 
     /// Reads a power of two from `min` to `max`.
-    pub(crate) fn power_of_two(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
+    pub(crate) fn power_of_two(
+        &mut self,
+        key: &'static str,
+        min: u32,
+        max: u32,
+    ) -> Result<u32, ProfileError> {
         let number = self.number(key, min, max)?;
         if !number.is_power_of_two() {
             return Err(self.refuse(key, number.to_string(), "a power of two"));
@@ -77,7 +100,13 @@ impl Keys {
     }
 
     /// Reads a power of two from `min` to `max`. Returns `default` if the key is missing.
-    pub(crate) fn power_of_two_or(&mut self, key: &'static str, min: u32, max: u32, default: u32) -> Result<u32, ProfileError> {
+    pub(crate) fn power_of_two_or(
+        &mut self,
+        key: &'static str,
+        min: u32,
+        max: u32,
+        default: u32,
+    ) -> Result<u32, ProfileError> {
         if self.table.contains_key(key) {
             return self.power_of_two(key, min, max);
         }
@@ -119,7 +148,10 @@ impl Keys {
     }
 
     /// Reads a table of texts. Returns no texts if the key is missing.
-    pub(crate) fn texts(&mut self, key: &'static str) -> Result<Vec<(String, String)>, ProfileError> {
+    pub(crate) fn texts(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Vec<(String, String)>, ProfileError> {
         let table = match self.take(key) {
             None => return Ok(Vec::new()),
             Some(Value::Table(table)) => table,
@@ -129,7 +161,13 @@ impl Keys {
         for (name, value) in table {
             match value {
                 Value::String(text) => texts.push((name, text)),
-                other => return Err(self.refuse(&format!("{key}.{name}"), describe(Some(&other)), "a text")),
+                other => {
+                    return Err(self.refuse(
+                        &format!("{key}.{name}"),
+                        describe(Some(&other)),
+                        "a text",
+                    ));
+                }
             }
         }
         Ok(texts)
@@ -139,7 +177,9 @@ impl Keys {
     pub(crate) fn finish(self) -> Result<(), ProfileError> {
         match self.table.keys().next() {
             None => Ok(()),
-            Some(key) => Err(self.refuse(key, "unknown key", format!("only {}", self.known.join(", ")))),
+            Some(key) => {
+                Err(self.refuse(key, "unknown key", format!("only {}", self.known.join(", "))))
+            }
         }
     }
 
@@ -173,17 +213,35 @@ mod tests {
     #[test]
     fn errors_name_the_key_the_value_and_the_expectation() {
         let told = |result: Result<u32, ProfileError>| result.unwrap_err().to_string();
-        assert_eq!(told(keys("").count("a")), "key `a`: missing; expected a whole number from 1 to 4294967295");
-        assert_eq!(told(keys("a = 0").number("a", 1, 9)), "key `a`: 0; expected a whole number from 1 to 9");
-        assert_eq!(told(keys("a = 1.5").number("a", 1, 9)), "key `a`: 1.5; expected a whole number from 1 to 9");
-        assert_eq!(told(keys("a = -1").number("a", 0, 9)), "key `a`: -1; expected a whole number from 0 to 9");
-        assert_eq!(told(keys("a = 48").power_of_two("a", 1, 64)), "key `a`: 48; expected a power of two");
+        assert_eq!(
+            told(keys("").count("a")),
+            "key `a`: missing; expected a whole number from 1 to 4294967295"
+        );
+        assert_eq!(
+            told(keys("a = 0").number("a", 1, 9)),
+            "key `a`: 0; expected a whole number from 1 to 9"
+        );
+        assert_eq!(
+            told(keys("a = 1.5").number("a", 1, 9)),
+            "key `a`: 1.5; expected a whole number from 1 to 9"
+        );
+        assert_eq!(
+            told(keys("a = -1").number("a", 0, 9)),
+            "key `a`: -1; expected a whole number from 0 to 9"
+        );
+        assert_eq!(
+            told(keys("a = 48").power_of_two("a", 1, 64)),
+            "key `a`: 48; expected a power of two"
+        );
     }
 
     #[test]
     fn inner_keys_are_named_with_their_path() {
         let error = keys("t = { typical = 5 }").spread("t").unwrap_err();
-        assert_eq!(error.to_string(), "key `t.maximum`: missing; expected a whole number from 1 to 4294967295");
+        assert_eq!(
+            error.to_string(),
+            "key `t.maximum`: missing; expected a whole number from 1 to 4294967295"
+        );
         let error = keys("t = { typical = 5, maximum = 4 }").spread("t").unwrap_err();
         assert!(error.to_string().starts_with("key `t`: maximum 4 below typical 5;"), "{error}");
         let mut erases = keys("[[erase]]\nbytes = 1").tables("erase").unwrap();
@@ -195,6 +253,9 @@ mod tests {
     fn unread_keys_are_refused_with_the_known_ones() {
         let mut keys = keys("a = 1\nbb = 2");
         keys.count("a").unwrap();
-        assert_eq!(keys.finish().unwrap_err().to_string(), "key `bb`: unknown key; expected only a");
+        assert_eq!(
+            keys.finish().unwrap_err().to_string(),
+            "key `bb`: unknown key; expected only a"
+        );
     }
 }

@@ -142,7 +142,11 @@ pub struct NorErase {
 }
 
 /// Finds a profile by its name. If none has the name, the error lists the existing names.
-pub(crate) fn find_named<P>(mut all: Vec<P>, name: &str, name_of: impl Fn(&P) -> &str) -> Result<P, ProfileError> {
+pub(crate) fn find_named<P>(
+    mut all: Vec<P>,
+    name: &str,
+    name_of: impl Fn(&P) -> &str,
+) -> Result<P, ProfileError> {
     match all.iter().position(|profile| name_of(profile) == name) {
         Some(index) => Ok(all.swap_remove(index)),
         None => {
@@ -155,7 +159,10 @@ pub(crate) fn find_named<P>(mut all: Vec<P>, name: &str, name_of: impl Fn(&P) ->
 impl Profile {
     /// Reads every built-in profile.
     pub fn all() -> Vec<Self> {
-        BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
+        BUILT_IN
+            .iter()
+            .map(|text| Self::from_toml(text).expect("built-in profiles are tested"))
+            .collect()
     }
 
     /// Returns the documents of the built-in profiles in TOML, for users who want to change one.
@@ -174,7 +181,9 @@ impl Profile {
     }
 
     fn document(name: &str) -> Option<&'static str> {
-        BUILT_IN.into_iter().find(|text| Self::from_toml(text).is_ok_and(|profile| profile.name == name))
+        BUILT_IN
+            .into_iter()
+            .find(|text| Self::from_toml(text).is_ok_and(|profile| profile.name == name))
     }
 
     /// Finds a built-in profile by its name.
@@ -196,7 +205,13 @@ impl Profile {
         let chip = match keys.text("kind")?.as_str() {
             "nand" => Chip::Nand(NandProfile::read(&mut keys)?),
             "nor" => Chip::Nor(NorProfile::read(&mut keys)?),
-            other => return Err(keys.refuse("kind", format!("the text \"{other}\""), "\"nand\" or \"nor\"")),
+            other => {
+                return Err(keys.refuse(
+                    "kind",
+                    format!("the text \"{other}\""),
+                    "\"nand\" or \"nor\"",
+                ));
+            }
         };
         let sources = keys.texts("sources")?.into_iter().collect();
         keys.finish()?;
@@ -255,7 +270,11 @@ impl NandProfile {
         }
         if self.factory_bad_blocks_max >= self.block_count {
             let expected = format!("fewer than the {} blocks", self.block_count);
-            return Err(keys.refuse("factory_bad_blocks_max", self.factory_bad_blocks_max.to_string(), expected));
+            return Err(keys.refuse(
+                "factory_bad_blocks_max",
+                self.factory_bad_blocks_max.to_string(),
+                expected,
+            ));
         }
         Ok(())
     }
@@ -292,7 +311,11 @@ impl NorProfile {
         };
         if profile.erase_us(profile.default_erase_bytes).is_none() {
             let found = profile.default_erase_bytes.to_string();
-            return Err(keys.refuse("default_erase_bytes", found, "the `bytes` of one of the [[erase]] tables"));
+            return Err(keys.refuse(
+                "default_erase_bytes",
+                found,
+                "the `bytes` of one of the [[erase]] tables",
+            ));
         }
         Ok(profile)
     }
@@ -300,7 +323,10 @@ impl NorProfile {
     fn read_erases(keys: &mut Keys, size_bytes: u32) -> Result<Vec<NorErase>, ProfileError> {
         let mut erases = Vec::new();
         for mut inner in keys.tables("erase")? {
-            erases.push(NorErase { bytes: inner.power_of_two("bytes", 256, size_bytes)?, us: inner.spread("us")? });
+            erases.push(NorErase {
+                bytes: inner.power_of_two("bytes", 256, size_bytes)?,
+                us: inner.spread("us")?,
+            });
             inner.finish()?;
         }
         Ok(erases)
@@ -328,7 +354,8 @@ mod tests {
             let text = Profile::annotated(&profile.name).unwrap();
             assert_eq!(Profile::from_toml(&text).unwrap(), profile);
             let is_other = |line: &Line| matches!(line, Line::Other(text) if text.contains('=') && !text.starts_with('#'));
-            let others = Profile::lines(&profile.name).unwrap().into_iter().filter(is_other).count();
+            let others =
+                Profile::lines(&profile.name).unwrap().into_iter().filter(is_other).count();
             assert_eq!(others, profile.sources.len(), "{text}");
         }
         assert_eq!(Profile::annotated("floppy"), None);
@@ -344,7 +371,8 @@ mod tests {
     fn every_built_in_profile_is_found_by_its_name() {
         let names: Vec<_> = Profile::all().into_iter().map(|profile| profile.name).collect();
         let nand = ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "k9f1208u0"];
-        let nor = ["w25q128jv", "m25p16", "mx25r6435f", "w25q16jv", "s25fl128s", "gd25q64", "stm32g0b1"];
+        let nor =
+            ["w25q128jv", "m25p16", "mx25r6435f", "w25q16jv", "s25fl128s", "gd25q64", "stm32g0b1"];
         assert_eq!(names.len(), nand.len() + nor.len());
         assert!(nand.iter().all(|name| Profile::named(name).unwrap().nand().is_some()));
         assert!(nor.iter().all(|name| Profile::named(name).unwrap().nor().is_some()));
@@ -358,12 +386,24 @@ mod tests {
         for text in BUILT_IN {
             let table: toml::Table = text.parse().unwrap();
             let profile = Profile::from_toml(text).unwrap();
-            for key in table.keys().filter(|key| !["name", "title", "kind", "sources"].contains(&key.as_str())) {
-                let source = profile.sources.get(key).unwrap_or_else(|| panic!("{}: {key}", profile.name));
-                assert!(source.starts_with(['D', 'C', 'S', 'M', 'U']), "{}: {key}: {source}", profile.name);
+            for key in table
+                .keys()
+                .filter(|key| !["name", "title", "kind", "sources"].contains(&key.as_str()))
+            {
+                let source =
+                    profile.sources.get(key).unwrap_or_else(|| panic!("{}: {key}", profile.name));
+                assert!(
+                    source.starts_with(['D', 'C', 'S', 'M', 'U']),
+                    "{}: {key}: {source}",
+                    profile.name
+                );
             }
             for key in profile.sources.keys() {
-                assert!(table.contains_key(key), "{}: source without a figure: {key}", profile.name);
+                assert!(
+                    table.contains_key(key),
+                    "{}: source without a figure: {key}",
+                    profile.name
+                );
             }
         }
     }
@@ -371,14 +411,21 @@ mod tests {
     #[test]
     fn unknown_names_are_answered_with_the_known_ones() {
         let error = Profile::named("mt29").unwrap_err().to_string();
-        assert!(error.starts_with("no profile named `mt29`; expected one of mt29f1g01abafd, w25n01gv,"), "{error}");
+        assert!(
+            error.starts_with("no profile named `mt29`; expected one of mt29f1g01abafd, w25n01gv,"),
+            "{error}"
+        );
     }
 
     #[test]
     fn chips_without_room_for_a_tag_are_refused() {
         let error = altered(1, "user_bytes = 16", "user_bytes = 6").unwrap_err();
         assert_eq!(error, ProfileError::TooFewUserBytes { user_bytes: 6 });
-        assert!(error.to_string().ends_with("needs 16 ECC-protected user bytes per page for the tag, has 6"));
+        assert!(
+            error
+                .to_string()
+                .ends_with("needs 16 ECC-protected user bytes per page for the tag, has 6")
+        );
     }
 
     #[test]
@@ -391,10 +438,19 @@ mod tests {
         assert_eq!(key_of(altered(0, "user_bytes = 62", "user_bytes = 129")), "user_bytes");
         assert_eq!(key_of(altered(0, "_max = 20", "_max = 1024")), "factory_bad_blocks_max");
         assert_eq!(key_of(altered(0, "kind = \"nand\"", "kind = \"nvme\"")), "kind");
-        assert_eq!(key_of(altered(0, "typical = 46, maximum = 70", "typical = 46, maximum = 45")), "array_read_us");
+        assert_eq!(
+            key_of(altered(0, "typical = 46, maximum = 70", "typical = 46, maximum = 45")),
+            "array_read_us"
+        );
         assert_eq!(key_of(altered(0, "on_chip_copy = true", "on_chip_copy = 1")), "on_chip_copy");
-        assert_eq!(key_of(altered(0, "on_chip_copy = true", "on_chip_copy = true\ncolour = 1")), "colour");
-        assert_eq!(key_of(altered(4, "default_erase_bytes = 65536", "default_erase_bytes = 32768")), "default_erase_bytes");
+        assert_eq!(
+            key_of(altered(0, "on_chip_copy = true", "on_chip_copy = true\ncolour = 1")),
+            "colour"
+        );
+        assert_eq!(
+            key_of(altered(4, "default_erase_bytes = 65536", "default_erase_bytes = 32768")),
+            "default_erase_bytes"
+        );
         assert_eq!(key_of(altered(4, "bytes = 4096", "bytes = 4097")), "erase[0].bytes");
     }
 

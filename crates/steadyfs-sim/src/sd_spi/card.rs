@@ -136,7 +136,8 @@ impl Card {
             self.medium.cut(&mut Rng::with_seed(seed));
         }
         let old = std::mem::replace(self, Self::new(self.profile));
-        (self.medium, self.now_ns, self.durations, self.log) = (old.medium, old.now_ns, old.durations, old.log);
+        (self.medium, self.now_ns, self.durations, self.log) =
+            (old.medium, old.now_ns, old.durations, old.log);
         (self.crc_refused, self.hz) = (old.crc_refused, old.hz);
         self.is_selected = old.is_selected;
     }
@@ -211,7 +212,10 @@ impl Card {
         assert!(!matches!(self.mode, Mode::Frame(_)), "SD: let go in the middle of a command");
         assert!(!matches!(self.mode, Mode::Data(_)), "SD: let go in the middle of a sector");
         assert!(self.out.is_empty(), "SD: let go before the card has said all");
-        assert!(self.reading.is_none_or(|reading| reading.is_single), "SD: let go in a multi-block read that was not stopped");
+        assert!(
+            self.reading.is_none_or(|reading| reading.is_single),
+            "SD: let go in a multi-block read that was not stopped"
+        );
         self.reading = None;
     }
 
@@ -287,15 +291,25 @@ impl Card {
 
     /// Loads the next block of a read, if its time has come.
     fn fetch(&mut self) {
-        let Some(reading) = self.reading.filter(|reading| self.now_ns >= reading.ready_ns) else { return };
+        let Some(reading) = self.reading.filter(|reading| self.now_ns >= reading.ready_ns) else {
+            return;
+        };
         let fault = self.strike(Event::Read);
         let data = self.medium.read(reading.next).filter(|_| reading.next < self.profile.sectors);
-        let next = Reading { next: reading.next + 1, ready_ns: self.now_ns + 514 * self.byte_ns(), ..reading };
+        let next = Reading {
+            next: reading.next + 1,
+            ready_ns: self.now_ns + 514 * self.byte_ns(),
+            ..reading
+        };
         self.reading = (!reading.is_single).then_some(next);
         match (fault, data) {
-            (Some(SdFault::NoData), _) => self.reading = self.reading.map(|_| Reading { ready_ns: u64::MAX, ..reading }),
+            (Some(SdFault::NoData), _) => {
+                self.reading = self.reading.map(|_| Reading { ready_ns: u64::MAX, ..reading })
+            }
             (Some(SdFault::ReadError(token)), _) => self.fail_read(token),
-            (_, None) => self.fail_read(if reading.next < self.profile.sectors { 0x04 } else { 0x08 }),
+            (_, None) => {
+                self.fail_read(if reading.next < self.profile.sectors { 0x04 } else { 0x08 })
+            }
             (fault, Some(data)) => {
                 self.say_block(&data);
                 if fault == Some(SdFault::ReadCrc) {
@@ -340,7 +354,10 @@ impl Card {
             // A stop token without a write is ignored: hosts send it to cards in an unknown
             // state.
             Mode::Command | Mode::Rejected => {
-                assert!(sent == 0xFD || self.is_forgiving, "SD: the byte {sent:#04x} is neither a command nor ones");
+                assert!(
+                    sent == 0xFD || self.is_forgiving,
+                    "SD: the byte {sent:#04x} is neither a command nor ones"
+                );
             }
         }
     }
@@ -365,12 +382,18 @@ impl Card {
             );
         }
         let in_write = matches!(self.mode, Mode::Token | Mode::Rejected);
-        assert!(!in_write || matches!(index, command::STOP | command::GO_IDLE), "SD: CMD{index} in the middle of a write");
+        assert!(
+            !in_write || matches!(index, command::STOP | command::GO_IDLE),
+            "SD: CMD{index} in the middle of a write"
+        );
     }
 
     fn end_frame(&mut self) {
-        let Mode::Frame(frame) = std::mem::replace(&mut self.mode, Mode::Command) else { unreachable!() };
-        let (index, argument) = (frame[0] & 0x3F, u32::from_be_bytes([frame[1], frame[2], frame[3], frame[4]]));
+        let Mode::Frame(frame) = std::mem::replace(&mut self.mode, Mode::Command) else {
+            unreachable!()
+        };
+        let (index, argument) =
+            (frame[0] & 0x3F, u32::from_be_bytes([frame[1], frame[2], frame[3], frame[4]]));
         let is_sound = frame[5] == crc7(&frame[..5]) << 1 | 1;
         if self.writing.is_some() {
             self.mode = Mode::Token;
@@ -382,10 +405,15 @@ impl Card {
             if !is_sound {
                 return;
             }
-            assert!(self.wake_bytes >= 10, "SD: CMD{index} after {} clocks, not 74 (6.4.1)", 8 * self.wake_bytes);
+            assert!(
+                self.wake_bytes >= 10,
+                "SD: CMD{index} after {} clocks, not 74 (6.4.1)",
+                8 * self.wake_bytes
+            );
             self.check_clock();
         }
-        let must_check = self.checks_crc || matches!(index, command::GO_IDLE | command::SEND_IF_COND);
+        let must_check =
+            self.checks_crc || matches!(index, command::GO_IDLE | command::SEND_IF_COND);
         assert!(!must_check || is_sound, "SD: CMD{index} with a bad checksum");
         assert!(frame[5] & 1 == 1, "SD: CMD{index} without its end bit");
         match self.strike(Event::Command) {
@@ -414,10 +442,16 @@ impl Card {
 
     fn take_token(&mut self, token: u8) {
         let Some(writing) = self.writing else { unreachable!() };
-        if self.is_forgiving && (self.is_busy() || !matches!((token, writing.is_single), (0xFE, true) | (0xFC | 0xFD, false))) {
+        if self.is_forgiving
+            && (self.is_busy()
+                || !matches!((token, writing.is_single), (0xFE, true) | (0xFC | 0xFD, false)))
+        {
             return;
         }
-        assert!(self.out.is_empty() || self.is_forgiving, "SD: the token {token:#04x} before the card has said all");
+        assert!(
+            self.out.is_empty() || self.is_forgiving,
+            "SD: the token {token:#04x} before the card has said all"
+        );
         assert!(!self.is_busy(), "SD: the token {token:#04x} to a busy card");
         assert!(
             self.idle_bytes > 0 || self.is_forgiving || self.profile.is_lenient,
@@ -436,12 +470,15 @@ impl Card {
     }
 
     fn end_block(&mut self) {
-        let (Mode::Data(block), Some(writing)) = (std::mem::replace(&mut self.mode, Mode::Command), self.writing) else {
+        let (Mode::Data(block), Some(writing)) =
+            (std::mem::replace(&mut self.mode, Mode::Command), self.writing)
+        else {
             unreachable!()
         };
         let (data, crc) = block.split_at(512);
         let fault = self.strike(Event::Write);
-        let is_damaged = self.checks_crc && crc != crc16(data).to_be_bytes() || fault == Some(SdFault::WriteCrc);
+        let is_damaged =
+            self.checks_crc && crc != crc16(data).to_be_bytes() || fault == Some(SdFault::WriteCrc);
         let refusal = match fault {
             _ if is_damaged => Some((0xEB, 0)),
             Some(SdFault::WriteError) => Some((0xED, 0x04)),
@@ -469,7 +506,8 @@ impl Card {
             self.medium.write(writing.next, data, self.profile.buffer_sectors);
             self.well_written += u32::from(self.status == 0);
         }
-        self.writing = (!writing.is_single).then_some(Writing { next: writing.next + 1, ..writing });
+        self.writing =
+            (!writing.is_single).then_some(Writing { next: writing.next + 1, ..writing });
         if self.writing.is_some() {
             self.mode = Mode::Token;
         }

@@ -15,7 +15,13 @@ impl Card {
     /// Executes a command, and answers.
     pub(super) fn execute(&mut self, index: u8, is_app: bool, argument: u32) {
         let r1 = u8::from(!self.is_ready);
-        let before_ready = [command::GO_IDLE, command::SEND_IF_COND, command::APP, command::READ_OCR, command::CRC_ON_OFF];
+        let before_ready = [
+            command::GO_IDLE,
+            command::SEND_IF_COND,
+            command::APP,
+            command::READ_OCR,
+            command::CRC_ON_OFF,
+        ];
         let is_start = is_app && index == command::APP_START;
         if index == command::GO_IDLE {
             return self.go_idle();
@@ -27,14 +33,19 @@ impl Card {
             return self.execute_app(index, argument);
         }
         match index {
-            command::SEND_IF_COND if self.profile.kind == SdKind::Version1 => self.answer(index, &[r1 | ILLEGAL]),
-            command::SEND_IF_COND => self.answer(index, &[r1, 0, 0, (argument >> 8) as u8 & 0xF, argument as u8]),
+            command::SEND_IF_COND if self.profile.kind == SdKind::Version1 => {
+                self.answer(index, &[r1 | ILLEGAL])
+            }
+            command::SEND_IF_COND => {
+                self.answer(index, &[r1, 0, 0, (argument >> 8) as u8 & 0xF, argument as u8])
+            }
             command::APP => {
                 self.is_app = true;
                 self.answer(index, &[r1]);
             }
             command::READ_OCR => {
-                let ready = if self.is_ready { 0x80 } else { 0 } | if self.profile.kind == SdKind::High { 0x40 } else { 0 };
+                let ready = if self.is_ready { 0x80 } else { 0 }
+                    | if self.profile.kind == SdKind::High { 0x40 } else { 0 };
                 self.answer(index, &[r1, ready, 0xFF, 0x80, 0]);
             }
             command::CRC_ON_OFF => {
@@ -47,11 +58,15 @@ impl Card {
                 let status = std::mem::take(&mut self.status);
                 self.answer(index, &[0, status]);
             }
-            command::SET_BLOCK_LENGTH => self.answer(index, &[if argument == 512 { 0 } else { PARAMETER }]),
+            command::SET_BLOCK_LENGTH => {
+                self.answer(index, &[if argument == 512 { 0 } else { PARAMETER }])
+            }
             command::STOP => self.stop(),
             command::READ_SINGLE | command::READ_MULTIPLE => self.begin_read(index, argument),
             command::WRITE_SINGLE | command::WRITE_MULTIPLE => self.begin_write(index, argument),
-            command::ERASE_FIRST | command::ERASE_LAST | command::ERASE => self.erase(index, argument),
+            command::ERASE_FIRST | command::ERASE_LAST | command::ERASE => {
+                self.erase(index, argument)
+            }
             _ => self.answer(index, &[ILLEGAL]),
         }
     }
@@ -68,7 +83,9 @@ impl Card {
                 let status = std::mem::take(&mut self.status);
                 self.register(index, &[0, status], &words::status(&self.profile));
             }
-            command::APP_WELL_WRITTEN => self.register(index, &[0], &self.well_written.to_be_bytes()),
+            command::APP_WELL_WRITTEN => {
+                self.register(index, &[0], &self.well_written.to_be_bytes())
+            }
             command::APP_PRE_ERASE => {
                 self.pre_erase = argument & 0x7F_FFFF;
                 self.answer(index, &[0]);
@@ -118,7 +135,8 @@ impl Card {
             Ok(next) => {
                 self.answer(index, &[0]);
                 let ready_ns = self.now_ns + self.duration_ns(SdWork::Read(next));
-                self.reading = Some(Reading { next, is_single: index == command::READ_SINGLE, ready_ns });
+                self.reading =
+                    Some(Reading { next, is_single: index == command::READ_SINGLE, ready_ns });
             }
             Err(error) => self.answer(index, &[error]),
         }
@@ -157,7 +175,9 @@ impl Card {
             return self.medium.erase(first, last);
         }
         match self.sector(argument) {
-            Ok(sector) if index == command::ERASE_FIRST => (self.erase_from, self.erase_to) = (Some(sector), None),
+            Ok(sector) if index == command::ERASE_FIRST => {
+                (self.erase_from, self.erase_to) = (Some(sector), None)
+            }
             Ok(sector) => self.erase_to = Some(sector),
             Err(error) => return self.answer(index, &[error]),
         }

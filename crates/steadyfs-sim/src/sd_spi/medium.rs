@@ -17,7 +17,8 @@ pub(super) struct Medium {
 
 impl Medium {
     pub fn read(&self, sector: u32) -> Option<Sector> {
-        (!self.torn.contains(&sector)).then(|| self.sectors.get(&sector).copied().unwrap_or([0; 512]))
+        (!self.torn.contains(&sector))
+            .then(|| self.sectors.get(&sector).copied().unwrap_or([0; 512]))
     }
 
     /// Writes a sector. All writes but the last `buffered` ones, at least one, are safe now.
@@ -59,7 +60,8 @@ impl Medium {
                 1 => {}
                 2 => {
                     let at = rng.usize(..512);
-                    self.sectors.entry(sector).or_insert([0; 512])[at..].copy_from_slice(&old[at..]);
+                    self.sectors.entry(sector).or_insert([0; 512])[at..]
+                        .copy_from_slice(&old[at..]);
                 }
                 _ => drop(self.torn.insert(sector)),
             }

@@ -55,7 +55,10 @@ impl Host {
 
     /// Returns the next byte that is not 0xFF.
     fn next(&mut self) -> u8 {
-        std::iter::repeat_with(|| self.bytes(1)[0]).take(20_000).find(|byte| *byte != 0xFF).expect("an answer")
+        std::iter::repeat_with(|| self.bytes(1)[0])
+            .take(20_000)
+            .find(|byte| *byte != 0xFF)
+            .expect("an answer")
     }
 
     fn command(&mut self, index: u8, argument: u32) -> u8 {
@@ -87,7 +90,10 @@ impl Host {
 
 #[test]
 fn sums_are_those_of_the_specification() {
-    assert_eq!([&[0x40, 0, 0, 0, 0], &[0x51, 0, 0, 0, 0]].map(|command| words::crc7(command)), [0x4A, 0x2A]);
+    assert_eq!(
+        [&[0x40, 0, 0, 0, 0], &[0x51, 0, 0, 0, 0]].map(|command| words::crc7(command)),
+        [0x4A, 0x2A]
+    );
     assert_eq!(words::crc16(&[0xFF; 512]), 0x7FA1);
 }
 
@@ -118,7 +124,8 @@ fn bytes_and_busy_times_take_their_time() {
 
 #[test]
 fn arguments_that_are_wrong_are_answered_and_change_nothing() {
-    let mut host = Host::ready_with(SdProfile { kind: SdKind::Standard, starts: 1, ..SdProfile::small() });
+    let mut host =
+        Host::ready_with(SdProfile { kind: SdKind::Standard, starts: 1, ..SdProfile::small() });
     assert_eq!(host.command(17, 100), 0x20); // no whole sector
     assert_eq!(host.command(17, 8192 * 512), 0x40);
     assert_eq!(host.command(16, 1024), 0x40);
@@ -147,7 +154,8 @@ fn announced_sectors_hold_anything_until_they_are_written() {
 fn a_cut_leaves_what_was_programmed_and_tears_the_rest() {
     let (mut held, mut torn) = (0, 0);
     for seed in 0..100 {
-        let mut host = Host::ready_with(SdProfile { starts: 1, buffer_sectors: 3, ..SdProfile::small() });
+        let mut host =
+            Host::ready_with(SdProfile { starts: 1, buffer_sectors: 3, ..SdProfile::small() });
         host.command(25, 0);
         for version in 1..=8 {
             assert_eq!(host.block(0xFC, &[version; 512]), 5);
@@ -159,7 +167,9 @@ fn a_cut_leaves_what_was_programmed_and_tears_the_rest() {
         assert!(!host.card.is_powered() && copy.is_powered());
         host.card.power_on(seed);
         assert!((0..5).all(|sector| host.card.sector(sector) == Some([sector as u8 + 1; 512])));
-        held += (5..8).filter(|sector| host.card.sector(*sector) == Some([*sector as u8 + 1; 512])).count();
+        held += (5..8)
+            .filter(|sector| host.card.sector(*sector) == Some([*sector as u8 + 1; 512]))
+            .count();
         torn += (5..8).filter(|sector| host.card.sector(*sector).is_none()).count();
         // The card has lost its state.
         assert_eq!(host.bytes(20), [0xFF; 20]);

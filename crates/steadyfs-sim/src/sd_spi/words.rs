@@ -50,7 +50,8 @@ pub(super) fn status(profile: &SdProfile) -> [u8; 64] {
     let mut status = [0; 64];
     let (units, seconds, offset) = profile.erase_time;
     status[8] = 4; // class 10
-    status[10] = if profile.unit_bytes == 0 { 0 } else { (profile.unit_bytes.ilog2() - 13) as u8 } << 4;
+    status[10] =
+        if profile.unit_bytes == 0 { 0 } else { (profile.unit_bytes.ilog2() - 13) as u8 } << 4;
     status[11..13].copy_from_slice(&units.to_be_bytes());
     status[13] = seconds << 2 | offset;
     status

@@ -131,7 +131,9 @@ impl Sectors {
         }
         let mut data = [0; SECTOR_BYTES];
         let chunk = &self.chunks[(sector / CHUNK) as usize];
-        if let Some((_, bytes)) = chunk.iter().find(|(place, _)| u32::from(*place) == sector % CHUNK) {
+        if let Some((_, bytes)) =
+            chunk.iter().find(|(place, _)| u32::from(*place) == sector % CHUNK)
+        {
             data[..bytes.len()].copy_from_slice(bytes);
         }
         Ok(data)
@@ -211,7 +213,8 @@ impl SectorDevice for Sectors {
         self.counters.bytes_read += bytes as u64;
         self.counters.time_ns += self.times.read_ns + u64::from(count) * self.times.read_sector_ns;
         let mut bytes = Vec::with_capacity(bytes);
-        (first..first + count).try_for_each(|sector| self.sector(sector).map(|data| bytes.extend(data)))?;
+        (first..first + count)
+            .try_for_each(|sector| self.sector(sector).map(|data| bytes.extend(data)))?;
         let mut rest = &bytes[..];
         for part in parts {
             let (here, behind) = rest.split_at(part.len());
@@ -228,9 +231,12 @@ impl SectorDevice for Sectors {
         self.check(first, sectors.len() as u32)?;
         self.counters.programs += 1;
         self.counters.bytes_programmed += bytes.len() as u64;
-        self.counters.time_ns += self.times.write_ns + sectors.len() as u64 * self.times.write_sector_ns;
+        self.counters.time_ns +=
+            self.times.write_ns + sectors.len() as u64 * self.times.write_sector_ns;
         let end = first + sectors.len() as u32;
-        if let Some((_, failure)) = self.refused.as_ref().filter(|(refused, _)| refused.start < end && first < refused.end) {
+        if let Some((_, failure)) =
+            self.refused.as_ref().filter(|(refused, _)| refused.start < end && first < refused.end)
+        {
             self.refusals += 1;
             return Err(*failure);
         }

@@ -58,7 +58,11 @@ impl Managed {
         controller.fill();
         let sectors = Sectors::new(controller.sector_count(), controller.times(), seed);
         let cache_sectors = profile.drive().map_or(0, |drive| 2 * drive.cache_kib as usize);
-        let sectors = if cache_sectors == 0 { sectors } else { sectors.with_cache(Survivors::Any, cache_sectors) };
+        let sectors = if cache_sectors == 0 {
+            sectors
+        } else {
+            sectors.with_cache(Survivors::Any, cache_sectors)
+        };
         Self::new(sectors, controller)
     }
 }
@@ -114,13 +118,15 @@ impl<C: Controller> SectorDevice for Timed<C> {
 
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         self.sectors.read(first, parts)?;
-        self.time_ns += self.controller.read(first, count(parts.iter().map(|part| part.len()).sum()));
+        self.time_ns +=
+            self.controller.read(first, count(parts.iter().map(|part| part.len()).sum()));
         Ok(())
     }
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         self.sectors.write(first, parts)?;
-        self.time_ns += self.controller.write(first, count(parts.iter().map(|part| part.len()).sum()));
+        self.time_ns +=
+            self.controller.write(first, count(parts.iter().map(|part| part.len()).sum()));
         Ok(())
     }
 

@@ -103,7 +103,13 @@ impl Tearable for SectorPages<Sectors> {
         true
     }
 
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         let commands = program_commands(self) * tags.len().div_ceil(COMMAND_PAGES_MAX) as u32;
         cut_in(self, commands, torn, |pages| pages.program_many(first, data, tags));
     }
@@ -130,7 +136,14 @@ mod tests {
     const OTHER: [u8; TAG_BYTES] = [9; TAG_BYTES];
 
     fn pages(tags: TagPlace, device: Sectors) -> SectorPages<Sectors> {
-        let layout = SectorLayout { first: 3, sectors: 1040, block_sectors: 65, page_bytes: 1024, tags, volume: 7 };
+        let layout = SectorLayout {
+            first: 3,
+            sectors: 1040,
+            block_sectors: 65,
+            page_bytes: 1024,
+            tags,
+            volume: 7,
+        };
         SectorPages::new(device, layout).unwrap()
     }
 
@@ -162,7 +175,8 @@ mod tests {
                     assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES]);
                     pages.program(page, &[round; 700], &TAG).unwrap();
                 }
-                let (mut data, mut tag) = (vec![0; pages.geometry().page_bytes as usize], [0; TAG_BYTES]);
+                let (mut data, mut tag) =
+                    (vec![0; pages.geometry().page_bytes as usize], [0; TAG_BYTES]);
                 pages.read(first + count - 1, &mut data, &mut tag).unwrap();
                 assert_eq!((&data[..700], tag), (&[round; 700][..], TAG));
                 assert!(data[700..].iter().all(|&byte| byte == 0xFF));
@@ -185,14 +199,17 @@ mod tests {
                 assert!(tag == TAG || tag == [0xFF; TAG_BYTES]);
             }
             pages.erase(1).unwrap();
-            (21..42).for_each(|page| assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "{torn:?} {seed}"));
+            (21..42).for_each(|page| {
+                assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "{torn:?} {seed}")
+            });
         }
     }
 
     #[test]
     fn cache_in_order_keeps_the_first_and_a_flush_keeps_all() {
         for seed in 0..20 {
-            let device = Sectors::new(1100, Sectors::ROUND, seed).with_cache(Survivors::InOrder, 100);
+            let device =
+                Sectors::new(1100, Sectors::ROUND, seed).with_cache(Survivors::InOrder, 100);
             let mut pages = pages(TagPlace::Beside, device);
             pages.erase(0).unwrap();
             pages.program(0, &[1; 1024], &TAG).unwrap();
@@ -234,7 +251,9 @@ mod tests {
             (count..2 * count).for_each(|page| pages.program(page, &[1; 900], &TAG).unwrap());
             let header = 3 + 65;
             let mut torn = [[0; 512]; 2];
-            torn.iter_mut().zip(header..).for_each(|(torn, sector)| pages.device_mut().read(sector, &mut [torn]).unwrap());
+            torn.iter_mut()
+                .zip(header..)
+                .for_each(|(torn, sector)| pages.device_mut().read(sector, &mut [torn]).unwrap());
             torn.iter_mut().for_each(|torn| torn[20..30].fill(0x5A));
             // The headers are partly written, and the tag of the first page is discarded: power
             // failed while an erase wrote and discarded them.
@@ -243,21 +262,28 @@ mod tests {
             pages.device_mut().write(header, &[&torn[0], &torn[1], discarded]).unwrap();
             (0..3).for_each(|_| {
                 pages.erase(1).unwrap();
-                (count..2 * count).for_each(|page| assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "page {page}"));
+                (count..2 * count).for_each(|page| {
+                    assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "page {page}")
+                });
             });
         }
     }
 
     /// Returns the subsets of five pages, programmed by one command, that survive, for many
     /// seeds.
-    fn left_of_five(mut act: impl FnMut(SectorPages<Sectors>, u64) -> SectorPages<Sectors>) -> BTreeSet<Vec<bool>> {
+    fn left_of_five(
+        mut act: impl FnMut(SectorPages<Sectors>, u64) -> SectorPages<Sectors>,
+    ) -> BTreeSet<Vec<bool>> {
         let left = (0..300).map(|seed| {
             let mut pages = pages(TagPlace::Beside, Sectors::new(1100, Sectors::ROUND, seed));
             pages.erase(1).unwrap();
             let mut pages = act(pages, seed);
             pages.power_on();
             (21..26)
-                .map(|page| pages.read(page, &mut [0; 1024], &mut [0; TAG_BYTES]).is_ok() && tag_of(&mut pages, page) == TAG)
+                .map(|page| {
+                    pages.read(page, &mut [0; 1024], &mut [0; TAG_BYTES]).is_ok()
+                        && tag_of(&mut pages, page) == TAG
+                })
                 .collect()
         });
         left.collect()
@@ -282,7 +308,10 @@ mod tests {
         });
         for left in [cut, failed] {
             let without_order = |there: &Vec<bool>| !there.is_sorted_by(|a, b| a >= b);
-            assert!(left.iter().any(without_order), "the last ones alone, or all but one in the middle: {left:?}");
+            assert!(
+                left.iter().any(without_order),
+                "the last ones alone, or all but one in the middle: {left:?}"
+            );
         }
     }
 
@@ -312,7 +341,9 @@ mod tests {
     /// generation were lost when it could be read again.
     #[test]
     fn a_header_that_cannot_be_read_for_a_while_loses_nothing() {
-        for (sector, times) in (0..2).flat_map(|header| (0..8).map(move |times| (3 + 65 + header, times))) {
+        for (sector, times) in
+            (0..2).flat_map(|header| (0..8).map(move |times| (3 + 65 + header, times)))
+        {
             let mut healthy = pages(TagPlace::Beside, device());
             (0..3).for_each(|_| {
                 healthy.erase(1).unwrap();
@@ -320,7 +351,8 @@ mod tests {
             });
             healthy.erase(1).unwrap();
             let layout = *healthy.layout();
-            let mut pages = SectorPages::new(Failing(healthy.into_device(), sector, times), layout).unwrap();
+            let mut pages =
+                SectorPages::new(Failing(healthy.into_device(), sector, times), layout).unwrap();
             let programmed = (0..4).any(|_| pages.program(21, &[2; 1024], &TAG).is_ok());
             assert!(programmed, "it can be read after {times} looks");
             let mut pages = SectorPages::new(pages.into_device().0, layout).unwrap();

@@ -94,12 +94,14 @@ impl<'m> Cache<'m> {
     fn set_entry(&mut self, slot: usize, entry: u32) {
         let is_dirty = |entry: u32| u32::from(entry != NONE && entry & (DIRTY | REPLACED) == DIRTY);
         self.dirty = self.dirty + is_dirty(entry) - is_dirty(self.entry(slot));
-        self.entries[slot * ENTRY_BYTES..(slot + 1) * ENTRY_BYTES].copy_from_slice(&entry.to_le_bytes());
+        self.entries[slot * ENTRY_BYTES..(slot + 1) * ENTRY_BYTES]
+            .copy_from_slice(&entry.to_le_bytes());
     }
 
     /// Returns the place of a logical page.
     pub fn find(&self, logical: u32) -> Option<usize> {
-        (0..self.len() as usize).find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
+        (0..self.len() as usize)
+            .find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
     }
 
     /// Returns true if the page at a place is not written yet.
@@ -185,6 +187,8 @@ impl<'m> Cache<'m> {
 
     /// Returns the place of the first page that is not written yet, and the page.
     pub fn first_dirty(&self) -> Option<(usize, u32)> {
-        (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & LOGICAL))
+        (0..self.len() as usize)
+            .find(|&slot| self.is_dirty(slot))
+            .map(|slot| (slot, self.entry(slot) & LOGICAL))
     }
 }

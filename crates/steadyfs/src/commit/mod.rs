@@ -252,7 +252,9 @@ impl<'m> Transaction<'m> {
     /// Takes over a table that was read. Returns `false` if it names a page or a frame that does
     /// not exist.
     pub fn adopt(&mut self, len: u32, layout: &Layout) -> bool {
-        let is_there = |(logical, frame): (u32, Frame)| logical < layout.logical_count && frame < layout.frame_count();
+        let is_there = |(logical, frame): (u32, Frame)| {
+            logical < layout.logical_count && frame < layout.frame_count()
+        };
         self.pages.adopt(len) && (0..len).all(|index| is_there(self.entry(index)))
     }
 
@@ -311,6 +313,8 @@ impl<'m> Transaction<'m> {
     /// Returns true if a commit of the transaction that began at `start` was replayed already. A
     /// commit whose program failed may read as complete, and the same commit follows elsewhere.
     pub fn is_replayed(&self, start: u64) -> bool {
-        self.pages.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start)
+        self.pages.len() == 0
+            && self.committed_start != IDLE
+            && is_same_start(start, self.committed_start)
     }
 }

@@ -63,7 +63,8 @@ const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
     if !geometry.programs_bytes {
         return usual;
     }
-    let two = clamp(2 * pages_per_logical_page * geometry.page_bytes, 0, JOURNAL_BYTES_MAX) / geometry.page_bytes;
+    let two = clamp(2 * pages_per_logical_page * geometry.page_bytes, 0, JOURNAL_BYTES_MAX)
+        / geometry.page_bytes;
     max(two, usual as u32) as u8
 }
 
@@ -71,9 +72,15 @@ const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
 /// them are [refused](Config::check), and need not be good.
 const fn possible(geometry: &Geometry) -> Geometry {
     let &Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = geometry;
-    let (page_bytes, pages_per_block) = (clamp(page_bytes, 256, 16_384), clamp(pages_per_block, 4, PAGES_MAX));
+    let (page_bytes, pages_per_block) =
+        (clamp(page_bytes, 256, 16_384), clamp(pages_per_block, 4, PAGES_MAX));
     // There are then no more pages than page numbers.
-    Geometry { page_bytes, pages_per_block, block_count: clamp(block_count, 16, 0x10_0000 - 1), programs_bytes }
+    Geometry {
+        page_bytes,
+        pages_per_block,
+        block_count: clamp(block_count, 16, 0x10_0000 - 1),
+        programs_bytes,
+    }
 }
 
 impl Config {
@@ -83,8 +90,10 @@ impl Config {
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let geometry = &possible(geometry);
         let small = Self::with_logical_bytes(geometry, 2048);
-        let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
-        let frames = geometry.pages_per_block / small.pages_per_logical_page as u32 * geometry.block_count;
+        let has_large_blocks =
+            geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
+        let frames =
+            geometry.pages_per_block / small.pages_per_logical_page as u32 * geometry.block_count;
         // With more frames, the entries of the map are larger, and so is the RAM for them.
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
@@ -139,9 +148,11 @@ impl Config {
 
     /// Returns these settings with logical page, journal and overlay of a choice.
     const fn with_choice(self, geometry: &Geometry, choice: &Choice) -> Self {
-        let pages_per_logical_page = clamp(self.pages_per_logical_page as u32 * choice.logical_eighths / 8, 1, 16) as u16;
+        let pages_per_logical_page =
+            clamp(self.pages_per_logical_page as u32 * choice.logical_eighths / 8, 1, 16) as u16;
         let least = self.transaction_pages as u32 + OVERLAY_ROOM;
-        let overlay_entries = clamp(self.overlay_entries as u32 / choice.overlay_parts, least, 8192) as u16;
+        let overlay_entries =
+            clamp(self.overlay_entries as u32 / choice.overlay_parts, least, 8192) as u16;
         let journal_pages = match choice.journal_bytes {
             0 => self.journal_pages,
             _ if !geometry.programs_bytes => self.journal_pages,
@@ -166,23 +177,39 @@ impl Config {
         // Roots are at most a twentieth of all programs, if blocks are large enough for such
         // rare roots.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
-        let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
+        let checkpoint_pages = ceil_div(
+            overlay_entries * entry_bytes + geometry.block_count * 3 / 2,
+            geometry.page_bytes,
+        );
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
         // If tags are read in no time, roots may be as rare as the listed blocks allow. A small
         // block takes five times as many programs as it has pages.
-        let rare = if geometry.programs_bytes { clamp(80 * geometry.pages_per_block, 64, 1024) } else { rare };
+        let rare = if geometry.programs_bytes {
+            clamp(80 * geometry.pages_per_block, 64, 1024)
+        } else {
+            rare
+        };
         let small_files = clamp((pages / 25).saturating_mul(geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
             pages_per_logical_page: pages_per_logical_page as u16,
             overlay_entries: overlay_entries as u16,
             transaction_pages: 16,
-            checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
+            checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs }
+                as u16,
             wear_spread: 32,
             // Raw NAND has bad blocks from the factory, NOR has none.
-            bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
+            bad_blocks_max: clamp(
+                geometry.block_count / if geometry.programs_bytes { 200 } else { 50 },
+                2,
+                200,
+            ) as u16,
             // One for each two logical pages; more if these are large and few.
-            files_max: clamp(if small_files > frames / 2 { small_files } else { frames / 2 }, 64, 65_536),
+            files_max: clamp(
+                if small_files > frames / 2 { small_files } else { frames / 2 },
+                64,
+                65_536,
+            ),
             failures: 2,
             name_bytes_max: 255,
             permissions: false,
@@ -199,7 +226,11 @@ impl Config {
             return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
         // A little less if a small block has no room for the root.
-        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        let small = Self {
+            overlay_entries: clamp(frames / 26, 80, 144) as u16,
+            transaction_pages: 32,
+            ..usual
+        };
         let less = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, ..small };
         match (small.check(geometry), less.check(geometry)) {
             (Ok(()), _) => small,
@@ -215,7 +246,10 @@ impl Config {
         let (usable, few) = (self.usable_pages(geometry), self.overlay_entries as u32 / 16 * 15);
         let fewest_of_all = max(few, self.transaction_pages as u32 + OVERLAY_ROOM);
         let mut fewest = self;
-        while !geometry.programs_bytes && usable > 0 && fewest.overlay_entries as u32 > fewest_of_all {
+        while !geometry.programs_bytes
+            && usable > 0
+            && fewest.overlay_entries as u32 > fewest_of_all
+        {
             let fewer = Self { overlay_entries: fewest.overlay_entries - 1, ..fewest };
             if fewer.usable_pages(geometry) != usable {
                 break;
@@ -229,8 +263,10 @@ impl Config {
     /// twentieths of the frames were usable, and long logs make a twentieth more usable.
     const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
         let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
-        let (usable, frames) =
-            (self.usable_pages(geometry), geometry.pages_per_block / self.pages_per_logical_page as u32 * geometry.block_count);
+        let (usable, frames) = (
+            self.usable_pages(geometry),
+            geometry.pages_per_block / self.pages_per_logical_page as u32 * geometry.block_count,
+        );
         let gains = geometry.programs_bytes
             && 20 * (usable as u64) < 17 * (frames as u64)
             && longer.usable_pages(geometry) > usable / 20 * 21;
@@ -255,7 +291,8 @@ impl Config {
         let mut pages_per_logical_page = 1;
         while pages_per_logical_page < 32
             && pages_per_block / (pages_per_logical_page * 2) >= 8
-            && (pages_per_logical_page * layout.page_bytes < 4096 || pages_per_block / pages_per_logical_page * block_count > 1 << 20)
+            && (pages_per_logical_page * layout.page_bytes < 4096
+                || pages_per_block / pages_per_logical_page * block_count > 1 << 20)
             && RecordShape::has_room(pages_per_logical_page * 2 * page_bytes, page_bytes)
         {
             pages_per_logical_page *= 2;
@@ -268,7 +305,9 @@ impl Config {
         // A leaf write-back frees some ten changes. The changes of a victim have room beside
         // them. On small media that is cheap, and each further change makes more of the medium
         // usable.
-        let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
+        let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400))
+            + transaction_pages
+            - 16;
         Self {
             pages_per_logical_page: pages_per_logical_page as u16,
             transaction_pages: transaction_pages as u16,
@@ -290,7 +329,9 @@ impl Config {
     /// sectors suffice.
     pub const fn for_disk(geometry: &Geometry) -> Self {
         let mut config = Self { files_max: 0, ..Self::for_geometry(geometry) };
-        if config.pages_per_logical_page as u32 * possible(geometry).page_bytes < SECTOR_BYTES as u32 {
+        if config.pages_per_logical_page as u32 * possible(geometry).page_bytes
+            < SECTOR_BYTES as u32
+        {
             config.pages_per_logical_page *= 2;
         }
         config
@@ -318,7 +359,8 @@ impl Config {
     pub const fn group_sectors(sector_bytes: u32, sector_count: u32) -> Option<u32> {
         let mut sectors = 1;
         while sectors <= sector_count / 16 {
-            let geometry = Geometry::of_nor(sector_bytes.saturating_mul(sectors), sector_count / sectors);
+            let geometry =
+                Geometry::of_nor(sector_bytes.saturating_mul(sectors), sector_count / sectors);
             if Self::for_geometry(&geometry).check(&geometry).is_ok() {
                 return Some(sectors);
             }
@@ -367,9 +409,12 @@ impl SectorLayout {
     /// and a volume keeps some twenty units for itself. From some 400 GiB on, a block is 16 MiB.
     pub fn for_size(sectors: u32) -> Self {
         let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
-        let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
+        let usable = |layout: &Self| {
+            Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64
+        };
         let best = layouts.iter().map(usable).max().unwrap_or(0);
-        let enough = |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
+        let enough =
+            |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
         let large = Self::for_device(sectors, LARGE_UNIT);
         if best == 0 && usable(&large) > 0 {
             return large;
@@ -388,7 +433,12 @@ mod tests {
         Geometry::of_nor(8192, 256),
         Geometry::of_nor(16_384, 1024),
         Geometry::of_nor(65_536, 256),
-        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false },
+        Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 1024,
+            programs_bytes: false,
+        },
         Geometry { page_bytes: 512, pages_per_block: 32, block_count: 1024, programs_bytes: false },
     ];
 
@@ -396,7 +446,10 @@ mod tests {
     fn settings_for_so_much_memory_take_no_more_and_more_of_it_never_makes_them_worse() {
         let rank = |geometry: &Geometry, config: &Config| {
             let usual = Config::for_geometry(geometry);
-            CHOICES.iter().position(|choice| usual.with_choice(geometry, choice) == *config).expect("one of the choices")
+            CHOICES
+                .iter()
+                .position(|choice| usual.with_choice(geometry, choice) == *config)
+                .expect("one of the choices")
         };
         for geometry in &CHIPS {
             let usual = Config::for_geometry(geometry);
@@ -406,37 +459,58 @@ mod tests {
                 assert_eq!(config.check(geometry), Ok(()), "{geometry:?} with {memory_bytes}");
                 let fits = config.memory_bytes(geometry) <= memory_bytes;
                 let rank = rank(geometry, &config);
-                assert!(fits || last == usize::MAX, "{geometry:?} with {memory_bytes}: nothing fits, and less was enough");
+                assert!(
+                    fits || last == usize::MAX,
+                    "{geometry:?} with {memory_bytes}: nothing fits, and less was enough"
+                );
                 if fits {
-                    assert!(rank <= last, "{geometry:?}: {memory_bytes} buy {rank} where less bought {last}");
+                    assert!(
+                        rank <= last,
+                        "{geometry:?}: {memory_bytes} buy {rank} where less bought {last}"
+                    );
                     different += u32::from(rank < last);
                     last = rank;
                 }
             }
             assert!(different > 1, "{geometry:?} has {different} settings");
             let just = usual.memory_bytes(geometry);
-            assert_eq!(Config::for_geometry_with(geometry, just).memory_bytes(geometry), just, "{geometry:?}");
+            assert_eq!(
+                Config::for_geometry_with(geometry, just).memory_bytes(geometry),
+                just,
+                "{geometry:?}"
+            );
         }
     }
 
     /// There are settings for any input. A check refuses them if no volume is possible.
     #[test]
     fn any_geometry_has_settings_and_a_check_that_refuses_them_where_it_is_none() {
-        const EDGES: [u32; 13] = [0, 1, 3, 4, 255, 256, 2000, 4096, 16_384, 1 << 20, 1 << 26, 1 << 31, u32::MAX];
+        const EDGES: [u32; 13] =
+            [0, 1, 3, 4, 255, 256, 2000, 4096, 16_384, 1 << 20, 1 << 26, 1 << 31, u32::MAX];
         for index in 0..EDGES.len().pow(3) {
             let edge = |power| EDGES[index / EDGES.len().pow(power) % EDGES.len()];
             let (page_bytes, pages_per_block, block_count) = (edge(0), edge(1), edge(2));
             for programs_bytes in [false, true] {
-                let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
+                let geometry =
+                    Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
                 let is_possible = (256..=16_384).contains(&page_bytes)
                     && page_bytes.is_power_of_two()
                     && (4..=PAGES_MAX).contains(&pages_per_block)
                     && (16..=0x10_0000).contains(&block_count);
-                for config in
-                    [Config::for_geometry(&geometry), Config::for_geometry_with(&geometry, 10_000), Config::for_disk(&geometry)]
-                {
-                    assert!(is_possible || config.check(&geometry).is_err(), "{geometry:?}: {config:?}");
-                    let _ = (config.memory_bytes(&geometry), config.usable_bytes(&geometry), config.check_bytes(&geometry));
+                for config in [
+                    Config::for_geometry(&geometry),
+                    Config::for_geometry_with(&geometry, 10_000),
+                    Config::for_disk(&geometry),
+                ] {
+                    assert!(
+                        is_possible || config.check(&geometry).is_err(),
+                        "{geometry:?}: {config:?}"
+                    );
+                    let _ = (
+                        config.memory_bytes(&geometry),
+                        config.usable_bytes(&geometry),
+                        config.check_bytes(&geometry),
+                    );
                 }
             }
             let _ = Config::group_sectors(page_bytes, block_count);
@@ -448,13 +522,25 @@ mod tests {
     fn the_settings_of_a_disk_have_pages_of_whole_sectors_or_are_refused() {
         for geometry in &CHIPS {
             let config = Config::for_disk(geometry);
-            assert_eq!(u32::from(config.pages_per_logical_page) * geometry.page_bytes % SECTOR_BYTES as u32, 0, "{geometry:?}");
+            assert_eq!(
+                u32::from(config.pages_per_logical_page) * geometry.page_bytes
+                    % SECTOR_BYTES as u32,
+                0,
+                "{geometry:?}"
+            );
             let is_small = geometry.page_bytes * geometry.pages_per_block < 4096;
             let check = config.check(geometry);
-            assert!(check.is_ok() || (is_small && check == Err(ConfigError::BlockTooSmall)), "{geometry:?}: {check:?}");
+            assert!(
+                check.is_ok() || (is_small && check == Err(ConfigError::BlockTooSmall)),
+                "{geometry:?}: {check:?}"
+            );
             let narrow = Config { pages_per_logical_page: 1, ..config };
             let is_whole = geometry.page_bytes >= SECTOR_BYTES as u32;
-            assert_eq!(narrow.check(geometry) == Err(ConfigError::SectorBytes), !is_whole, "{geometry:?}");
+            assert_eq!(
+                narrow.check(geometry) == Err(ConfigError::SectorBytes),
+                !is_whole,
+                "{geometry:?}"
+            );
         }
     }
 
@@ -463,7 +549,11 @@ mod tests {
         for geometry in CHIPS.iter().filter(|geometry| geometry.programs_bytes) {
             let config = Config::for_geometry(geometry);
             let layout = Layout::derive(geometry, &config).expect("the usual settings");
-            assert_eq!(layout.journal_bytes, (2 * layout.logical_bytes).clamp(512, JOURNAL_BYTES_MAX), "{geometry:?}");
+            assert_eq!(
+                layout.journal_bytes,
+                (2 * layout.logical_bytes).clamp(512, JOURNAL_BYTES_MAX),
+                "{geometry:?}"
+            );
         }
     }
 }

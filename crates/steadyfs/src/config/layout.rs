@@ -5,7 +5,7 @@ use super::settings::Config;
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, STREAMS};
 use crate::journal::RecordShape;
-use crate::media::{Geometry, TagKind, TagKinds, TAG_BYTES, Tag};
+use crate::media::{Geometry, TAG_BYTES, Tag, TagKind, TagKinds};
 
 /// Blocks in which a mount looks for a superblock.
 pub(crate) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -132,7 +132,10 @@ impl Layout {
     }
 
     /// Derives the values without the room for data, which a reader does not need.
-    pub(crate) const fn derive_for_reading(geometry: &Geometry, config: &Config) -> Result<Self, ConfigError> {
+    pub(crate) const fn derive_for_reading(
+        geometry: &Geometry,
+        config: &Config,
+    ) -> Result<Self, ConfigError> {
         let mut layout = Self::of(geometry, config);
         match layout.derive_to_read() {
             Ok(()) => Ok(layout),
@@ -153,7 +156,8 @@ impl Layout {
 
     /// Derives the frames, and the map's numbering of their contents.
     const fn derive_map(&mut self) -> Result<(), ConfigError> {
-        let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) = (self.geometry, &self.config);
+        let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) =
+            (self.geometry, &self.config);
         let unit = config.pages_per_logical_page as u32;
         self.logical_bytes = unit * page_bytes;
         self.frames_per_block = pages_per_block / unit;
@@ -166,7 +170,8 @@ impl Layout {
         let room = Self::room(frames, config);
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, self.logical_bytes * 8);
         self.logical_count = if config.is_disk() { room } else { room + maps + table + 1 };
-        if self.logical_count > 0xFF_FFFF || (self.entry_bytes == 2 && self.logical_count > 0xFFFF) {
+        if self.logical_count > 0xFF_FFFF || (self.entry_bytes == 2 && self.logical_count > 0xFFFF)
+        {
             return Err(ConfigError::TooManyLogicalPages);
         }
         self.leaf_count = ceil_div(self.logical_count, self.leaf_entries);
@@ -175,15 +180,20 @@ impl Layout {
 
     /// Derives the roots, the ring that holds them, and the journal's records.
     const fn derive_ring(&mut self) -> Result<(), ConfigError> {
-        let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) = (self.geometry, &self.config);
-        let (unit, record_pages) = (config.pages_per_logical_page as u32, config.journal_pages as u32);
+        let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) =
+            (self.geometry, &self.config);
+        let (unit, record_pages) =
+            (config.pages_per_logical_page as u32, config.journal_pages as u32);
         let known_logs = if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count, 8) } else { 0 };
-        self.root_pages =
-            ceil_div(Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs, page_bytes);
+        self.root_pages = ceil_div(
+            Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs,
+            page_bytes,
+        );
         // The last page of the copies proves that the page before it is complete: so there are
         // at least two.
         self.root_programs = if self.root_pages > 1 { 2 * self.root_pages } else { 3 };
-        let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs - self.root_pages;
+        let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs
+            - self.root_pages;
         if taken + 1 > pages_per_block || self.root_pages > ROOT_PAGES_MAX {
             return Err(ConfigError::BlockTooSmall);
         }
@@ -196,7 +206,10 @@ impl Layout {
         let levelled = if config.wear_spread > 0 {
             // If programs are of bytes, blocks are used up later than programs are counted.
             let most = if programs_bytes { RARE_BLOCKS * pages_per_block } else { u32::MAX };
-            ceil_div(self.root_programs * block_count, clamp(config.checkpoint_programs as u32, 0, most))
+            ceil_div(
+                self.root_programs * block_count,
+                clamp(config.checkpoint_programs as u32, 0, most),
+            )
         } else {
             0
         };
@@ -212,11 +225,15 @@ impl Layout {
         self.overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         self.fold_frees = ceil_div(self.overlay_soft, self.leaf_count);
         // All logs may be full at once.
-        self.leaf_changes = max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), self.fold_frees);
+        self.leaf_changes =
+            max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), self.fold_frees);
         let full_logs = if self.leaf_log_bytes > 0 { self.leaf_count } else { 0 };
         // The rest of the block of each other stream may be of no use to a call.
         self.reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
-        let listed = ceil_div(config.checkpoint_programs as u32, pages_per_block) + 4 + STOCK + config.failures as u32;
+        let listed = ceil_div(config.checkpoint_programs as u32, pages_per_block)
+            + 4
+            + STOCK
+            + config.failures as u32;
         // If programs are of bytes, most of them fill no page. A root comes when they have used
         // up the listed blocks.
         if listed > LISTED_MAX as u32 && !self.geometry.programs_bytes {
@@ -224,8 +241,15 @@ impl Layout {
         }
         // Each head may begin a block, and the stock has one block for each stream. With fewer
         // blocks the next root comes sooner.
-        self.listed_blocks = clamp(listed + extra + config.streams as u32 - 1, 0, LISTED_MAX as u32 - extra);
-        let fixed = config.bad_blocks_max as u32 + 2 + self.ring_count + 3 + extra + ceil_div(self.reserve_frames, fpb) + 3;
+        self.listed_blocks =
+            clamp(listed + extra + config.streams as u32 - 1, 0, LISTED_MAX as u32 - extra);
+        let fixed = config.bad_blocks_max as u32
+            + 2
+            + self.ring_count
+            + 3
+            + extra
+            + ceil_div(self.reserve_frames, fpb)
+            + 3;
         if fixed + 4 > block_count {
             return Err(ConfigError::TooFewBlocks);
         }
@@ -238,7 +262,11 @@ impl Layout {
         }
         self.victim_max = worst;
         self.usable = self.usable(self.data_blocks, worst);
-        if worst == 0 || self.usable <= self.least_used() { Err(ConfigError::NoGain) } else { Ok(()) }
+        if worst == 0 || self.usable <= self.least_used() {
+            Err(ConfigError::NoGain)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns the frames without which not even an empty file can exist. They are the file
@@ -250,7 +278,10 @@ impl Layout {
             return 8;
         }
         let table = ceil_div(config.files_max + SPARE_INODES, self.inodes_per_page());
-        let maps = self.logical_count - Self::room(self.frames_per_block * self.geometry.block_count, config) - table - 1;
+        let maps = self.logical_count
+            - Self::room(self.frames_per_block * self.geometry.block_count, config)
+            - table
+            - 1;
         7 + maps + (self.inodes_per_page() == 1) as u32
     }
 
@@ -262,7 +293,10 @@ impl Layout {
     /// Returns the number of map changes that together take at most one frame, if leaves are
     /// written back above `entries` overlay entries.
     pub(crate) const fn leaf_changes_above(&self, entries: u32) -> u32 {
-        max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), ceil_div(entries + 1, self.leaf_count))
+        max(
+            Self::log_changes(self.leaf_log_bytes, self.entry_bytes),
+            ceil_div(entries + 1, self.leaf_count),
+        )
     }
 
     /// Returns the data pages that a file system has numbers for: nine tenths of the frames. If
@@ -283,7 +317,8 @@ impl Layout {
     /// erase.
     const fn usable(&self, data_blocks: u32, victim_max: u32) -> u32 {
         let (frames, config) = (self.frame_count(), &self.config);
-        let proved = ((victim_max + 1) * data_blocks).saturating_sub(self.leaf_count + config.transaction_pages as u32 + 1);
+        let proved = ((victim_max + 1) * data_blocks)
+            .saturating_sub(self.leaf_count + config.transaction_pages as u32 + 1);
         let room = Self::room(frames, config);
         if proved < room { proved } else { room }
     }
@@ -336,7 +371,8 @@ impl Layout {
     /// Returns the bytes of RAM, in the order in which the store divides the lent buffer.
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
-        let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
+        let entries = self.leaf_count
+            + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
         (self.known_logs_bytes()
             + blocks * self.bitmap_bytes()
             + blocks
@@ -350,7 +386,14 @@ impl Layout {
     /// Returns the program pages that one command programs; 0 if each is programmed by itself.
     pub(crate) const fn group_pages(&self) -> u32 {
         let pages = self.config.move_group as u32;
-        if !GROUPS || pages < 2 * self.config.pages_per_logical_page as u32 || self.config.streams > 1 { 0 } else { pages }
+        if !GROUPS
+            || pages < 2 * self.config.pages_per_logical_page as u32
+            || self.config.streams > 1
+        {
+            0
+        } else {
+            pages
+        }
     }
 
     /// Returns the bytes of a command's program pages and of their tags.
@@ -360,7 +403,11 @@ impl Layout {
 
     /// Returns the frames that move at once.
     pub(crate) const fn move_group(&self) -> u32 {
-        if GROUPS { max(self.group_pages() / self.config.pages_per_logical_page as u32, 1) } else { 1 }
+        if GROUPS {
+            max(self.group_pages() / self.config.pages_per_logical_page as u32, 1)
+        } else {
+            1
+        }
     }
 
     /// Returns true if moved pages go behind the caller's pages, in one block. On a device that
@@ -408,7 +455,9 @@ impl Layout {
 
     /// Returns true if a journal page that commits pages goes behind them, as a frame.
     pub(crate) const fn commits_join(&self) -> bool {
-        self.moves_join() && self.config.pages_per_logical_page == 1 && !self.geometry.programs_bytes
+        self.moves_join()
+            && self.config.pages_per_logical_page == 1
+            && !self.geometry.programs_bytes
     }
 
     /// Returns true if there are several streams, and moved pages keep to blocks of their
@@ -432,7 +481,11 @@ impl Layout {
     /// medium programs bytes.
     pub(crate) const fn journal_places(&self) -> u32 {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
-        if self.programs_bytes() { page_bytes / SLOT_BYTES * pages_per_block } else { pages_per_block }
+        if self.programs_bytes() {
+            page_bytes / SLOT_BYTES * pages_per_block
+        } else {
+            pages_per_block
+        }
     }
 
     /// Returns the most places that a journal record takes.
@@ -460,7 +513,11 @@ impl Layout {
 
     /// Returns the program pages of a journal record, or of a copy of it in the ring.
     pub(crate) const fn journal_pages(&self) -> u32 {
-        if self.programs_bytes() { ceil_div(self.journal_bytes, self.geometry.page_bytes) } else { 1 }
+        if self.programs_bytes() {
+            ceil_div(self.journal_bytes, self.geometry.page_bytes)
+        } else {
+            1
+        }
     }
 
     /// Returns the entries of a page of a leaf.
@@ -485,7 +542,13 @@ impl Layout {
     /// pages of the root. If the root has one page, they reach up to its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
-            1 => self.copied_page() + COPIED_MAX * self.config.pages_per_logical_page as u32 + self.journal_pages() + self.root_programs - 1,
+            1 => {
+                self.copied_page()
+                    + COPIED_MAX * self.config.pages_per_logical_page as u32
+                    + self.journal_pages()
+                    + self.root_programs
+                    - 1
+            }
             pages => pages,
         }
     }

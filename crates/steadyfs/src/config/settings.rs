@@ -116,8 +116,9 @@ impl Config {
         let page = geometry.page_bytes;
         let pages = geometry.pages_per_block;
         let blocks = geometry.block_count;
-        let is_whole =
-            page.is_power_of_two() || (!geometry.programs_bytes && (page.saturating_add(TAG_ROOM_BYTES)).is_power_of_two());
+        let is_whole = page.is_power_of_two()
+            || (!geometry.programs_bytes
+                && (page.saturating_add(TAG_ROOM_BYTES)).is_power_of_two());
         if !is_whole || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
         }
@@ -157,7 +158,10 @@ impl Config {
         if self.streams > 1 && !STREAMS {
             return Err(ConfigError::NoStreams);
         }
-        if self.move_group == 0 || self.move_group > GROUP_MAX || (self.move_group > 1 && self.wear_spread > 0) {
+        if self.move_group == 0
+            || self.move_group > GROUP_MAX
+            || (self.move_group > 1 && self.wear_spread > 0)
+        {
             return Err(ConfigError::MoveGroup);
         }
         if self.move_group > 1 && !GROUPS {
@@ -175,7 +179,10 @@ impl Config {
             return Err(ConfigError::LeafLogBytes);
         }
         let record_pages = self.journal_pages as u32;
-        if record_pages == 0 || record_pages > 16 || (geometry.programs_bytes && record_pages > 1 && record_pages * page > 4096) {
+        if record_pages == 0
+            || record_pages > 16
+            || (geometry.programs_bytes && record_pages > 1 && record_pages * page > 4096)
+        {
             return Err(ConfigError::JournalPages);
         }
         Ok(())

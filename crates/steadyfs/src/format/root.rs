@@ -63,8 +63,10 @@ impl RootHeader {
         if fields.get32() != MAGIC || fields.get16() != VERSION {
             return None;
         }
-        let (overlay_len, pending_len, flags) = (fields.get16().into(), fields.get16().into(), fields.get16());
-        let (sequence, transaction_start, journal_at) = (fields.get(8), fields.get(8), fields.get32());
+        let (overlay_len, pending_len, flags) =
+            (fields.get16().into(), fields.get16().into(), fields.get16());
+        let (sequence, transaction_start, journal_at) =
+            (fields.get(8), fields.get(8), fields.get32());
         let mut heads = [(0, 0); 3];
         for head in &mut heads {
             *head = (fields.get32(), fields.get16().into());

@@ -59,7 +59,8 @@ impl Superblock {
         if version != VERSION {
             return Err(MountError::Version { on_flash: version });
         }
-        let (page_bytes, pages_per_block, block_count) = (fields.get32(), fields.get32(), fields.get32());
+        let (page_bytes, pages_per_block, block_count) =
+            (fields.get32(), fields.get32(), fields.get32());
         let config = Config {
             pages_per_logical_page: fields.get16(),
             overlay_entries: fields.get16(),
@@ -86,7 +87,12 @@ impl Superblock {
             auto_streams: flags & AUTO_STREAMS != 0,
             ..config
         };
-        let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
+        let geometry = Geometry {
+            page_bytes,
+            pages_per_block,
+            block_count,
+            programs_bytes: flags & PROGRAMS_BYTES != 0,
+        };
         let (copy, ring) = (fields.get32(), fields.get(8));
         let mut or_usual = |usual| match fields.get(1) as u8 {
             USUAL => usual,
@@ -108,7 +114,9 @@ impl Superblock {
         bytes[..8].copy_from_slice(MAGIC);
         let mut fields = Fields::new(&mut bytes[8..]);
         fields.put(2, VERSION.into());
-        for number in [self.geometry.page_bytes, self.geometry.pages_per_block, self.geometry.block_count] {
+        for number in
+            [self.geometry.page_bytes, self.geometry.pages_per_block, self.geometry.block_count]
+        {
             fields.put(4, number.into());
         }
         let config = &self.config;
@@ -131,7 +139,8 @@ impl Superblock {
             (config.moved_apart, MOVED_APART),
             (config.auto_streams, AUTO_STREAMS),
         ];
-        let set = flags.into_iter().filter(|&(is_set, _)| is_set).fold(0, |set, (_, flag)| set | flag);
+        let set =
+            flags.into_iter().filter(|&(is_set, _)| is_set).fold(0, |set, (_, flag)| set | flag);
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
@@ -151,9 +160,19 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_superblock() {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-        let config =
-            Config { permissions: true, streams: 3, moved_apart: true, auto_streams: true, ..Config::for_geometry(&geometry) };
+        let geometry = Geometry {
+            page_bytes: 2048,
+            pages_per_block: 64,
+            block_count: 1024,
+            programs_bytes: false,
+        };
+        let config = Config {
+            permissions: true,
+            streams: 3,
+            moved_apart: true,
+            auto_streams: true,
+            ..Config::for_geometry(&geometry)
+        };
         let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);
@@ -162,7 +181,12 @@ mod tests {
 
     #[test]
     fn what_is_as_usual_leaves_its_byte_blank() {
-        let geometry = Geometry { page_bytes: 4096, pages_per_block: 256, block_count: 128, programs_bytes: false };
+        let geometry = Geometry {
+            page_bytes: 4096,
+            pages_per_block: 256,
+            block_count: 128,
+            programs_bytes: false,
+        };
         let alone = Config { wear_spread: 0, ..Config::for_geometry(&geometry) };
         for (move_group, leaf_log_bytes, journal_pages, at_the_end) in
             [(1, 96, 1, [0xFF, 0xFF, 0xFF]), (16, 168, 4, [16, 168, 4])]

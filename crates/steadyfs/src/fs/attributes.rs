@@ -37,11 +37,17 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the file or the attribute does not exist.
-    pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+    pub fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, Error> {
         let header = self.header_of(inode)?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
-        let (_, _, found) = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).ok_or(Error::NotFound)?;
+        let (_, _, found) =
+            pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).ok_or(Error::NotFound)?;
         let length = found.len().min(value.len());
         value[..length].copy_from_slice(&found[..length]);
         Ok(found.len())
@@ -54,7 +60,11 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the file does not exist.
-    pub fn attributes(&mut self, inode: InodeNumber, mut see: impl FnMut(&str, &[u8])) -> Result<(), Error> {
+    pub fn attributes(
+        &mut self,
+        inode: InodeNumber,
+        mut see: impl FnMut(&str, &[u8]),
+    ) -> Result<(), Error> {
         let header = self.header_of(inode)?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
@@ -78,7 +88,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key,
     /// [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
-    pub fn set_attribute(&mut self, inode: InodeNumber, key: &str, value: Option<&[u8]>) -> Result<(), Error> {
+    pub fn set_attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: Option<&[u8]>,
+    ) -> Result<(), Error> {
         if key.is_empty() {
             return Err(Error::InvalidName);
         }
@@ -88,9 +103,12 @@ impl<F: Flash> FileSystem<'_, F> {
         let header = self.header_of(inode)?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
-        let end = |bytes: &Pairs| pairs(bytes).last().map_or(0, |(at, k, v)| at + 2 + k.len() + v.len());
+        let end =
+            |bytes: &Pairs| pairs(bytes).last().map_or(0, |(at, k, v)| at + 2 + k.len() + v.len());
         let mut used = end(&bytes);
-        let old = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
+        let old = pairs(&bytes)
+            .find(|(_, k, _)| *k == key.as_bytes())
+            .map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
         if let Some((from, to)) = old {
             bytes.copy_within(to..used, from);
             used -= to - from;
@@ -122,7 +140,13 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.store.logical.read(page, at, bytes)
     }
 
-    fn write_attributes(&mut self, inode: u32, header: &InodeHeader, bytes: &Pairs, used: usize) -> Result<(), Error> {
+    fn write_attributes(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        bytes: &Pairs,
+        used: usize,
+    ) -> Result<(), Error> {
         let number = match header.attributes {
             _ if used == 0 => {
                 self.volume.remove_extension(header.attributes)?;
@@ -138,6 +162,10 @@ impl<F: Flash> FileSystem<'_, F> {
                 self.directories.forget();
             }
         }
-        if used > 0 { self.volume.write_extension(number, &bytes[..(used + 1).min(EXTENSION_BYTES)]) } else { Ok(()) }
+        if used > 0 {
+            self.volume.write_extension(number, &bytes[..(used + 1).min(EXTENSION_BYTES)])
+        } else {
+            Ok(())
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::handle::File;
 use super::inode::AREA_BYTES;
 use super::sequences::CallSequence;
 use super::volume::MAP;
-use crate::cost::{Bound, Cost, Envelope, BoundBreakdown};
+use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
 use crate::media::{Flash, Timing};
 use crate::reclaim::{Buffer, Work, mount_bound};
 
@@ -105,7 +105,10 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut beside = call.lookups(&self.volume);
         match buffer {
             _ if work.commits > 0 => {}
-            Buffer::AsItIs => work.commits = u32::from(self.volume.store.logical.waits_beside(self.volume.plan().data)),
+            Buffer::AsItIs => {
+                work.commits =
+                    u32::from(self.volume.store.logical.waits_beside(self.volume.plan().data))
+            }
             Buffer::Any | Buffer::Committed => beside.programs += 1,
         }
         let (work, first) = self.with_first_steps(call, work, buffer);
@@ -120,7 +123,9 @@ impl<F: Flash> FileSystem<'_, F> {
         match () {
             () if file.stamp != self.volume.stamp() => Call::Write(bytes),
             () if !file.inline => Call::WriteLarge(bytes),
-            () if offset <= file.size && offset + u64::from(bytes) <= AREA_BYTES as u64 => Call::WriteInline(bytes),
+            () if offset <= file.size && offset + u64::from(bytes) <= AREA_BYTES as u64 => {
+                Call::WriteInline(bytes)
+            }
             () => Call::Write(bytes),
         }
     }
@@ -132,13 +137,18 @@ impl<F: Flash> FileSystem<'_, F> {
             return (work, Cost::default());
         }
         let (call, is_long) = (call.begun(&self.volume), self.volume.has_long_names());
-        if self.commits_first(call, is_long) || (buffer == Buffer::Any && self.commits.events().contains(CommitOn::FULL)) {
+        if self.commits_first(call, is_long)
+            || (buffer == Buffer::Any && self.commits.events().contains(CommitOn::FULL))
+        {
             work.commits += 1;
         }
         let orphans = self.has_abandoned_orphans();
         let trims = self.lists.steps(&self.volume, orphans);
         let between = if self.trims_commit(call, is_long, trims) { trims } else { 0 };
-        let work = Work { commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)), ..work };
+        let work = Work {
+            commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)),
+            ..work
+        };
         let looks = Cost { reads: looks(26) * trims, ..Cost::default() };
         let folds = self.volume.store.bounds().fold_cost().times(between);
         (work.plus(&first_steps(&self.volume, trims, orphans)), looks.plus(&folds))
@@ -165,7 +175,9 @@ impl<F: Flash> FileSystem<'_, F> {
     /// turns out to take no program, the mount costs at most twice as much.
     pub fn mount_bound(&self) -> Cost {
         // Beside the map, the mount reads the root page and the inode of the root directory.
-        let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.pages_per_logical_page);
-        mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages + 2), ..Cost::default() })
+        let map_pages = (self.volume.plan().table - MAP)
+            * u32::from(self.volume.store.layout().config.pages_per_logical_page);
+        mount_bound(self.volume.store.layout())
+            .plus(&Cost { reads: looks(map_pages + 2), ..Cost::default() })
     }
 }

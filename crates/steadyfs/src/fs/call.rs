@@ -6,7 +6,9 @@
 
 #[cfg(doc)]
 use super::FileSystem;
-use super::inode::{AREA_BYTES, EXTENSION_BYTES, NAME_BYTES_MAX, NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
+use super::inode::{
+    AREA_BYTES, EXTENSION_BYTES, NAME_BYTES_MAX, NAME_ROOM, PERMISSIONS_BYTES, REGIONS,
+};
 use super::volume::{MAP, Volume};
 use crate::cost::Cost;
 use crate::media::Flash;
@@ -107,7 +109,9 @@ impl CallShape {
 
     /// Returns the work of a write beside its data.
     fn around_data(self, call: Call) -> Work {
-        self.add_page().plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE }).plus(&NOTE)
+        self.add_page()
+            .plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE })
+            .plus(&NOTE)
     }
 
     /// Returns the work of the pieces of one write beside the data. The pieces follow each
@@ -168,7 +172,11 @@ impl CallShape {
     /// - an inode for the end, with its bit and regions;
     /// - if an index is cut, a copy of each of its levels, with a bit.
     fn truncate(self) -> Work {
-        if self.index_is_deep { self.with_bits(3, &DEEP_TRUNCATE) } else { self.with_bits(2, &TRUNCATE) }
+        if self.index_is_deep {
+            self.with_bits(3, &DEEP_TRUNCATE)
+        } else {
+            self.with_bits(2, &TRUNCATE)
+        }
     }
 }
 
@@ -197,8 +205,10 @@ const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 
 /// See [`CallShape::cut_run`].
 const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
 /// See [`CallShape::truncate`].
-const TRUNCATE: Work = Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
-const DEEP_TRUNCATE: Work = Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
+const TRUNCATE: Work =
+    Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
+const DEEP_TRUNCATE: Work =
+    Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
 /// Work of the most data that leaves an inode.
 const LEAVE_INODE: Work = leave_inode(AREA);
 /// Returns the work of `bytes` of data that leave an inode: the data, the regions, the flag, a
@@ -216,7 +226,8 @@ const INODE: Work = Work::patched(&[112, PIECE, NAME_REST, 8, 1, 1], 4);
 const SHORT_INODE: Work = Work::patched(&[112, 1], 2);
 /// Work of another name and place: name, lengths, extension, the page that the extension leaves
 /// empty, parent.
-const RENAME: Work = Work { discards: 1, ..Work::patched(&[PIECE, NAME_REST, 64, 8, 4, 4, 1, 1], 3) };
+const RENAME: Work =
+    Work { discards: 1, ..Work::patched(&[PIECE, NAME_REST, 64, 8, 4, 4, 1, 1], 3) };
 /// Work of another name and place if the inode holds both names.
 const SHORT_RENAME: Work = Work::patched(&[64, 4, 1], 1);
 /// Work of a record that gets another inode: the record, and the number of directories and the
@@ -251,14 +262,20 @@ impl Call {
     /// page of `logical_bytes`.
     pub(super) fn further_pieces(self, logical_bytes: u32) -> u32 {
         match self {
-            Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => (bytes - 1).div_ceil(logical_bytes),
+            Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => {
+                (bytes - 1).div_ceil(logical_bytes)
+            }
             _ => 0,
         }
     }
 
     /// Returns the alternative changes of a call. With `is_long` a name of the call may exceed
     /// its room in an inode. A call that changes nothing has no work.
-    pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 3] {
+    pub(super) fn works<F: Flash>(
+        self,
+        volume: &Volume<'_, F>,
+        is_long: bool,
+    ) -> [Option<Work>; 3] {
         let shape = CallShape::of(volume);
         let inode = if is_long { &INODE } else { &SHORT_INODE };
         let of_data = |bytes| volume.store.bounds().work_of_write(bytes);
@@ -271,12 +288,17 @@ impl Call {
                 let page = Work::PAGE.plus(&around);
                 if self.further_pieces(volume.store.layout().logical_bytes) > 0 {
                     // A piece is a whole page, or at either end maybe a patch.
-                    (of_data(volume.store.logical.patch_bytes_max() as u32).plus(&around), Some(page))
+                    (
+                        of_data(volume.store.logical.patch_bytes_max() as u32).plus(&around),
+                        Some(page),
+                    )
                 } else {
                     (of_data(bytes).plus(&around), self.may_complete(volume).then_some(page))
                 }
             }
-            Call::WriteInline(bytes) => (Work::patched(&[bytes.min(AREA)], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
+            Call::WriteInline(bytes) => {
+                (Work::patched(&[bytes.min(AREA)], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE)))
+            }
             Call::Truncate => (shape.truncate(), Some(shape.cut_run())),
             Call::Create { .. } => {
                 let [split, no_split] = shape.inserts().map(|insert| inode.plus(&insert));
@@ -296,7 +318,9 @@ impl Call {
                 third = Some(moved.plus(&shape.remove()));
                 (split, Some(no_split))
             }
-            Call::Exchange { .. } => (if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE).times(2), None),
+            Call::Exchange { .. } => {
+                (if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE).times(2), None)
+            }
             Call::SetAttribute => (ATTRIBUTES, None),
             Call::Sync => (Work::NONE, None),
         };
@@ -307,13 +331,18 @@ impl Call {
     /// holds much. The page is then written.
     fn may_complete<F: Flash>(self, volume: &Volume<'_, F>) -> bool {
         let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return false };
-        bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes)
+        bytes as usize <= volume.store.logical.patch_bytes_max()
+            && volume.store.logical.may_be_completed(bytes)
     }
 
     /// Returns the call as it begins. An overwrite begins as a large write, and turns out to be
     /// an overwrite later.
     pub(super) fn begun<F: Flash>(self, volume: &Volume<'_, F>) -> Self {
-        if self == Call::Overwrite { Call::WriteLarge(volume.store.layout().logical_bytes) } else { self }
+        if self == Call::Overwrite {
+            Call::WriteLarge(volume.store.layout().logical_bytes)
+        } else {
+            self
+        }
     }
 
     /// Returns the reads of a call, without those for the frames that it writes.
@@ -354,9 +383,13 @@ impl Call {
             Call::Create { depth } => create(depth),
             Call::Symlink { depth, .. } => create(depth).saturating_add(write),
             Call::Remove { depth } => finds(depth).saturating_add(near + 12),
-            Call::Rename { depth } => finds(depth).saturating_add(levels(depth) + 3 * near + 2 * unit + 21 + 3 * scan),
+            Call::Rename { depth } => {
+                finds(depth).saturating_add(levels(depth) + 3 * near + 2 * unit + 21 + 3 * scan)
+            }
             // Both ways up to the root, and the places of two inodes and two extensions.
-            Call::Exchange { depth } => finds(depth).saturating_add(2 * levels(depth) + 2 * near + 24 + 2 * scan),
+            Call::Exchange { depth } => {
+                finds(depth).saturating_add(2 * levels(depth) + 2 * near + 24 + 2 * scan)
+            }
             Call::SetAttribute => 8 + scan,
             Call::List => overflow.saturating_add(2 + page + 3 * unit + 4),
             Call::Sync => 0,

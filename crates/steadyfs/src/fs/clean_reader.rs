@@ -145,7 +145,11 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+    pub fn list(
+        &mut self,
+        directory: InodeNumber,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Entry>, Error> {
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 

@@ -99,7 +99,8 @@ pub struct CommitLimits {
 impl CommitLimits {
     /// Returns true if the waiting changes have reached one of these limits.
     pub const fn are_reached(&self, waiting: &Self) -> bool {
-        (self.changes > 0 && waiting.changes >= self.changes) || (self.bytes > 0 && waiting.bytes >= self.bytes)
+        (self.changes > 0 && waiting.changes >= self.changes)
+            || (self.bytes > 0 && waiting.bytes >= self.bytes)
     }
 
     /// Counts a call that changes something, and its written bytes.
@@ -147,7 +148,8 @@ impl Commits {
 
     /// Returns true if a call commits when it ends with this event.
     pub fn commits_on(&self, event: CommitOn) -> bool {
-        let is_many = event != CommitOn::NONE && self.events.contains(CommitOn::MANY) && self.is_much();
+        let is_many =
+            event != CommitOn::NONE && self.events.contains(CommitOn::MANY) && self.is_much();
         is_many || self.events.contains(event)
     }
 

@@ -32,9 +32,13 @@
 //! Names lie in the inodes. Listing goes by reversed bits of the hash. Splits and overflow do
 //! not change this order.
 
-use super::inode::{AREA_AT, AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
+use super::inode::{
+    AREA_AT, AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT,
+};
 use super::stat::Entry;
-use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, SearchStep, Volume, bucket_of, check_name, hash};
+use super::volume::{
+    Cursor, Depth, END, Node, RecordPlace, Room, SearchStep, Volume, bucket_of, check_name, hash,
+};
 use crate::error::Error;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
@@ -129,12 +133,17 @@ impl Directories {
     }
 
     fn directory(&self) -> Directory {
-        let none = Directory { node: Node::new(ROOT), size: 0, modified_ns: 0, buckets: 0, seed: 0 };
+        let none =
+            Directory { node: Node::new(ROOT), size: 0, modified_ns: 0, buckets: 0, seed: 0 };
         self.dir.unwrap_or(none)
     }
 
     /// Returns the logical page of a page of the directory.
-    fn page_of<F: Flash>(&mut self, volume: &mut Volume<'_, F>, file_page: u32) -> Result<Option<u32>, Error> {
+    fn page_of<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        file_page: u32,
+    ) -> Result<Option<u32>, Error> {
         let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
         let page = volume.page_of(&mut dir.node, file_page)?;
         self.dir = Some(dir);
@@ -142,15 +151,25 @@ impl Directories {
     }
 
     /// Returns the logical page of a bucket of the directory.
-    fn bucket_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, bucket: u32) -> Result<u32, Error> {
+    fn bucket_page<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        bucket: u32,
+    ) -> Result<u32, Error> {
         self.page_of(volume, bucket)?.ok_or(Error::Corrupt)
     }
 
     /// Returns the logical page of an overflow page of the directory, or `None` if the
     /// directory does not have it.
-    fn overflow_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32) -> Result<Option<u32>, Error> {
+    fn overflow_page<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        number: u32,
+    ) -> Result<Option<u32>, Error> {
         match volume.buckets().overflow_page(number) {
-            Some(file_page) if file_page >= self.directory().buckets => self.page_of(volume, file_page),
+            Some(file_page) if file_page >= self.directory().buckets => {
+                self.page_of(volume, file_page)
+            }
             _ => Ok(None),
         }
     }
@@ -168,7 +187,12 @@ impl Directories {
     /// - A look at a program page of the bucket, seldom two.
     /// - A look at the inode of each name of equal hash.
     /// - If the bucket was full at some time, a look at each overflow page, and one more.
-    pub fn find<F: Flash>(&mut self, volume: &mut Volume<'_, F>, directory: u32, name: &str) -> Result<Found, Error> {
+    pub fn find<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        directory: u32,
+        name: &str,
+    ) -> Result<Found, Error> {
         let name = check_name(name)?;
         self.enter(volume, directory)?;
         let (hash, buckets) = (hash(self.directory().seed, name), self.buckets(volume)?);
@@ -223,7 +247,10 @@ impl Directories {
         let hash = hash(self.directory().seed, name);
         let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
         let place = match gap.place {
-            Some(place) if depth.max(volume.depth()) == volume.depth() && self.is_crowded(volume, buckets) => {
+            Some(place)
+                if depth.max(volume.depth()) == volume.depth()
+                    && self.is_crowded(volume, buckets) =>
+            {
                 self.split(volume, place, hash, room)?
             }
             Some(place) => place,
@@ -255,18 +282,35 @@ impl Directories {
         [was_directory, is_directory]: [bool; 2],
     ) -> Result<(), Error> {
         let half = volume.store.layout().record_bytes() / 2;
-        volume.store.logical.patch(place.page, place.at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
+        volume.store.logical.patch(
+            place.page,
+            place.at + half,
+            &(inode + 1).to_le_bytes()[..half as usize],
+        )?;
         let mut dir = self.directory();
-        dir.size = dir.size.wrapping_sub(u64::from(was_directory) << 32).wrapping_add(u64::from(is_directory) << 32);
+        dir.size = dir
+            .size
+            .wrapping_sub(u64::from(was_directory) << 32)
+            .wrapping_add(u64::from(is_directory) << 32);
         self.note_directory(volume, dir, false)
     }
 
     /// Exchanges the inodes of two names: in the records of their directories, and in the
     /// inodes themselves.
-    pub fn exchange<F: Flash>(&mut self, volume: &mut Volume<'_, F>, one: &Named<'_>, other: &Named<'_>) -> Result<(), Error> {
+    pub fn exchange<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        one: &Named<'_>,
+        other: &Named<'_>,
+    ) -> Result<(), Error> {
         for (name, new) in [(one, other), (other, one)] {
             self.enter(volume, name.directory)?;
-            self.replace_record(volume, name.place, new.inode, [name.is_directory(), new.is_directory()])?;
+            self.replace_record(
+                volume,
+                name.place,
+                new.inode,
+                [name.is_directory(), new.is_directory()],
+            )?;
         }
         for (name, new) in [(one, other), (other, one)] {
             let mut header = new.header;
@@ -277,7 +321,11 @@ impl Directories {
     }
 
     /// Removes a name.
-    pub fn remove_named<F: Flash>(&mut self, volume: &mut Volume<'_, F>, named: &Named<'_>) -> Result<(), Error> {
+    pub fn remove_named<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        named: &Named<'_>,
+    ) -> Result<(), Error> {
         self.enter(volume, named.directory)?;
         self.remove_record(volume, named.place, named.is_directory())
     }
@@ -290,13 +338,19 @@ impl Directories {
         is_directory: bool,
     ) -> Result<(), Error> {
         let RecordPlace { page, at } = place;
-        let (page_bytes, width) = (volume.store.layout().geometry.page_bytes, volume.store.layout().record_bytes());
+        let (page_bytes, width) =
+            (volume.store.layout().geometry.page_bytes, volume.store.layout().record_bytes());
         // A full program page may have sent records on to the next one.
-        let number =
-            volume.store.logical.with_page(page, at / page_bytes, |bytes| if is_full(bytes, width) { REMOVED } else { 0 })?;
+        let number = volume.store.logical.with_page(page, at / page_bytes, |bytes| {
+            if is_full(bytes, width) { REMOVED } else { 0 }
+        })?;
         // The last byte of a number of four bytes is 0 already.
         let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
-        volume.store.logical.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
+        volume.store.logical.patch(
+            page,
+            at + width / 2,
+            &number.to_le_bytes()[..changed as usize],
+        )?;
         self.count_entry(volume, false, is_directory, false)
     }
 
@@ -317,7 +371,12 @@ impl Directories {
 
     /// Writes the number of entries of the directory, and the time. If the directory has grown,
     /// its buckets and its seed are written as well.
-    fn note_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, mut dir: Directory, has_grown: bool) -> Result<(), Error> {
+    fn note_directory<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        mut dir: Directory,
+        has_grown: bool,
+    ) -> Result<(), Error> {
         dir.modified_ns = volume.now_ns().max(dir.modified_ns);
         let (page, at) = volume.inode_place(dir.node.inode);
         let mut bytes = [0; 24];
@@ -326,7 +385,11 @@ impl Directories {
         bytes[16..20].copy_from_slice(&dir.buckets.to_le_bytes());
         // The seed follows the byte of the stream, which a directory does not use.
         bytes[20..].copy_from_slice(&(dir.seed << 8).to_le_bytes());
-        volume.store.logical.patch(page, at + SIZE_AT, &bytes[..if has_grown { 24 } else { 16 }])?;
+        volume.store.logical.patch(
+            page,
+            at + SIZE_AT,
+            &bytes[..if has_grown { 24 } else { 16 }],
+        )?;
         self.dir = Some(dir);
         Ok(())
     }
@@ -347,7 +410,11 @@ impl Directories {
     }
 
     /// Adds a page for one more bucket to the directory.
-    fn add_bucket<F: Flash>(&mut self, volume: &mut Volume<'_, F>, room: Room) -> Result<u32, Error> {
+    fn add_bucket<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        room: Room,
+    ) -> Result<u32, Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
         let page = volume.add_page(&mut dir.node, dir.buckets, room)?;
         dir.buckets += 1;
@@ -355,9 +422,18 @@ impl Directories {
     }
 
     /// Adds overflow page `number` to the directory.
-    fn add_overflow<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32, room: Room) -> Result<u32, Error> {
+    fn add_overflow<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        number: u32,
+        room: Room,
+    ) -> Result<u32, Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
-        let file_page = volume.buckets().overflow_page(number).filter(|&page| page >= dir.buckets).ok_or(Error::NoSpace)?;
+        let file_page = volume
+            .buckets()
+            .overflow_page(number)
+            .filter(|&page| page >= dir.buckets)
+            .ok_or(Error::NoSpace)?;
         volume.add_page(&mut dir.node, file_page, room)
     }
 
@@ -375,8 +451,16 @@ impl Directories {
         let bit = 1 << number.ilog2();
         let old = self.bucket_page(volume, number - bit)?;
         let bytes = volume.store.layout().record_bytes();
-        volume.store.logical.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
-        volume.store.logical.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
+        volume.store.logical.write_edited(
+            new,
+            old,
+            Edit::Records { bytes, mask: bit, value: bit },
+        )?;
+        volume.store.logical.write_edited(
+            old,
+            old,
+            Edit::Records { bytes, mask: bit, value: 0 },
+        )?;
         // A slot that was free in the old page is free in both pages.
         let moves = place.page == old && hash & bit != 0;
         Ok(if moves { RecordPlace { page: new, ..place } } else { place })
@@ -412,7 +496,9 @@ impl Directories {
                 let inode = found.number - 1;
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = volume.read_header(inode)?;
-                if header.kind == InodeKind::Directory && (header.parent != directory || inode == ROOT) {
+                if header.kind == InodeKind::Directory
+                    && (header.parent != directory || inode == ROOT)
+                {
                     if volume.store.status().damage().is_some() {
                         continue;
                     }
@@ -422,7 +508,8 @@ impl Directories {
                 volume.read_name(inode, &header, &mut name)?;
                 return Ok(Some(Entry::new(name, inode, &header)));
             }
-            *cursor = if next >> 32 == 0 { Cursor { reversed: next as u32, number: 0 } } else { END };
+            *cursor =
+                if next >> 32 == 0 { Cursor { reversed: next as u32, number: 0 } } else { END };
         }
         Ok(None)
     }
@@ -448,7 +535,12 @@ impl Directories {
     }
 
     /// Returns the number of overflow pages of a directory, as far as they can be found.
-    pub fn overflow_pages<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<u32, Error> {
+    pub fn overflow_pages<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        header: &InodeHeader,
+    ) -> Result<u32, Error> {
         self.dir = Some(Directory::of(inode, header));
         let mut number = 0;
         while self.overflow_page(volume, number)?.is_some() {
@@ -475,7 +567,12 @@ impl Directories {
     ///
     /// # Cost
     /// A look at the inode of each directory up to the root.
-    pub fn holds<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, directory: u32) -> Result<bool, Error> {
+    pub fn holds<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        directory: u32,
+    ) -> Result<bool, Error> {
         let mut at = directory;
         for _ in 0..volume.plan().inode_count {
             if at == inode || at == ROOT {

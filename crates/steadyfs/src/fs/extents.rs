@@ -27,7 +27,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn allocated(&mut self, inode: InodeNumber) -> Result<u64, Error> {
         let header = self.header_of(inode)?;
-        Ok(u64::from(self.volume.pages_of_inode(inode, &header)?) * u64::from(self.volume.store.layout().logical_bytes))
+        Ok(u64::from(self.volume.pages_of_inode(inode, &header)?)
+            * u64::from(self.volume.store.layout().logical_bytes))
     }
 
     /// Returns the bytes of the pages that removed files and cut ends still hold. Later calls
@@ -44,7 +45,8 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn pending_free_bytes(&mut self) -> Result<u64, Error> {
         self.reload()?;
         let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
-        let (mut pages, mut number, used) = (0, self.lists.trim(), u64::from(self.volume.space().used));
+        let (mut pages, mut number, used) =
+            (0, self.lists.trim(), u64::from(self.volume.space().used));
         // A damaged list may have no end, and name the same pages again and again.
         for _ in 0..self.volume.plan().inode_count {
             if number == 0 {
@@ -98,7 +100,9 @@ impl<F: Flash> FileSystem<'_, F> {
         let free = self.free_bytes()? / page;
         // A region that is begun and a new one have an index each, and there may be an index of
         // indexes.
-        let indexes = free / u64::from(self.volume.plan().index_entries) + 2 + u64::from(self.volume.plan().index_is_deep);
+        let indexes = free / u64::from(self.volume.plan().index_entries)
+            + 2
+            + u64::from(self.volume.plan().index_is_deep);
         let names = 2;
         Ok(free.saturating_sub(indexes + names) * page)
     }
@@ -112,7 +116,12 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::Stale`].
-    pub fn seek(&mut self, file: &mut File, offset: u64, part: SeekTo) -> Result<Option<u64>, Error> {
+    pub fn seek(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        part: SeekTo,
+    ) -> Result<Option<u64>, Error> {
         self.refresh(file)?;
         if offset >= file.size {
             return Ok(None);
@@ -128,7 +137,10 @@ impl<F: Flash> FileSystem<'_, F> {
         while page < pages {
             let is_there = self.volume.page_of(&mut file.node, page)?.is_some();
             if is_there == (part == SeekTo::Data) {
-                return Ok(Some(if page == start { offset } else { u64::from(page) * logical_bytes }.min(file.size)));
+                return Ok(Some(
+                    if page == start { offset } else { u64::from(page) * logical_bytes }
+                        .min(file.size),
+                ));
             }
             page = if is_there { file.node.run_end(page).max(page + 1) } else { page + 1 };
         }

@@ -150,7 +150,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     ///
     /// # Errors
     /// As [`format`](Self::format).
-    pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
+    pub fn format_erased(
+        flash: F,
+        config: &Config,
+        memory: &mut [u8],
+        told: &mut dyn FnMut(u32, u32),
+    ) -> Result<F, MountError> {
         check_files(config)?;
         Store::format(flash, config, memory, Some(told))
     }
@@ -193,7 +198,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads the superblock, and makes a volume without content. Not inlined: its stack is free
     /// again before the recovery.
     #[inline(never)]
-    pub(super) fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+    pub(super) fn empty(
+        flash: F,
+        access: Access,
+        memory: &'m mut [u8],
+    ) -> Result<Self, MountError> {
         Store::open(flash, access, memory).map(|mut store| Self {
             open: OpenTable::new(store.take_spare()),
             volume: Volume::new(store),

@@ -95,7 +95,13 @@ impl File {
 
     /// Makes a handle of a file, in this mount after the change `stamp`. `slot` is its place in
     /// the table of open files.
-    pub(super) fn new(slot: u16, inode: u32, header: &InodeHeader, options: OpenOptions, (mount_id, stamp): (MountId, u32)) -> Self {
+    pub(super) fn new(
+        slot: u16,
+        inode: u32,
+        header: &InodeHeader,
+        options: OpenOptions,
+        (mount_id, stamp): (MountId, u32),
+    ) -> Self {
         Self {
             slot,
             options,
@@ -118,10 +124,13 @@ impl File {
     /// Updates the handle from the inode of its file, which has changed. Refuses an inode that
     /// belongs to another file now.
     pub(super) fn update(&mut self, header: &InodeHeader, stamp: u32) -> Result<(), Error> {
-        if header.generation != self.generation || !matches!(header.kind, InodeKind::File | InodeKind::Orphan) {
+        if header.generation != self.generation
+            || !matches!(header.kind, InodeKind::File | InodeKind::Orphan)
+        {
             return Err(Error::Stale);
         }
-        (self.size, self.modified_ns, self.inline) = (header.size, header.modified_ns, header.inline);
+        (self.size, self.modified_ns, self.inline) =
+            (header.size, header.modified_ns, header.inline);
         self.node.forget();
         self.stamp = stamp;
         Ok(())

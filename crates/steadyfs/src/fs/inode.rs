@@ -139,7 +139,9 @@ impl InodeHeader {
     /// Parses the header in `bytes`. Returns `None` if no inode can have it. The root is a
     /// directory from the start.
     pub fn parse(bytes: &[u8; HEADER_BYTES], inode: u32) -> Option<Self> {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let kind = match bytes[0] {
             0 if inode == ROOT => InodeKind::Directory,
@@ -223,9 +225,14 @@ impl Region {
     /// Splits the run. Returns its first pages, `keep` at most, without the index, and the
     /// others with it.
     pub fn split(&self, keep: u32) -> (Self, Self) {
-        let run = |logical, count| if count > 0 { Self { logical, count, index: 0 } } else { Self::EMPTY };
+        let run = |logical, count| {
+            if count > 0 { Self { logical, count, index: 0 } } else { Self::EMPTY }
+        };
         let here = self.count.min(keep);
-        (run(self.logical, here), Self { index: self.index, ..run(self.logical + here, self.count - here) })
+        (
+            run(self.logical, here),
+            Self { index: self.index, ..run(self.logical + here, self.count - here) },
+        )
     }
 
     /// Cuts the run after `count` pages.
@@ -234,7 +241,8 @@ impl Region {
     }
 
     pub fn emit(&self) -> [u8; REGION_BYTES as usize] {
-        let (l, c, i) = (self.logical.to_le_bytes(), self.count.to_le_bytes(), self.index.to_le_bytes());
+        let (l, c, i) =
+            (self.logical.to_le_bytes(), self.count.to_le_bytes(), self.index.to_le_bytes());
         [l[0], l[1], l[2], c[0], c[1], i[0], i[1], i[2]]
     }
 
@@ -276,7 +284,10 @@ mod tests {
     fn impossible_headers_are_refused() {
         assert_eq!(InodeHeader::parse(&[0xFF; HEADER_BYTES], 1), None);
         assert_eq!(InodeHeader::parse(&[0; HEADER_BYTES], 1), None, "a free inode");
-        assert!(InodeHeader::parse(&[0; HEADER_BYTES], ROOT).is_some(), "the root was never written");
+        assert!(
+            InodeHeader::parse(&[0; HEADER_BYTES], ROOT).is_some(),
+            "the root was never written"
+        );
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1], bytes[25]) = (1, 1, 1);
         assert_eq!(InodeHeader::parse(&bytes, 1), None, "inline data larger than the inode");

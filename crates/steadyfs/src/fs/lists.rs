@@ -54,19 +54,31 @@ impl Lists {
     pub fn load<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         // A root page without content has empty lists, even while small changes are lost.
         let bytes: [u8; DEPTH_AT as usize + DEPTH_BYTES] =
-            volume.store.logical.with_page(0, 0, |page| core::array::from_fn(|at| page.get(at).copied().unwrap_or(0)))?;
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            volume.store.logical.with_page(0, 0, |page| {
+                core::array::from_fn(|at| page.get(at).copied().unwrap_or(0))
+            })?;
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
-        let sound = self.heads.trim <= count && self.heads.orphan_first <= count && self.heads.orphan_last <= count;
+        let sound = self.heads.trim <= count
+            && self.heads.orphan_first <= count
+            && self.heads.orphan_last <= count;
         if sound { Ok(()) } else { Err(Error::Corrupt) }
     }
 
     /// Writes the lists of the root page.
-    fn write<F: Flash>(&mut self, volume: &mut Volume<'_, F>, heads: ListHeads) -> Result<(), Error> {
+    fn write<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        heads: ListHeads,
+    ) -> Result<(), Error> {
         let mut bytes = [0; LISTS_BYTES];
-        for (place, word) in bytes.chunks_exact_mut(4).zip([heads.trim, heads.orphan_first, heads.orphan_last]) {
+        for (place, word) in
+            bytes.chunks_exact_mut(4).zip([heads.trim, heads.orphan_first, heads.orphan_last])
+        {
             place.copy_from_slice(&word.to_le_bytes());
         }
         volume.store.logical.patch(0, 0, &bytes)?;
@@ -113,7 +125,11 @@ impl Lists {
     }
 
     /// Puts an inode on the trim list.
-    pub fn add_removed<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
+    pub fn add_removed<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+    ) -> Result<(), Error> {
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &[InodeKind::Removed as u8])?;
         volume.store.logical.patch(page, at + NEXT_AT, &self.heads.trim.to_le_bytes())?;
@@ -122,17 +138,37 @@ impl Lists {
 
     /// Frees a file: at once if its data lies in the inode or is a run of few pages, otherwise
     /// step by step.
-    pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<(), Error> {
-        if volume.free_at_once(inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
+    pub fn free_file<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        header: &InodeHeader,
+    ) -> Result<(), Error> {
+        if volume.free_at_once(inode, header, !header.inline)? {
+            Ok(())
+        } else {
+            self.add_removed(volume, inode)
+        }
     }
 
     /// Frees a directory: at once if it has no pages or a run of few, otherwise step by step.
-    pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<(), Error> {
+    pub fn free_directory<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        header: &InodeHeader,
+    ) -> Result<(), Error> {
         if volume.free_at_once(inode, header, header.extra > 0)? {
             return Ok(());
         }
         volume.free_extensions(header)?;
-        let freed = InodeHeader { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
+        let freed = InodeHeader {
+            kind: InodeKind::Removed,
+            extra: 0,
+            name_more: 0,
+            attributes: 0,
+            ..*header
+        };
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &freed.emit())?;
         self.add_removed(volume, inode)
@@ -140,7 +176,12 @@ impl Lists {
 
     /// Cuts the pages from page `keep` on off a file. A few pages are freed at once. More pages
     /// go on the trim list under an inode of their own.
-    pub fn cut<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, keep: u32) -> Result<(), Error> {
+    pub fn cut<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        keep: u32,
+    ) -> Result<(), Error> {
         match volume.tail_of(inode, keep)? {
             Tail::None => Ok(()),
             Tail::Run(run) => volume.cut_run(inode, &run),
@@ -153,10 +194,16 @@ impl Lists {
 
     /// Frees the last few pages of the first inode of the list. If the inode has no pages,
     /// frees the inode. With `gives_up`, an index that cannot be read counts as empty.
-    pub fn trim_step<F: Flash>(&mut self, volume: &mut Volume<'_, F>, gives_up: bool) -> Result<(), Error> {
+    pub fn trim_step<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        gives_up: bool,
+    ) -> Result<(), Error> {
         let inode = self.heads.trim - 1;
         let header = volume.read_header(inode)?;
-        if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > volume.plan().inode_count {
+        if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan)
+            || header.next > volume.plan().inode_count
+        {
             return Err(Error::Corrupt);
         }
         if !header.inline && volume.free_some(inode, header.extra, gives_up)? {
@@ -181,7 +228,11 @@ impl Lists {
     }
 
     /// Puts an open file that has lost its name on the list of orphans.
-    pub fn add_orphan<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
+    pub fn add_orphan<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+    ) -> Result<(), Error> {
         let next = self.heads.orphan_first;
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &[InodeKind::Orphan as u8])?;
@@ -194,7 +245,11 @@ impl Lists {
     }
 
     /// Takes an orphan out of the list and frees it.
-    pub fn free_orphan<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
+    pub fn free_orphan<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+    ) -> Result<(), Error> {
         let header = volume.read_header(inode)?;
         if header.kind != InodeKind::Orphan {
             return Err(Error::Corrupt);
@@ -221,7 +276,12 @@ fn lacking<F: Flash>(volume: &Volume<'_, F>) -> u32 {
 }
 
 /// Writes one link of an orphan, if `number` names one.
-fn link_orphan<F: Flash>(volume: &mut Volume<'_, F>, number: u32, at: u32, target: u32) -> Result<(), Error> {
+fn link_orphan<F: Flash>(
+    volume: &mut Volume<'_, F>,
+    number: u32,
+    at: u32,
+    target: u32,
+) -> Result<(), Error> {
     match number.checked_sub(1) {
         None => Ok(()),
         Some(inode) if inode >= volume.plan().inode_count => Err(Error::Corrupt),

@@ -31,7 +31,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
-        let frames = self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
+        let frames =
+            self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
         let mut left = budget;
         // Freeing pages commits. An open transaction is the caller's to commit.
         while !self.volume.store.logical.is_open() && self.lists.trims_first(&self.volume) {

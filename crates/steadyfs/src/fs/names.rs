@@ -34,12 +34,21 @@ impl<F: Flash> FileSystem<'_, F> {
         // within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
-        let mut header = InodeHeader::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
-        (header.parent, header.modified_ns, header.is_link) = (directory, self.volume.now_ns(), what == Kind::Symlink);
+        let mut header =
+            InodeHeader::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
+        (header.parent, header.modified_ns, header.is_link) =
+            (directory, self.volume.now_ns(), what == Kind::Symlink);
         header.stream = stream.min(STREAMS_MAX - 1);
         self.volume.write_inode(inode, &mut header, name.as_bytes())?;
         self.directories.enter(&mut self.volume, directory)?;
-        self.directories.insert_record(&mut self.volume, name, inode, gap, what == Kind::Directory, Room::Usable)?;
+        self.directories.insert_record(
+            &mut self.volume,
+            name,
+            inode,
+            gap,
+            what == Kind::Directory,
+            Room::Usable,
+        )?;
         Ok((inode, header))
     }
 
@@ -60,7 +69,9 @@ impl<F: Flash> FileSystem<'_, F> {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
+        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else {
+            return Err(Error::Exists);
+        };
         self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
         let result = self.create(directory, name, gap, Kind::Directory, 0).map(|(inode, _)| inode);
         let inode = self.finish(result, CommitOn::MKDIR, false)?;
@@ -143,17 +154,25 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotEmpty`], [`Error::IntoItself`] if a directory would move into itself,
     /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`],
     /// [`Error::TooManyFiles`] if a long name finds no entry of the file table.
-    pub fn rename<'p>(&mut self, from: impl Into<Location<'p>>, to: impl Into<Location<'p>>) -> Result<(), Error> {
+    pub fn rename<'p>(
+        &mut self,
+        from: impl Into<Location<'p>>,
+        to: impl Into<Location<'p>>,
+    ) -> Result<(), Error> {
         let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
         let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;
         if to_name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let Found::At { place, inode, .. } = self.directories.find(&mut self.volume, source, from_name)? else {
+        let Found::At { place, inode, .. } =
+            self.directories.find(&mut self.volume, source, from_name)?
+        else {
             return Err(Error::NotFound);
         };
         let mut header = self.volume.read_header(inode)?;
-        if header.kind == InodeKind::Directory && self.directories.holds(&mut self.volume, inode, target)? {
+        if header.kind == InodeKind::Directory
+            && self.directories.holds(&mut self.volume, inode, target)?
+        {
             return Err(Error::IntoItself);
         }
         let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
@@ -165,8 +184,12 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             Found::Free(gap) => (None, gap),
         };
-        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > self.volume.plan().name_inline())?;
-        let result = self.move_name((source, place), (target, to_name, gap), inode, &mut header, &replaced);
+        self.begin_named(
+            Call::Rename { depth: 0 },
+            from_name.len().max(to_name.len()) > self.volume.plan().name_inline(),
+        )?;
+        let result =
+            self.move_name((source, place), (target, to_name, gap), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {
             self.notify(Change::Removed(other));
@@ -189,10 +212,22 @@ impl<F: Flash> FileSystem<'_, F> {
         self.directories.enter(&mut self.volume, target)?;
         match replaced {
             Some((place, other, replaced)) => {
-                self.directories.replace_record(&mut self.volume, *place, inode, [is_directory; 2])?;
+                self.directories.replace_record(
+                    &mut self.volume,
+                    *place,
+                    inode,
+                    [is_directory; 2],
+                )?;
                 self.unlink(*other, replaced)?;
             }
-            None => self.directories.insert_record(&mut self.volume, name, inode, gap, is_directory, Room::Usable)?,
+            None => self.directories.insert_record(
+                &mut self.volume,
+                name,
+                inode,
+                gap,
+                is_directory,
+                Room::Usable,
+            )?,
         }
         self.directories.forget_if(inode);
         self.volume.move_inode(inode, header, target, name)
@@ -213,7 +248,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`], [`Error::IntoItself`] if one contains the other,
     /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] if a long name
     /// finds no inode.
-    pub fn exchange<'p>(&mut self, one: impl Into<Location<'p>>, other: impl Into<Location<'p>>) -> Result<(), Error> {
+    pub fn exchange<'p>(
+        &mut self,
+        one: impl Into<Location<'p>>,
+        other: impl Into<Location<'p>>,
+    ) -> Result<(), Error> {
         let [one, other] = {
             let mut find = |place| self.directories.find_named(&mut self.volume, place);
             [find(one.into())?, find(other.into())?]
@@ -222,7 +261,9 @@ impl<F: Flash> FileSystem<'_, F> {
             return Ok(());
         }
         for (outer, inner) in [(&one, &other), (&other, &one)] {
-            if outer.is_directory() && self.directories.holds(&mut self.volume, outer.inode, inner.directory)? {
+            if outer.is_directory()
+                && self.directories.holds(&mut self.volume, outer.inode, inner.directory)?
+            {
                 return Err(Error::IntoItself);
             }
         }
@@ -276,7 +317,8 @@ impl<F: Flash> FileSystem<'_, F> {
         self.header_of(inode)?;
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
-        let result = self.volume.store.logical.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
+        let result =
+            self.volume.store.logical.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
         // Handles and the directory that was used last read the inode again.
         self.volume.outdate_handles();
         self.directories.forget();
@@ -299,7 +341,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a
     /// directory that lies elsewhere. If the volume has [damage](Self::damage), this entry is
     /// skipped instead.
-    pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+    pub fn list(
+        &mut self,
+        directory: InodeNumber,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Entry>, Error> {
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 }
@@ -308,7 +354,9 @@ impl<F: Flash> FileSystem<'_, F> {
 /// is not empty.
 fn check_replaceable(header: &InodeHeader, kind: InodeKind) -> Result<(), Error> {
     match (header.kind, kind) {
-        (InodeKind::Directory, InodeKind::Directory) if header.entries() > 0 => Err(Error::NotEmpty),
+        (InodeKind::Directory, InodeKind::Directory) if header.entries() > 0 => {
+            Err(Error::NotEmpty)
+        }
         (InodeKind::Directory, InodeKind::Directory) | (InodeKind::File, InodeKind::File) => Ok(()),
         (InodeKind::Directory, _) => Err(Error::IsADirectory),
         (InodeKind::File, _) => Err(Error::NotADirectory),

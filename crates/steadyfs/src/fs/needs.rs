@@ -38,7 +38,9 @@ impl Config {
     /// Returns the bytes of RAM for a cache of `pages` logical pages, to be
     /// [lent](crate::FileSystem::lend_cache) after the mount.
     pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
-        pages * (self.pages_per_logical_page as usize * geometry.page_bytes as usize + CACHE_ENTRY_BYTES)
+        pages
+            * (self.pages_per_logical_page as usize * geometry.page_bytes as usize
+                + CACHE_ENTRY_BYTES)
     }
 
     /// Returns the bytes of RAM for a cache of `pages` program pages that were read, to be

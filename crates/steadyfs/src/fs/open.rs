@@ -28,7 +28,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::TooManyOpenFiles`], [`Error::TooManyFiles`], [`Error::NoSpace`],
     /// [`Error::Unsupported`] if the build lacks the feature for a long name or for cutting.
     /// Also the errors of [every call](FileSystem#errors-of-every-call).
-    pub fn open<'p>(&mut self, place: impl Into<Location<'p>>, options: OpenOptions) -> Result<File, Error> {
+    pub fn open<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+        options: OpenOptions,
+    ) -> Result<File, Error> {
         self.open_place(place.into(), options)
     }
 
@@ -56,7 +60,13 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Creates a file and opens it. Not inlined: its stack is not in use while an existing file
     /// is cut.
     #[inline(never)]
-    fn create_open(&mut self, directory: u32, name: &str, gap: NameGap, options: OpenOptions) -> Result<File, Error> {
+    fn create_open(
+        &mut self,
+        directory: u32,
+        name: &str,
+        gap: NameGap,
+        options: OpenOptions,
+    ) -> Result<File, Error> {
         if !self.open.has_room() {
             return Err(Error::TooManyOpenFiles);
         }
@@ -80,7 +90,12 @@ impl<F: Flash> FileSystem<'_, F> {
         self.open_header(inode, &header, options)
     }
 
-    fn open_header(&mut self, inode: u32, header: &InodeHeader, options: OpenOptions) -> Result<File, Error> {
+    fn open_header(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        options: OpenOptions,
+    ) -> Result<File, Error> {
         if header.kind == InodeKind::Directory {
             return Err(Error::IsADirectory);
         }
@@ -107,7 +122,12 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Makes a handle and counts it.
-    pub(super) fn handle(&mut self, inode: u32, header: &InodeHeader, options: OpenOptions) -> Result<File, Error> {
+    pub(super) fn handle(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        options: OpenOptions,
+    ) -> Result<File, Error> {
         self.volume.check_openable(header)?;
         self.reload()?;
         let slot = self.open.enter(inode, header.generation)?;
@@ -155,7 +175,8 @@ impl<F: Flash> FileSystem<'_, F> {
     #[inline(always)]
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
         // A rollback outdates every handle, so the inode of a file that is gone is read again.
-        let is_known = file.stamp == self.volume.stamp() && file.check_mount(self.volume.mount_id()).is_ok();
+        let is_known =
+            file.stamp == self.volume.stamp() && file.check_mount(self.volume.mount_id()).is_ok();
         if is_known { Ok(()) } else { self.look_again(file) }
     }
 
@@ -172,6 +193,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Returns true if there are orphans and no handle has one of them: a power cut or a failed
     /// close has left them. Always false while a repair has not mended the volume.
     pub(super) fn has_abandoned_orphans(&self) -> bool {
-        self.lists.orphans().0 != 0 && !self.open.has_orphans() && !self.volume.store.status().is_unchecked()
+        self.lists.orphans().0 != 0
+            && !self.open.has_orphans()
+            && !self.volume.store.status().is_unchecked()
     }
 }

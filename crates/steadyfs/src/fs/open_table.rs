@@ -94,7 +94,10 @@ impl<'m> OpenTable<'m> {
             entry if entry.open > 0 => entry,
             _ => OpenEntry { number: inode + 1, generation, open: 0, flags: 0 },
         };
-        self.set(slot, OpenEntry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry });
+        self.set(
+            slot,
+            OpenEntry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry },
+        );
         Ok(slot as u16)
     }
 
@@ -131,7 +134,9 @@ impl<'m> OpenTable<'m> {
 
     /// Returns true if an orphan has a handle.
     pub fn has_orphans(&self) -> bool {
-        (0..self.len()).map(|slot| self.get(slot)).any(|entry| entry.open > 0 && entry.flags & (ORPHAN | GONE) == ORPHAN)
+        (0..self.len())
+            .map(|slot| self.get(slot))
+            .any(|entry| entry.open > 0 && entry.flags & (ORPHAN | GONE) == ORPHAN)
     }
 
     pub fn has_room(&self) -> bool {
@@ -146,14 +151,19 @@ impl<'m> OpenTable<'m> {
                 continue;
             }
             let inode = entry.number - 1;
-            let header = match volume.inode_is_taken(inode).and_then(|taken| taken.then(|| volume.read_header(inode)).transpose())
+            let header = match volume
+                .inode_is_taken(inode)
+                .and_then(|taken| taken.then(|| volume.read_header(inode)).transpose())
             {
                 Err(Error::Device) => return Err(Error::Device),
                 // The handle reads its inode again when it is used.
                 Err(_) => continue,
                 Ok(header) => header,
             };
-            let flags = match header.filter(|header| header.generation == entry.generation).map(|header| header.kind) {
+            let flags = match header
+                .filter(|header| header.generation == entry.generation)
+                .map(|header| header.kind)
+            {
                 Some(InodeKind::File) => 0,
                 Some(InodeKind::Orphan) => ORPHAN,
                 _ => GONE,

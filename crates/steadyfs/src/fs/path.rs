@@ -53,7 +53,11 @@ fn next_name(mut path: &str) -> Option<(&str, &str)> {
 
 impl Directories {
     /// Finds the directory of the last name of a path.
-    pub fn resolve<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<Target<'p>, Error> {
+    pub fn resolve<'p, F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: Location<'p>,
+    ) -> Result<Target<'p>, Error> {
         let (mut at, mut next) = (place.from, next_name(place.path));
         while let Some((name, rest)) = next {
             next = next_name(rest);
@@ -73,7 +77,11 @@ impl Directories {
     }
 
     /// Finds the inode that a path names.
-    pub fn locate<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'_>) -> Result<u32, Error> {
+    pub fn locate<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: Location<'_>,
+    ) -> Result<u32, Error> {
         match self.resolve(volume, place)? {
             Target::Directory(inode) => Ok(inode),
             Target::Name { directory, name } => match self.find(volume, directory, name)? {
@@ -84,18 +92,32 @@ impl Directories {
     }
 
     /// Finds the file or symbolic link that a path names.
-    pub fn find_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
+    pub fn find_file<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: Location<'_>,
+    ) -> Result<(u32, InodeHeader), Error> {
         let Target::Name { directory, name } = self.resolve(volume, place)? else {
             return Err(Error::IsADirectory);
         };
-        let Found::At { inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
+        let Found::At { inode, .. } = self.find(volume, directory, name)? else {
+            return Err(Error::NotFound);
+        };
         let header = volume.read_header(inode)?;
-        if header.kind == InodeKind::Directory { Err(Error::IsADirectory) } else { Ok((inode, header)) }
+        if header.kind == InodeKind::Directory {
+            Err(Error::IsADirectory)
+        } else {
+            Ok((inode, header))
+        }
     }
 
     /// Returns the directory and the last name of a path, for a call that creates, renames or
     /// removes it.
-    pub fn resolve_name<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<(u32, &'p str), Error> {
+    pub fn resolve_name<'p, F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: Location<'p>,
+    ) -> Result<(u32, &'p str), Error> {
         match self.resolve(volume, place)? {
             Target::Name { directory, name } => {
                 self.enter(volume, directory)?;
@@ -107,9 +129,15 @@ impl Directories {
 
     /// Finds the file or directory of a path, and its record, for a call that renames or
     /// removes it.
-    pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<Named<'p>, Error> {
+    pub fn find_named<'p, F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: Location<'p>,
+    ) -> Result<Named<'p>, Error> {
         let (directory, name) = self.resolve_name(volume, place)?;
-        let Found::At { place, inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
+        let Found::At { place, inode, .. } = self.find(volume, directory, name)? else {
+            return Err(Error::NotFound);
+        };
         Ok(Named { directory, name, place, inode, header: volume.read_header(inode)? })
     }
 }

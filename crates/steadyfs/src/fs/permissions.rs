@@ -34,9 +34,14 @@ fn emit_permissions(Permissions { mode, uid, gid }: Permissions) -> [u8; PERMISS
 }
 
 fn parse_permissions(bytes: [u8; PERMISSIONS_BYTES]) -> Option<Permissions> {
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let mode = word(0) as u16;
-    (mode & ARE_SET != 0).then(|| Permissions { mode: mode & MODE_MASK, uid: word(4), gid: word(8) })
+    (mode & ARE_SET != 0).then(|| Permissions {
+        mode: mode & MODE_MASK,
+        uid: word(4),
+        gid: word(8),
+    })
 }
 
 impl<F: Flash> FileSystem<'_, F> {
@@ -70,14 +75,22 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps
     /// none](crate::Config::permissions).
-    pub fn set_permissions(&mut self, inode: InodeNumber, permissions: Permissions) -> Result<(), Error> {
+    pub fn set_permissions(
+        &mut self,
+        inode: InodeNumber,
+        permissions: Permissions,
+    ) -> Result<(), Error> {
         self.header_of(inode)?;
         if !self.volume.plan().has_permissions {
             return Err(Error::Unsupported);
         }
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
-        let result = self.volume.store.logical.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
+        let result = self.volume.store.logical.patch(
+            page,
+            at + PERMISSIONS_AT,
+            &emit_permissions(permissions),
+        );
         self.finish(result, CommitOn::WRITE, false)?;
         self.notify(Change::Updated(inode));
         Ok(())
@@ -94,6 +107,10 @@ mod tests {
         for permissions in [Permissions::default(), all] {
             assert_eq!(parse_permissions(emit_permissions(permissions)), Some(permissions));
         }
-        assert_eq!(parse_permissions([0; PERMISSIONS_BYTES]), None, "of a file that was created without");
+        assert_eq!(
+            parse_permissions([0; PERMISSIONS_BYTES]),
+            None,
+            "of a file that was created without"
+        );
     }
 }

@@ -111,7 +111,11 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+    pub fn list(
+        &mut self,
+        directory: InodeNumber,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Entry>, Error> {
         self.0.list(directory, cursor)
     }
 
@@ -119,7 +123,12 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::attribute`].
-    pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+    pub fn attribute(
+        &mut self,
+        inode: InodeNumber,
+        key: &str,
+        value: &mut [u8],
+    ) -> Result<usize, Error> {
         self.0.attribute(inode, key, value)
     }
 

@@ -26,7 +26,10 @@ impl TransactionRoom {
             !bounds.may_refuse(&work.plus(first))
         });
         // The write may begin and end within a page.
-        Self { bytes: pieces.saturating_sub(1) * logical_bytes, pages: volume.store.logical.pending_room() }
+        Self {
+            bytes: pieces.saturating_sub(1) * logical_bytes,
+            pages: volume.store.logical.pending_room(),
+        }
     }
 }
 

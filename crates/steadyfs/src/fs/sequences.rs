@@ -36,7 +36,9 @@ impl CallSequence<'_> {
     pub(super) fn bound_ns<F: Flash>(self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
         match self {
             CallSequence::Overwrites(count) => overwrites_ns(fs, count, timing),
-            CallSequence::Write { file, offset, bytes } => write_ns(fs, file, offset, bytes, timing),
+            CallSequence::Write { file, offset, bytes } => {
+                write_ns(fs, file, offset, bytes, timing)
+            }
         }
     }
 }
@@ -44,7 +46,8 @@ impl CallSequence<'_> {
 fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) -> u64 {
     let time_ns = |buffer| fs.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
     let further = u64::from(count.saturating_sub(1));
-    let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
+    let each =
+        time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
     let orphans = fs.has_abandoned_orphans();
     let trims = fs.lists.steps(&fs.volume, orphans);
     if trims == 0 && !orphans {
@@ -72,28 +75,48 @@ fn with_steps_ns<F: Flash>(
         return u64::MAX;
     }
     let work = work.plus(&first_steps(&fs.volume, calls * trims, fs.has_abandoned_orphans()));
-    let looks = call.lookups(&fs.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(calls);
-    fs.volume.store.bounds().row_ns(&work, calls, per_commit, timing).saturating_add(looks.time_ns(timing))
+    let looks = call
+        .lookups(&fs.volume)
+        .plus(&Cost { reads: looks(26) * trims, ..Cost::default() })
+        .times(calls);
+    fs.volume
+        .store
+        .bounds()
+        .row_ns(&work, calls, per_commit, timing)
+        .saturating_add(looks.time_ns(timing))
 }
 
-fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u32, timing: &Timing) -> u64 {
+fn write_ns<F: Flash>(
+    fs: &FileSystem<'_, F>,
+    file: &File,
+    offset: u64,
+    bytes: u32,
+    timing: &Timing,
+) -> u64 {
     let logical_bytes = fs.volume.store.layout().logical_bytes;
     let is_known = file.stamp == fs.volume.stamp();
     let offset = if file.options.append { file.size } else { offset };
     let first = (logical_bytes - fs.volume.split(offset).1).min(bytes);
     // If the end of the file is unknown, the bytes may begin at another place of a page.
-    let pieces = 1 + (bytes - first).div_ceil(logical_bytes) + u32::from(file.options.append && !is_known && bytes > 1);
+    let pieces = 1
+        + (bytes - first).div_ceil(logical_bytes)
+        + u32::from(file.options.append && !is_known && bytes > 1);
     let first_ns = fs.bound(fs.write_call(file, offset, first)).time_ns(timing);
     if pieces == 1 {
         return first_ns;
     }
-    let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
+    let leaves = (file.inline || !is_known).then_some(if is_known {
+        file.size as u32
+    } else {
+        AREA_BYTES as u32
+    });
     let piece = |bytes| if leaves.is_some() { Call::Write(bytes) } else { Call::WriteLarge(bytes) };
     let further = piece(logical_bytes);
     let last = (bytes - first) % logical_bytes;
     let last = if last > 0 { last } else { logical_bytes };
     let each = if is_known {
-        let [further_ns, last_ns] = [logical_bytes, last].map(|bytes| fs.bound_at_fill(piece(bytes), 0).time_ns(timing));
+        let [further_ns, last_ns] =
+            [logical_bytes, last].map(|bytes| fs.bound_at_fill(piece(bytes), 0).time_ns(timing));
         let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
         first_ns.saturating_add(others)
     } else {
@@ -102,11 +125,16 @@ fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u
     if pieces > Work::MANY {
         return each;
     }
-    let ends = if is_known { [first, last] } else { [1; 2].map(|least| bytes.min(logical_bytes).max(least)) };
+    let ends = if is_known {
+        [first, last]
+    } else {
+        [1; 2].map(|least| bytes.min(logical_bytes).max(least))
+    };
     // The pieces before may have left less room.
     let used = fs.volume.space().used + TAKEN_PER_CALL * pieces;
     let trims = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans());
-    let trims = if trims > 0 && used > fs.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
+    let trims =
+        if trims > 0 && used > fs.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
     let work = work_of_pieces(&fs.volume, pieces, ends, leaves);
     let per_commit = pages_between_commits(fs, further, pieces, file.options.durable);
     each.min(with_steps_ns(fs, further, &work, [pieces, trims, per_commit], timing))
@@ -114,13 +142,29 @@ fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u
 
 /// Returns the fewest pages that `calls` calls in a row write between two commits. It is 1
 /// unless a commit waits until the transaction has no room for one more call.
-fn pages_between_commits<F: Flash>(fs: &FileSystem<'_, F>, call: Call, calls: u32, durable: bool) -> u32 {
+fn pages_between_commits<F: Flash>(
+    fs: &FileSystem<'_, F>,
+    call: Call,
+    calls: u32,
+    durable: bool,
+) -> u32 {
     let room = fs.volume.capacity().saturating_sub(fs.volume.space().used);
-    if durable || fs.commits.events() != CommitOn::ON_FLUSH || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls {
+    if durable
+        || fs.commits.events() != CommitOn::ON_FLUSH
+        || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls
+    {
         return 1;
     }
     let first = first_steps(&fs.volume, fs.lists.steps(&fs.volume, false), false);
     let waiting = Work { discards: 0, ..first };
-    let works = call.begun(&fs.volume).works(&fs.volume, true).into_iter().flatten().map(|work| work.plus(&waiting));
-    works.map(|work| fs.volume.store.bounds().pages_until_full(&work, first.discards)).min().unwrap_or(1)
+    let works = call
+        .begun(&fs.volume)
+        .works(&fs.volume, true)
+        .into_iter()
+        .flatten()
+        .map(|work| work.plus(&waiting));
+    works
+        .map(|work| fs.volume.store.bounds().pages_until_full(&work, first.discards))
+        .min()
+        .unwrap_or(1)
 }

@@ -68,7 +68,11 @@ pub(super) fn stat_of(inode: u32, header: &InodeHeader) -> Stat {
         size: if is_directory { u64::from(header.entries()) } else { header.size },
         subdirectories: if is_directory { header.subdirectories() } else { 0 },
         modified_ns: header.modified_ns,
-        parent: if inode == ROOT || header.kind == InodeKind::Orphan { ROOT } else { header.parent },
+        parent: if inode == ROOT || header.kind == InodeKind::Orphan {
+            ROOT
+        } else {
+            header.parent
+        },
         generation: header.generation,
     }
 }

@@ -28,24 +28,34 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// As [`create_dir`](Self::create_dir). Also [`Error::InvalidName`] if `target` is empty,
     /// and [`Error::NameTooLong`] if it is longer than a logical page.
-    pub fn create_symlink<'p>(&mut self, place: impl Into<Location<'p>>, target: &str) -> Result<InodeNumber, Error> {
+    pub fn create_symlink<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+        target: &str,
+    ) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
+        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else {
+            return Err(Error::Exists);
+        };
         if target.is_empty() {
             return Err(Error::InvalidName);
         }
         if target.len() > self.volume.store.layout().logical_bytes as usize {
             return Err(Error::NameTooLong);
         }
-        self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.volume.plan().name_inline())?;
+        self.begin_named(
+            Call::Symlink { depth: 0, bytes: target.len() as u32 },
+            name.len() > self.volume.plan().name_inline(),
+        )?;
         let commits = self.commits.commits_on(CommitOn::CREATE);
-        let result = self.create(directory, name, gap, Kind::Symlink, 0).and_then(|(inode, header)| {
-            let mut file = self.unlisted(inode, &header);
-            self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
-        });
+        let result =
+            self.create(directory, name, gap, Kind::Symlink, 0).and_then(|(inode, header)| {
+                let mut file = self.unlisted(inode, &header);
+                self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
+            });
         let inode = self.finish(result, CommitOn::CREATE, false)?;
         self.notify(Change::Created(inode));
         Ok(inode)

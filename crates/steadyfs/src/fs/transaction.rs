@@ -61,7 +61,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn poll(&mut self, now_ns: u64) -> Result<Option<u64>, Error> {
         self.set_time(now_ns);
-        if !self.commits.events().contains(CommitOn::TIMED) || !self.volume.store.logical.is_open() {
+        if !self.commits.events().contains(CommitOn::TIMED) || !self.volume.store.logical.is_open()
+        {
             return Ok(None);
         }
         let due = self.commits.due_ns();
@@ -236,7 +237,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // The move is committed, so no rollback brings the orphans back. An open transaction is
         // the caller's to commit.
         if self.has_abandoned_orphans() && !self.volume.store.logical.is_open() {
-            let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
+            let result = self
+                .lists
+                .collect_orphans(&mut self.volume)
+                .and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
         let trims = self.lists.steps(&self.volume, false);
@@ -268,7 +272,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     #[inline(never)]
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
-        let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
+        let last_inodes =
+            self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
         // A new transaction frees removed files. The steps for them count here, so it begins in
         // time.
         let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
@@ -293,7 +298,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             return false;
         }
         let first = first_steps(&self.volume, trims, false);
-        let outgrows = |work: Work| self.volume.store.bounds().outgrows_transaction(&work.plus(&first));
+        let outgrows =
+            |work: Work| self.volume.store.bounds().outgrows_transaction(&work.plus(&first));
         call.works(&self.volume, is_long).into_iter().flatten().any(outgrows)
     }
 
@@ -309,7 +315,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Ends a call that changes the volume, and commits if it is `durable` or if `event`
     /// commits. A call that fails is undone: half of a change must not become part of the open
     /// transaction.
-    pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
+    pub(super) fn finish<T>(
+        &mut self,
+        result: Result<T, Error>,
+        event: CommitOn,
+        durable: bool,
+    ) -> Result<T, Error> {
         let result = result.and_then(|value| {
             if durable || self.commits.commits_on(event) {
                 self.volume.store.logical.commit()?;

@@ -1,7 +1,7 @@
 //! Changes of the map and their effects: frames are released, leaves are replaced, frames move.
 
 use super::Ftl;
-use crate::media::{Flash, TagKind, TagKinds, Tag};
+use crate::media::{Flash, Tag, TagKind, TagKinds};
 use crate::space::{Frame, State};
 
 impl<F: Flash> Ftl<'_, F> {
@@ -53,7 +53,10 @@ impl<F: Flash> Ftl<'_, F> {
             self.space.release(frame);
             return None;
         }
-        let movable = |tag: &Tag| self.layout.names_something(tag) && (TagKinds::LEAF.has(tag.kind) || TagKinds::DATA.has(tag.kind));
+        let movable = |tag: &Tag| {
+            self.layout.names_something(tag)
+                && (TagKinds::LEAF.has(tag.kind) || TagKinds::DATA.has(tag.kind))
+        };
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // The owner of this frame is lost. The block is never used again, so no other data
             // takes the frame's place.

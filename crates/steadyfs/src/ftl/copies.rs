@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::error::Error;
-use crate::media::{Flash, TagKind, TagKinds, Tag};
+use crate::media::{Flash, Tag, TagKind, TagKinds};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::Frame;
 
@@ -41,12 +41,25 @@ impl<F: Flash> Ftl<'_, F> {
         let was_copied = self.ring.has(self.space.block_of(copied.from));
         for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
             let from = self.layout.frame_page(copied.from) + index;
-            let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
-            let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
+            let found = self
+                .pages
+                .read_tagged_in(UNSTEADY_TRIES, from, kinds)?
+                .filter(|tag| tag.logical == copied.logical);
+            let tag = Tag {
+                sequence: self.copy_sequence(index),
+                logical: copied.logical,
+                kind: copied.kind,
+                aux: 0,
+            };
             let page = self.ring.take_pages(1, &self.layout);
             match found {
                 Some(Tag { aux, .. }) => self.pages.program_buffer(page, &Tag { aux, ..tag })?,
-                None if was_copied || self.pages.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {
+                None if was_copied
+                    || self
+                        .pages
+                        .record_tag(from, kinds)?
+                        .is_some_and(|tag| tag.logical == copied.logical) =>
+                {
                     self.pages.program_lost(page, &tag)?
                 }
                 None => return Err(Error::Corrupt),
@@ -59,6 +72,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// root may have this number. The reason: a page whose erase was cut may read as anything,
     /// even as the copy, with its tag and its data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
-        self.space.sequence().saturating_sub(self.layout.config.pages_per_logical_page.into()) + u64::from(index)
+        self.space.sequence().saturating_sub(self.layout.config.pages_per_logical_page.into())
+            + u64::from(index)
     }
 }

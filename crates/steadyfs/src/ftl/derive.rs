@@ -16,7 +16,9 @@ impl<F: Flash> Ftl<'_, F> {
                 _ if own => self.space.blocks_mut().set_state(block, State::Reserved),
                 State::Reserved => self.space.blocks_mut().set_state(block, State::Free),
                 // Only a root that ends the use of a volume proves that an erase was complete.
-                State::Erased if !self.ring.is_closed() => self.space.blocks_mut().set_state(block, State::Listed),
+                State::Erased if !self.ring.is_closed() => {
+                    self.space.blocks_mut().set_state(block, State::Listed)
+                }
                 _ => {}
             }
         }
@@ -57,7 +59,9 @@ impl<F: Flash> Ftl<'_, F> {
             match self.space.blocks().state(block) {
                 // The record that took the block is lost, or the root contradicts the map: the
                 // block must not be erased.
-                State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
+                State::Free | State::Listed | State::Erased | State::Clean | State::Dead
+                    if in_use =>
+                {
                     self.space.blocks_mut().set_state(block, State::Used)
                 }
                 // The block may hold frames that a lost page of a leaf maps.

@@ -32,10 +32,14 @@ impl<F: Flash> Ftl<'_, F> {
     /// Reads a frame as member `index` of the group, and gives it the tag of a copy. Returns
     /// `false` if the frame need not move.
     pub fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
-        let (unit, from) = (u32::from(self.layout.config.pages_per_logical_page), self.layout.frame_page(frame));
+        let (unit, from) =
+            (u32::from(self.layout.config.pages_per_logical_page), self.layout.frame_page(frame));
         let mut tag = [0; TAG_BYTES];
         let mut check = self.read_to_group(from, index * unit, &mut tag)?;
-        let Some((kind, logical)) = self.moves_as(frame, check.and_then(|_| Tag::parse(&tag))) else { return Ok(false) };
+        let Some((kind, logical)) = self.moves_as(frame, check.and_then(|_| Tag::parse(&tag)))
+        else {
+            return Ok(false);
+        };
         for page in 0..unit {
             let at = index * unit + page;
             if page > 0 {
@@ -45,7 +49,12 @@ impl<F: Flash> Ftl<'_, F> {
                 self.pages.fill_lost();
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());
             }
-            let tag = Tag { sequence: self.space.sequence() + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
+            let tag = Tag {
+                sequence: self.space.sequence() + u64::from(at),
+                logical,
+                kind,
+                aux: Tag::aux_of(0, frame),
+            };
             *self.group.tag_mut(at) = tag.emit(check.unwrap_or(LOST_CHECK));
         }
         Ok(true)
@@ -53,7 +62,12 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Reads a page and its tag into the group. Returns the checksum that its copy carries, or
     /// `None` if not even the tag can be read.
-    fn read_to_group(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<Option<u32>, Error> {
+    fn read_to_group(
+        &mut self,
+        page: PageIndex,
+        index: u32,
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<Option<u32>, Error> {
         for _ in 0..TRIES {
             if was_read(self.pages.read_to(page, self.group.page_mut(index), tag))? {
                 return Ok(Some(Tag::carried_check(tag)));
@@ -81,7 +95,11 @@ impl<F: Flash> Ftl<'_, F> {
         let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
         if let Err(failure) = self.pages.program_many(at, data, tags) {
-            let survived = self.handle_program_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
+            let survived = self.handle_program_failure(
+                HeadIndex::USER,
+                Failed::Program(failure.into(), true),
+                false,
+            );
             self.write_root()?;
             return survived;
         }

@@ -37,7 +37,9 @@ impl<F: Flash> Ftl<'_, F> {
             if self.space.blocks().count(State::Listed) == 0 {
                 self.write_root()?;
             }
-            if self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed) == 0 {
+            if self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed)
+                == 0
+            {
                 break;
             }
             self.erase_listed()?;
@@ -83,7 +85,12 @@ impl<F: Flash> Ftl<'_, F> {
     /// is given up as well: its place may be blank. A mount would ignore a record behind a blank
     /// place, or report it as a loss. A commit gets one more try, because its first program may
     /// be on the medium.
-    pub fn handle_program_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
+    pub fn handle_program_failure(
+        &mut self,
+        head: HeadIndex,
+        failed: Failed,
+        commits: bool,
+    ) -> Result<(), Error> {
         // A mount treats a smaller gap in the sequence numbers as a lost record.
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
@@ -93,7 +100,9 @@ impl<F: Flash> Ftl<'_, F> {
                 self.give_up_block(head);
                 return Err(error);
             }
-            Failed::Program(error, is_last) => (self.refused(error), is_last && error != Error::ReadOnly),
+            Failed::Program(error, is_last) => {
+                (self.refused(error), is_last && error != Error::ReadOnly)
+            }
         };
         self.call.in_doubt |= commits && may_be_there;
         if error == Error::MediaFailing {
@@ -101,7 +110,8 @@ impl<F: Flash> Ftl<'_, F> {
         } else {
             self.give_up_block(head);
         }
-        let (failures, most) = (self.count_failure(), u32::from(self.layout.config.failures) + u32::from(commits));
+        let (failures, most) =
+            (self.count_failure(), u32::from(self.layout.config.failures) + u32::from(commits));
         let repeats = error != Error::ReadOnly && failures <= most;
         if repeats { Ok(()) } else { Err(error) }
     }
@@ -136,7 +146,8 @@ impl<F: Flash> Ftl<'_, F> {
             let at = self.space.heads().get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
                 let group = if head == HeadIndex::JOURNAL { 0 } else { self.group_frames() };
-                let next = (at.next + evidence.touched_places(head) + group).min(self.space.capacity(head));
+                let next = (at.next + evidence.touched_places(head) + group)
+                    .min(self.space.capacity(head));
                 self.space.heads_mut().replace(head, Head { next, ..at });
             }
         }
@@ -146,7 +157,11 @@ impl<F: Flash> Ftl<'_, F> {
     /// cut may have programmed any of these frames. Returns 0 without groups, and on devices of
     /// sectors.
     pub fn group_frames(&self) -> u32 {
-        if self.layout.moves_join() && self.pages.takes_pages_once() { self.layout.move_group() } else { 0 }
+        if self.layout.moves_join() && self.pages.takes_pages_once() {
+            self.layout.move_group()
+        } else {
+            0
+        }
     }
 
     /// Erases blocks for the heads that will soon need one, so that no call after the mount
@@ -160,10 +175,14 @@ impl<F: Flash> Ftl<'_, F> {
         }
         let is_scarce = |&head: &HeadIndex| self.space.rest(head) <= SCARCE;
         // A call writes to at most one named stream.
-        let scarce = [HeadIndex::USER, HeadIndex::JOURNAL].iter().filter(|head| is_scarce(head)).count() as u32
-            + u32::from(self.space.heads().of_streams().any(|head| is_scarce(&head)));
+        let scarce =
+            [HeadIndex::USER, HeadIndex::JOURNAL].iter().filter(|head| is_scarce(head)).count()
+                as u32
+                + u32::from(self.space.heads().of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
-        while self.space.blocks().count(State::Erased) < needed && self.space.blocks().count(State::Listed) > 0 {
+        while self.space.blocks().count(State::Erased) < needed
+            && self.space.blocks().count(State::Listed) > 0
+        {
             match self.erase_listed() {
                 // No mount depends on it: a call that needs a block erases another one.
                 Err(Error::Device) => break,

@@ -61,9 +61,15 @@ impl Health {
     /// Returns the time until the erases are used up, at the rate between `earlier` and now.
     /// Returns `None` if nothing was erased since `earlier`.
     pub fn life_left_ns(&self, endurance: u32, earlier: &Self, elapsed_ns: u64) -> Option<u64> {
-        let left = (u64::from(self.blocks) * u64::from(endurance)).saturating_sub(self.erases_total);
-        let erases = self.erases_total.checked_sub(earlier.erases_total).filter(|&erases| erases > 0)?;
-        Some((u128::from(left) * u128::from(elapsed_ns) / u128::from(erases)).try_into().unwrap_or(u64::MAX))
+        let left =
+            (u64::from(self.blocks) * u64::from(endurance)).saturating_sub(self.erases_total);
+        let erases =
+            self.erases_total.checked_sub(earlier.erases_total).filter(|&erases| erases > 0)?;
+        Some(
+            (u128::from(left) * u128::from(elapsed_ns) / u128::from(erases))
+                .try_into()
+                .unwrap_or(u64::MAX),
+        )
     }
 }
 
@@ -120,8 +126,14 @@ impl<F: Flash> Ftl<'_, F> {
     fn patrol_now(&mut self) -> Result<(), Error> {
         let Some((block, spread)) = self.pages.watch_mut().take_patrol() else { return Ok(()) };
         let frames = self.layout.frames_per_block;
-        let next = self.space.blocks().live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
-        let Some(frame) = next.or_else(|| self.space.blocks().first_live(block)) else { return Ok(()) };
+        let next = self
+            .space
+            .blocks()
+            .live_from(block * frames + spread % frames)
+            .filter(|&frame| frame < (block + 1) * frames);
+        let Some(frame) = next.or_else(|| self.space.blocks().first_live(block)) else {
+            return Ok(());
+        };
         let mut tag = [0; TAG_BYTES];
         let index = (spread / frames) % u32::from(self.layout.config.pages_per_logical_page);
         self.pages.read_page(self.layout.frame_page(frame) + index, &mut tag)?;
@@ -153,7 +165,8 @@ impl<F: Flash> Ftl<'_, F> {
             worn_out: self.status.is_worn_out() || self.is_worn_out(),
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
-            weak_blocks: self.space.blocks().count(State::Weak) + u32::from(self.space.weak_head().is_some()),
+            weak_blocks: self.space.blocks().count(State::Weak)
+                + u32::from(self.space.weak_head().is_some()),
             erases_min: base + u32::from(least.min(most)),
             erases_max: base + u32::from(most),
             erases_total: total,
@@ -184,6 +197,10 @@ impl<F: Flash> Ftl<'_, F> {
             State::Retiring => BlockState::Retiring,
             State::Weak => BlockState::Weak,
         };
-        Some(BlockInfo { state, wear: self.space.blocks().wear(block), live: self.space.blocks().live(block) })
+        Some(BlockInfo {
+            state,
+            wear: self.space.blocks().wear(block),
+            live: self.space.blocks().live(block),
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::error::Error;
 use crate::map::{LeafReader, Map};
 use crate::media::{Flash, TagKinds};
-use crate::pages::{UNSTEADY_TRIES, Expect};
+use crate::pages::{Expect, UNSTEADY_TRIES};
 use crate::space::Frame;
 
 impl<'m, F: Flash> Ftl<'m, F> {
@@ -27,7 +27,11 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// Returns the additional reads of a call on an unsteady volume. They are reads of one
     /// frame: the last programmed one.
     pub fn unsteady_reads(&self) -> u32 {
-        if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.pages_per_logical_page) } else { 0 }
+        if self.status.is_unsteady() {
+            UNSTEADY_TRIES * u32::from(self.layout.config.pages_per_logical_page)
+        } else {
+            0
+        }
     }
 
     /// Refuses a logical page that does not exist: only damaged data can name one.
@@ -51,7 +55,11 @@ impl<'m, F: Flash> Ftl<'m, F> {
 
     /// Reads a page of a leaf into the page buffer, several times if it is damaged. Returns
     /// `false` if the leaf was never written.
-    pub(super) fn load_leaf_page_with_retry(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+    pub(super) fn load_leaf_page_with_retry(
+        &mut self,
+        leaf: u32,
+        index: u32,
+    ) -> Result<bool, Error> {
         let (map, mut reader) = self.map_and_reader();
         map.load_leaf_page_with_retry(&mut reader, leaf, index)
     }
@@ -82,7 +90,12 @@ impl<'m, F: Flash> Ftl<'m, F> {
     }
 
     /// Checks every page of a frame. Returns true if the frame is complete.
-    pub fn frame_is_complete(&mut self, frame: Frame, kinds: TagKinds, logical: u32) -> Result<bool, Error> {
+    pub fn frame_is_complete(
+        &mut self,
+        frame: Frame,
+        kinds: TagKinds,
+        logical: u32,
+    ) -> Result<bool, Error> {
         let first = self.layout.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.pages_per_logical_page) {
             if !self.pages.read_sound(page, self.expected(kinds, logical))? {

@@ -26,8 +26,8 @@ mod group;
 mod heads;
 mod health;
 mod look;
-mod roots;
 mod reserve;
+mod roots;
 mod status;
 
 pub(crate) use copies::Copied;
@@ -89,13 +89,15 @@ impl<F: Flash> Ftl<'_, F> {
     /// Starts a call: resets its counts.
     pub fn begin_call(&mut self) {
         let bad_blocks = self.space.blocks().count(State::Bad);
-        self.call = CallState { bad_blocks, erases_before: self.pages.erases(), ..CallState::default() };
+        self.call =
+            CallState { bad_blocks, erases_before: self.pages.erases(), ..CallState::default() };
     }
 
     /// Erases a block and counts the erase. Returns `false` if the erase failed; the block is
     /// bad from then on.
     pub fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
-        let is_erased = self.space.erase(&mut self.pages, block).map_err(|error| self.refused(error))?;
+        let is_erased =
+            self.space.erase(&mut self.pages, block).map_err(|error| self.refused(error))?;
         if !is_erased {
             self.mark_bad(block);
         }
@@ -137,8 +139,10 @@ impl<F: Flash> Ftl<'_, F> {
     /// reclamation needs, or the ring has too few good blocks.
     pub fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);
-        let is_too_full =
-            || bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad);
+        let is_too_full = || {
+            bad > self.layout.config.bad_blocks_max.into()
+                && self.space.blocks().live_total() > self.layout.live_max(bad)
+        };
         bad > 0 && (is_too_full() || self.ring.is_worn_out(&self.space, &self.layout))
     }
 

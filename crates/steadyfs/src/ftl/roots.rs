@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pages::Group;
-use crate::root::{Lost, Ring, Roots, VolumeFlags, Search, RootState};
+use crate::root::{Lost, Ring, RootState, Roots, Search, VolumeFlags};
 
 impl<'m, F: Flash> Ftl<'m, F> {
     /// Returns the rooms whose state a root contains, the ring, and the memory for a group of
@@ -31,8 +31,11 @@ impl<'m, F: Flash> Ftl<'m, F> {
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, VolumeFlags, &mut Lost) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let flags =
-            VolumeFlags { worn_out: self.status.is_worn_out(), unchecked: self.status.is_unchecked(), reserve: self.reserve.flags() };
+        let flags = VolumeFlags {
+            worn_out: self.status.is_worn_out(),
+            unchecked: self.status.is_unchecked(),
+            reserve: self.reserve.flags(),
+        };
         let mut lost = self.call.lost_roots;
         let (tables, ring, group) = self.parts();
         let result = work(&mut Roots { ring, tables, group }, flags, &mut lost);

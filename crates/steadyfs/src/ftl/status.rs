@@ -176,7 +176,11 @@ impl Status {
 
     /// Returns the damage that a repair would accept, or [`None`] if nothing is missing.
     pub fn repairable(&self) -> Result<Option<Damage>, Error> {
-        if self.damage.is_some() && !self.may_repair { Err(Error::ReadOnly) } else { Ok(self.damage) }
+        if self.damage.is_some() && !self.may_repair {
+            Err(Error::ReadOnly)
+        } else {
+            Ok(self.damage)
+        }
     }
 
     /// Starts a repair: accepts the loss.

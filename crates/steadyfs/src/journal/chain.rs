@@ -9,10 +9,9 @@ impl Journal<'_> {
     /// delta, the changes since the record before.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.is_chain() {
-            self.remove_records(
-                false,
-                |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
-            );
+            self.remove_records(false, |record| {
+                if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP }
+            });
             self.end_fresh();
         }
     }
@@ -48,8 +47,11 @@ impl Journal<'_> {
         while self.is_chain() && at < self.mark() {
             let record = self.record(at);
             let next = self.record_before_mark(record.end());
-            let joins =
-                |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
+            let joins = |next: &Record| {
+                record.is_beside(next)
+                    && next.offset < record.stop()
+                    && record.superseded == next.superseded
+            };
             match next.filter(joins) {
                 Some(next) => self.merge(Record { fresh: true, mixed: true, ..record }, next),
                 None => at = record.end(),
@@ -85,19 +87,26 @@ impl Journal<'_> {
                 let sound = record.logical < logical_count
                     && !(record.superseded || record.fresh || record.mixed)
                     && record.end() <= used.min(delta.len())
-                    && (!record.is_patch() || (record.length > 0 && record.stop() <= logical_bytes));
+                    && (!record.is_patch()
+                        || (record.length > 0 && record.stop() <= logical_bytes));
                 let done = match record.offset {
                     _ if !sound => Err(Full),
                     DROP | DISCARD if step == 0 => {
-                        self.remove_records(false, |old| old.logical == record.logical && old.is_patch());
+                        self.remove_records(false, |old| {
+                            old.logical == record.logical && old.is_patch()
+                        });
                         Ok(())
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
                     _ if step == 1 && record.is_patch() => {
                         // The old patches within the new one go first: the buffer has room for
                         // only one of them.
-                        let goes = |old: &Record| old.offset >= record.offset && old.stop() <= record.stop();
-                        self.remove_records(false, |old| old.logical == record.logical && goes(old));
+                        let goes = |old: &Record| {
+                            old.offset >= record.offset && old.stop() <= record.stop()
+                        };
+                        self.remove_records(false, |old| {
+                            old.logical == record.logical && goes(old)
+                        });
                         self.insert(record.logical, record.offset, &delta[record.data()])
                     }
                     _ => Ok(()),

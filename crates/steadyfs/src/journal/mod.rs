@@ -143,7 +143,18 @@ impl<'m> Journal<'m> {
         let page = &mut page[..self.bytes.len()];
         page[..self.used()].copy_from_slice(self.page());
         let Self { used, mark, gap, dirty, was_dirty, is_chain, shape, turn, flushes, .. } = *self;
-        let mut copy = Journal { bytes: page, used, mark, gap, dirty, was_dirty, is_chain, shape, turn, flushes };
+        let mut copy = Journal {
+            bytes: page,
+            used,
+            mark,
+            gap,
+            dirty,
+            was_dirty,
+            is_chain,
+            shape,
+            turn,
+            flushes,
+        };
         copy.accept();
         copy
     }
@@ -151,7 +162,8 @@ impl<'m> Journal<'m> {
     /// Takes over a page that was read. If it is not well formed, returns `false` and changes
     /// nothing.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len())
+        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes)
+            .filter(|&used| used <= self.bytes.len())
         else {
             return false;
         };
@@ -233,12 +245,18 @@ impl<'m> Journal<'m> {
 
     /// Returns the place of the next record of a logical page at or behind `at`.
     fn next_of(&self, at: usize, logical: u32) -> Option<usize> {
-        if self.gap.is_of(logical) { None } else { Record::next_of(self.shape, self.page(), at, Some(logical)) }
+        if self.gap.is_of(logical) {
+            None
+        } else {
+            Record::next_of(self.shape, self.page(), at, Some(logical))
+        }
     }
 
     /// Returns the patches of one logical page from before the call in progress.
     fn earlier_patches_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
-        self.records_of(logical).take_while(|record| record.at < self.mark()).filter(Record::is_patch)
+        self.records_of(logical)
+            .take_while(|record| record.at < self.mark())
+            .filter(Record::is_patch)
     }
 
     /// Returns the records that count from before the call in progress.
@@ -254,8 +272,18 @@ impl<'m> Journal<'m> {
         if self.patch_room(data.len()) > self.room() as usize {
             self.merge_overlapping();
         }
-        let (header, length, fresh) = (self.shape.header_bytes(), data.len() as u32, self.is_chain());
-        let record = Record { at: self.used(), header, logical, offset, length, superseded: false, fresh, mixed: false };
+        let (header, length, fresh) =
+            (self.shape.header_bytes(), data.len() as u32, self.is_chain());
+        let record = Record {
+            at: self.used(),
+            header,
+            logical,
+            offset,
+            length,
+            superseded: false,
+            fresh,
+            mixed: false,
+        };
         if record.end() > self.bytes.len() {
             return Err(Full);
         }
@@ -282,7 +310,12 @@ impl<'m> Journal<'m> {
         if !self.is_chain() || self.records_from(self.mark()).any(|own| own.logical == logical) {
             return all;
         }
-        let covers = |old: &Record| old.logical == logical && old.is_patch() && old.offset <= offset && new_end <= old.stop();
+        let covers = |old: &Record| {
+            old.logical == logical
+                && old.is_patch()
+                && old.offset <= offset
+                && new_end <= old.stop()
+        };
         // If patches lie within each other, the last one counts.
         let Some(old) = self.earlier().filter(covers).last() else { return all };
         let start = old.data().start + (offset - old.offset) as usize;
@@ -304,7 +337,11 @@ impl<'m> Journal<'m> {
     fn sort_in(&mut self) {
         let new = self.record(self.mark());
         let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
-        let holder = if self.is_chain() { self.records_from(START).take_while(|old| old.at < new.at).find(holds) } else { None };
+        let holder = if self.is_chain() {
+            self.records_from(START).take_while(|old| old.at < new.at).find(holds)
+        } else {
+            None
+        };
         if let Some(old) = holder {
             let to = old.data().start + (new.offset - old.offset) as usize;
             self.bytes.copy_within(new.data(), to);
@@ -313,9 +350,15 @@ impl<'m> Journal<'m> {
             let is_apart = old.stop() < new.offset
                 || (self.is_chain() && !old.fresh && old.stop() == new.offset)
                 || holder.is_some_and(|holder| holder.at == old.at);
-            old.logical < new.logical || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart))
+            old.logical < new.logical
+                || (old.logical == new.logical
+                    && !old.is_discard()
+                    && (new.is_discard() || is_apart))
         };
-        let place = self.records_from(START).take_while(|old| old.at < new.at).find(|old| !comes_before(old));
+        let place = self
+            .records_from(START)
+            .take_while(|old| old.at < new.at)
+            .find(|old| !comes_before(old));
         match place {
             Some(old) if self.joins(&new, &old) => self.take_in(old, new),
             place => {
@@ -336,7 +379,11 @@ impl<'m> Journal<'m> {
 
     /// Returns a patch with its flags after it is joined with an older one.
     fn joined(&self, new: &Record, old: &Record) -> Record {
-        Record { fresh: self.is_chain(), mixed: self.is_chain() && (new.mixed || old.is_known()), ..*new }
+        Record {
+            fresh: self.is_chain(),
+            mixed: self.is_chain() && (new.mixed || old.is_known()),
+            ..*new
+        }
     }
 
     /// Joins the first record behind the mark with `old`, an earlier patch that it overlaps or
@@ -352,11 +399,18 @@ impl<'m> Journal<'m> {
         self.bytes.copy_within(data.start..data.start + replaces, old.data().start + before);
         self.bytes[old.end() - behind..new.end()].rotate_right(grows);
         let offset = new.offset.min(old.offset);
-        let mut record = Record { at: old.at, offset, length: old.length + grows as u32, ..self.joined(&new, &old) };
+        let mut record = Record {
+            at: old.at,
+            offset,
+            length: old.length + grows as u32,
+            ..self.joined(&new, &old)
+        };
         self.write_header(&record);
         self.bytes.copy_within(new.end()..self.used(), new.at + grows);
         self.set_ends(self.used() + grows - new.bytes(), new.at + grows);
-        while let Some(next) = self.record_before_mark(record.end()).filter(|next| self.joins(&record, next)) {
+        while let Some(next) =
+            self.record_before_mark(record.end()).filter(|next| self.joins(&record, next))
+        {
             self.merge(self.joined(&record, &next), next);
             record = self.record(old.at);
         }
@@ -409,7 +463,15 @@ impl<'m> Journal<'m> {
                 to += record.bytes();
             } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
                 dropped = record.logical;
-                let note = Record { at: to, offset: DROP, length: 0, superseded: false, fresh: true, mixed: false, ..record };
+                let note = Record {
+                    at: to,
+                    offset: DROP,
+                    length: 0,
+                    superseded: false,
+                    fresh: true,
+                    mixed: false,
+                    ..record
+                };
                 self.write_header(&note);
                 to = note.end();
             }
@@ -427,14 +489,17 @@ impl<'m> Journal<'m> {
     /// Removes the records of a logical page that is written or discarded as a whole. No error
     /// can follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |= self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
+        self.dirty |=
+            self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
     /// written with the page. An undo of the call does not bring them back.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark();
-        if self.remove_records(true, |record| record.logical == logical && record.at < mark && record.offset != DROP) {
+        if self.remove_records(true, |record| {
+            record.logical == logical && record.at < mark && record.offset != DROP
+        }) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -443,7 +508,8 @@ impl<'m> Journal<'m> {
     /// discards it as a whole.
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark();
-        self.dirty |= self.remove_records(true, |record| record.logical == logical && record.at >= mark);
+        self.dirty |=
+            self.remove_records(true, |record| record.logical == logical && record.at >= mark);
         let mut at = START;
         while at < mark {
             let record = self.record(at);
@@ -464,7 +530,9 @@ impl<'m> Journal<'m> {
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
     pub fn apply(&self, logical: u32, offset: u32, data: &mut [u8]) {
-        self.records_of(logical).filter(Record::is_patch).for_each(|patch| self.lay(&patch, offset, data));
+        self.records_of(logical)
+            .filter(Record::is_patch)
+            .for_each(|patch| self.lay(&patch, offset, data));
     }
 
     /// Lays only the patches from before the call in progress over `data`.

@@ -33,7 +33,8 @@ impl RecordShape {
         const fn bits(most: u32) -> u8 {
             (u32::BITS - most.leading_zeros()) as u8
         }
-        let (logical, offset, length) = (bits(logical_count - 1), bits(logical_bytes - 1), bits(buffer_bytes - 1));
+        let (logical, offset, length) =
+            (bits(logical_count - 1), bits(logical_bytes - 1), bits(buffer_bytes - 1));
         let header = (logical + offset + length + 3).div_ceil(8);
         Self { logical, offset, length, header: if header < 4 { 4 } else { header } }
     }
@@ -79,24 +80,41 @@ impl Record {
         let (low, high) = (word(bytes, at), word(bytes, at + header - 4));
         let logical = field(low, shape.logical);
         let length = field(high >> (29 - shape.length), shape.length);
-        let offset = match (length, field(high >> (29 - shape.length - shape.offset), shape.offset)) {
+        let offset = match (length, field(high >> (29 - shape.length - shape.offset), shape.offset))
+        {
             (0, 0) => DISCARD,
             (0, _) => DROP,
             (_, offset) => offset,
         };
         let bit = |bit: u32| high >> bit & 1 != 0;
-        Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
+        Self {
+            at,
+            header,
+            logical,
+            offset,
+            length,
+            superseded: bit(29),
+            fresh: bit(30),
+            mixed: bit(31),
+        }
     }
 
     /// Returns the place of the next record of a logical page at or behind `at`. Without a
     /// logical page, returns the next record without bytes. Other records are skipped without
     /// parsing them.
     #[inline(never)]
-    pub fn next_of(shape: RecordShape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
+    pub fn next_of(
+        shape: RecordShape,
+        bytes: &[u8],
+        mut at: usize,
+        logical: Option<u32>,
+    ) -> Option<usize> {
         let header = shape.header_bytes();
         while at < bytes.len() {
             let length = field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length);
-            if logical.map_or(length, |logical| field(word(bytes, at), shape.logical) ^ logical) == 0 {
+            if logical.map_or(length, |logical| field(word(bytes, at), shape.logical) ^ logical)
+                == 0
+            {
                 return Some(at);
             }
             at += header + length as usize;
@@ -112,8 +130,11 @@ impl Record {
             DROP => 1,
             offset => offset,
         };
-        let bits = u32::from(self.superseded) | u32::from(self.fresh) << 1 | u32::from(self.mixed) << 2;
-        let high = bits << 29 | self.length << (29 - shape.length) | offset << (29 - shape.length - shape.offset);
+        let bits =
+            u32::from(self.superseded) | u32::from(self.fresh) << 1 | u32::from(self.mixed) << 2;
+        let high = bits << 29
+            | self.length << (29 - shape.length)
+            | offset << (29 - shape.length - shape.offset);
         let header = &mut bytes[self.at..self.at + self.header];
         header.fill(0);
         header[self.header - 4..].copy_from_slice(&high.to_le_bytes());
@@ -168,7 +189,12 @@ impl Record {
 }
 
 /// Returns the bytes in use of a journal page that was read, or `None` if it is not well formed.
-pub(super) fn well_formed(shape: RecordShape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
+pub(super) fn well_formed(
+    shape: RecordShape,
+    page: &[u8],
+    logical_count: u32,
+    logical_bytes: u32,
+) -> Option<usize> {
     let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
     if used > page.len() {
         return None;

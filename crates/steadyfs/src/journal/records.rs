@@ -19,7 +19,7 @@
 use super::Journal;
 use crate::config::{Layout, SLOT_BYTES};
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Geometry, TagKinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Geometry, PageIndex, TAG_BYTES, Tag, TagKinds};
 use crate::pages::{Pages, TRIES, UNSTEADY_TRIES};
 use crate::root::Ring;
 use crate::space::{Head, HeadIndex, NONE, Space};
@@ -80,13 +80,18 @@ impl<F: Flash> Records<'_, '_, F> {
 
     /// Programs the next record at a place that the caller took from a head.
     pub fn program(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
-        if self.layout.programs_bytes() { self.program_chain_record(place, tag) } else { self.program_page(place, tag) }
+        if self.layout.programs_bytes() {
+            self.program_chain_record(place, tag)
+        } else {
+            self.program_page(place, tag)
+        }
     }
 
     /// Programs, as a page, the journal buffer as it will be when the call in progress has
     /// succeeded. The buffer itself stays as it is.
     pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
+        let (page_bytes, pages) =
+            (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
         let used = self.journal.accepted_in(self.pages.long_mut()).page().len();
         for index in 0..pages {
             let bytes = used.saturating_sub(index as usize * page_bytes).min(page_bytes);
@@ -123,7 +128,11 @@ impl<F: Flash> Records<'_, '_, F> {
 
     /// Reads a record of a chain into the page buffer, several times if it is damaged. Returns
     /// `None` if no read finds a sound record.
-    pub fn read_chain_record(&mut self, tries: u32, place: u32) -> Result<Option<ChainRecord>, Error> {
+    pub fn read_chain_record(
+        &mut self,
+        tries: u32,
+        place: u32,
+    ) -> Result<Option<ChainRecord>, Error> {
         for _ in 0..tries {
             let record = self.try_read_chain_record(place)?;
             if record.is_some() || self.page_buffer_is_blank() {
@@ -136,7 +145,11 @@ impl<F: Flash> Records<'_, '_, F> {
     /// Searches some places of a block for the first readable record of a chain. Returns its
     /// place in the block, and the record. No record lies behind a blank place. So without a
     /// record the search ends at the first blank place.
-    pub fn find_chain_record(&mut self, block: BlockIndex, places: Range<u32>) -> Result<(u32, Option<ChainRecord>), Error> {
+    pub fn find_chain_record(
+        &mut self,
+        block: BlockIndex,
+        places: Range<u32>,
+    ) -> Result<(u32, Option<ChainRecord>), Error> {
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         let end = places.end.min(capacity);
         for place in places.start..end {
@@ -194,7 +207,9 @@ impl<F: Flash> Records<'_, '_, F> {
         let end = TAG_BYTES + bytes;
         let mut tag = [0; TAG_BYTES];
         tag.copy_from_slice(&page[..TAG_BYTES]);
-        let may_be_one = bytes >= 2 && end <= room && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
+        let may_be_one = bytes >= 2
+            && end <= room
+            && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
         if !may_be_one || (end > near && !self.read_piece(block, offset, near..end)?) {
             return Ok(None);
         }
@@ -203,7 +218,12 @@ impl<F: Flash> Records<'_, '_, F> {
     }
 
     /// Reads some bytes of a possible record. Returns `false` if they cannot be read.
-    fn read_piece(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
+    fn read_piece(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        part: Range<usize>,
+    ) -> Result<bool, Error> {
         let at = offset + part.start as u32;
         let is_read = self.pages.read_bytes(block, at, part)?;
         if !is_read {
@@ -312,7 +332,11 @@ impl<F: Flash> Records<'_, '_, F> {
     /// may have the state at the record `after` already.
     pub fn read(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
         let is_chain = self.is_chain(self.space.journal_block(place));
-        let result = if is_chain { self.read_chain(after, place) } else { self.read_page(self.layout.journal_page(place)) };
+        let result = if is_chain {
+            self.read_chain(after, place)
+        } else {
+            self.read_page(self.layout.journal_page(place))
+        };
         if result.is_err() {
             self.journal.clear();
         }

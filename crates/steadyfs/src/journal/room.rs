@@ -22,14 +22,23 @@ impl Journal<'_> {
     /// bytes.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
         let own = || self.records_from(self.mark()).filter(Record::is_patch);
-        let size = |logical: u32| own().filter(|record| record.logical == logical).map(|record| record.bytes()).sum::<usize>();
+        let size = |logical: u32| {
+            own()
+                .filter(|record| record.logical == logical)
+                .map(|record| record.bytes())
+                .sum::<usize>()
+        };
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
     }
 
     /// Returns the number of records that stay until the commit: discards, and notes of dropped
     /// pages.
     pub fn kept_records(&self) -> u32 {
-        if self.has_notes() { self.records().filter(|record| !record.is_patch()).count() as u32 } else { 0 }
+        if self.has_notes() {
+            self.records().filter(|record| !record.is_patch()).count() as u32
+        } else {
+            0
+        }
     }
 
     /// Returns the bytes that all records together may take.
@@ -48,7 +57,11 @@ impl Journal<'_> {
         let mut limit = (usize::MAX, u32::MAX);
         core::iter::from_fn(move || {
             // The next smaller page has fewer bytes, or as many bytes and a smaller number.
-            limit = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
+            limit = self
+                .page_sizes()
+                .map(|(logical, size)| (size, logical))
+                .filter(|&page| page < limit)
+                .max()?;
             Some(limit.0 as u32)
         })
     }
@@ -65,7 +78,10 @@ impl Journal<'_> {
                 is_known |= record.is_known();
             }
             // The note that the page was dropped stays.
-            Some((first.logical, if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes }))
+            Some((
+                first.logical,
+                if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes },
+            ))
         })
     }
 
@@ -73,7 +89,8 @@ impl Journal<'_> {
     pub fn patched_pages(&self) -> u32 {
         let is_new = |record: &Record| {
             let before = self.records().take_while(|r| r.at < record.at);
-            record.is_patch() && !before.filter(Record::is_patch).any(|r| r.logical == record.logical)
+            record.is_patch()
+                && !before.filter(Record::is_patch).any(|r| r.logical == record.logical)
         };
         let own = self.records_from(self.mark()).filter(is_new).count();
         (self.page_sizes().count() + own) as u32
@@ -96,7 +113,9 @@ impl Journal<'_> {
 
     /// Returns true if there are patches of some of these bytes of a logical page.
     pub fn patches_within(&self, logical: u32, bytes: Range<u32>) -> bool {
-        let is_there = |record: Record| record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start;
+        let is_there = |record: Record| {
+            record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start
+        };
         self.records_of(logical).any(is_there)
     }
 
@@ -148,7 +167,11 @@ impl Journal<'_> {
     pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
         let most = self.patch_bytes_max();
         // In a chain a patch costs only its own bytes.
-        if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { self.bytes.len() / 4 }
+        if layout.programs_bytes() {
+            (most / 2).min(layout.logical_bytes as usize / 2)
+        } else {
+            self.bytes.len() / 4
+        }
     }
 
     /// Returns the length of the largest patch that an empty buffer holds.

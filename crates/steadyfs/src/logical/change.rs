@@ -29,7 +29,11 @@ impl<F: Flash> Logical<'_, F> {
         } else {
             Source::Merged { base: self.frame_of(logical)?, piece: *piece }
         };
-        if commits && self.is_only_change(logical) { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
+        if commits && self.is_only_change(logical) {
+            self.commit_page(logical, &source)
+        } else {
+            self.write_source(logical, &source)
+        }
     }
 
     /// Writes logical page `of`, with `edit` applied to each of its program pages, as logical
@@ -81,7 +85,10 @@ impl<F: Flash> Logical<'_, F> {
                 let is_beside = self.journal.patches(logical) || self.cache.find(logical).is_some();
                 let is_empty = !is_beside && self.frame_or_lost(logical)? == 0;
                 self.flush_page(logical)?;
-                if is_empty && self.commit_room() > 0 && self.journal.insert_discard(logical).is_ok() {
+                if is_empty
+                    && self.commit_room() > 0
+                    && self.journal.insert_discard(logical).is_ok()
+                {
                     self.journal.accept();
                     self.ftl.transaction.set(logical, 0, true, &mut self.ftl.space);
                 }
@@ -144,7 +151,10 @@ impl<F: Flash> Logical<'_, F> {
         let needed = self.journal.patch_room(bytes.len()) as u32;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             match self.journal.largest() {
-                Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.ftl.transaction.is_undo_full() => {
+                Some((largest, room))
+                    if self.journal.room() + room as u32 >= needed
+                        || self.ftl.transaction.is_undo_full() =>
+                {
                     self.flush_page(largest)?;
                     self.flush_small()?;
                 }
@@ -175,7 +185,8 @@ impl<F: Flash> Logical<'_, F> {
         }
         let length = bytes.len() as u32;
         let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
-        let is_own = is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
+        let is_own =
+            is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
         let completes = grows
             && offset + length == self.ftl.layout.logical_bytes
             && self.may_complete(self.journal.bytes_of(logical), length);
@@ -191,7 +202,12 @@ impl<F: Flash> Logical<'_, F> {
     /// Changes bytes of a logical page as a [`patch`](Self::patch). On media that program bytes
     /// it writes the page instead, if the next commit would program half of the page or more.
     /// Never writes into the cache: a page of inodes there could not be undone.
-    pub fn patch_or_write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub fn patch_or_write_through(
+        &mut self,
+        logical: u32,
+        offset: u32,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
         let writes = self.ftl.layout.programs_bytes()
             && 2 * fresh >= self.ftl.layout.logical_bytes
@@ -251,9 +267,13 @@ impl<F: Flash> Logical<'_, F> {
         while let Err(Full) = self.journal.insert_discard(logical) {
             match (self.journal.largest(), self.journal.largest_own()) {
                 (Some((largest, _)), _) => self.flush_page(largest)?,
-                (None, Some((own, _))) => {
-                    self.write_through(&Piece { logical: own, offset: 0, bytes: &[], stream: 0, commits: false })?
-                }
+                (None, Some((own, _))) => self.write_through(&Piece {
+                    logical: own,
+                    offset: 0,
+                    bytes: &[],
+                    stream: 0,
+                    commits: false,
+                })?,
                 (None, None) => return Err(Error::TransactionTooLarge),
             }
         }

@@ -3,7 +3,7 @@
 use super::Logical;
 use super::edit::{Edit, Piece};
 use crate::error::Error;
-use crate::media::{Flash, TagKinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{Flash, PageIndex, TAG_BYTES, Tag, TagKinds};
 use crate::pages::{LOST_CHECK, TRIES};
 use crate::space::{Frame, NONE};
 
@@ -42,7 +42,14 @@ pub(super) enum Content {
 impl<F: Flash> Logical<'_, F> {
     /// Makes page `index` of a logical page in the page buffer: the content of `base`, the
     /// journal's patches, and `bytes` at `offset`.
-    pub(super) fn compose_page(&mut self, logical: u32, base: u32, index: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn compose_page(
+        &mut self,
+        logical: u32,
+        base: u32,
+        index: u32,
+        offset: u32,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
@@ -53,7 +60,8 @@ impl<F: Flash> Logical<'_, F> {
         self.journal.apply(logical, start, self.ftl.pages.bytes_mut());
         if from < to {
             let source = &bytes[(from - offset) as usize..(to - offset) as usize];
-            self.ftl.pages.bytes_mut()[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
+            self.ftl.pages.bytes_mut()[(from - start) as usize..(to - start) as usize]
+                .copy_from_slice(source);
         }
         Ok(())
     }
@@ -69,25 +77,40 @@ impl<F: Flash> Logical<'_, F> {
         } else if base == 0 {
             self.ftl.pages.bytes_mut().fill(0);
         } else {
-            self.ftl.pages.load(self.ftl.layout.frame_page(base) + index, self.ftl.expected(TagKinds::DATA, logical))?;
+            self.ftl.pages.load(
+                self.ftl.layout.frame_page(base) + index,
+                self.ftl.expected(TagKinds::DATA, logical),
+            )?;
         }
         Ok(())
     }
 
     /// Makes page `index` of a frame ready to be programmed. `again` is true for a further try.
-    pub(super) fn prepare(&mut self, source: &Source<'_>, logical: u32, index: u32, again: bool) -> Result<Content, Error> {
+    pub(super) fn prepare(
+        &mut self,
+        source: &Source<'_>,
+        logical: u32,
+        index: u32,
+        again: bool,
+    ) -> Result<Content, Error> {
         match *source {
             Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
             Source::Copy { from, loaded } => {
                 let loaded = if again || index > 0 { None } else { Some(loaded) };
                 return self.load_copy(self.ftl.layout.frame_page(from) + index, loaded);
             }
-            Source::Merged { base, piece } => self.compose_page(logical, base, index, piece.offset, piece.bytes)?,
+            Source::Merged { base, piece } => {
+                self.compose_page(logical, base, index, piece.offset, piece.bytes)?
+            }
             Source::Earlier { base } => {
                 if !self.load_base_with_retry(logical, base, index)? {
                     return Ok(self.lost_content());
                 }
-                self.journal.apply_earlier(logical, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+                self.journal.apply_earlier(
+                    logical,
+                    index * self.ftl.layout.geometry.page_bytes,
+                    self.ftl.pages.bytes_mut(),
+                );
             }
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
@@ -96,11 +119,19 @@ impl<F: Flash> Logical<'_, F> {
                     self.ftl.pages.bytes_mut().fill(fill);
                     Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
                 }
-                self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+                self.journal.apply(
+                    of,
+                    index * self.ftl.layout.geometry.page_bytes,
+                    self.ftl.pages.bytes_mut(),
+                );
             }
             Source::Edited { of, base, edit: Edit::SalvageWhole } => {
                 if self.load_base_with_retry(of, base, index)? {
-                    self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+                    self.journal.apply(
+                        of,
+                        index * self.ftl.layout.geometry.page_bytes,
+                        self.ftl.pages.bytes_mut(),
+                    );
                 } else {
                     self.ftl.pages.bytes_mut().fill(0);
                 }
@@ -117,9 +148,15 @@ impl<F: Flash> Logical<'_, F> {
     /// Makes a copy of a page ready. The checksum of the data is carried over, not computed, so
     /// damage stays recognisable.
     #[inline(never)]
-    fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
+    fn load_copy(
+        &mut self,
+        from: PageIndex,
+        loaded: Option<&[u8; TAG_BYTES]>,
+    ) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
-        if self.ftl.pages.flash().can_copy() && (loaded.is_some() || self.ftl.pages.read_tag_with_retry(from, &mut old)?) {
+        if self.ftl.pages.flash().can_copy()
+            && (loaded.is_some() || self.ftl.pages.read_tag_with_retry(from, &mut old)?)
+        {
             return Ok(Content::Register(Tag::carried_check(&old)));
         }
         for _ in 0..TRIES {
@@ -139,7 +176,12 @@ impl<F: Flash> Logical<'_, F> {
     /// Makes a page that leaves the journal in the page buffer, without its patches, in several
     /// tries. Returns `false` if the page cannot be read any more, or if its place is lost. Even
     /// then its patches must not take room in the journal for ever.
-    fn load_base_with_retry(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
+    fn load_base_with_retry(
+        &mut self,
+        logical: u32,
+        base: Frame,
+        index: u32,
+    ) -> Result<bool, Error> {
         if base == NONE {
             return Ok(false);
         }

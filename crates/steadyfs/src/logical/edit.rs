@@ -58,7 +58,8 @@ impl Edit {
     pub fn apply(self, index: u32, bytes: &mut [u8]) {
         match self {
             Self::Cut { keep } => {
-                let here = (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
+                let here =
+                    (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
                 bytes[here..].fill(0);
             }
             Self::Salvage { .. } | Self::SalvageWhole | Self::Lost => {}
@@ -112,7 +113,10 @@ mod tests {
             Edit::Cut { keep: 20 }.apply(index as u32, page);
         }
         assert_eq!(pages[0], [7; 16]);
-        assert_eq!((pages[1][..4].to_vec(), pages[1][4..].to_vec()), ([7; 4].to_vec(), [0; 12].to_vec()));
+        assert_eq!(
+            (pages[1][..4].to_vec(), pages[1][4..].to_vec()),
+            ([7; 4].to_vec(), [0; 12].to_vec())
+        );
         assert_eq!(pages[2], [0; 16]);
     }
 

@@ -5,7 +5,7 @@ use super::compose::Source;
 use crate::error::Error;
 use crate::journal::empty_places;
 use crate::map::LeafReader;
-use crate::media::{Failure, Flash, TagKind, Tag};
+use crate::media::{Failure, Flash, Tag, TagKind};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Logical<'_, F> {
@@ -70,7 +70,9 @@ impl<F: Flash> Logical<'_, F> {
     /// The overlay has the entries until a mount finds the record of this change.
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.ftl.space.heads().get(HeadIndex::JOURNAL);
-        let has_place = head.block != NONE && head.next > 0 && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
+        let has_place = head.block != NONE
+            && head.next > 0
+            && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
         if !has_place || self.ftl.ring.has(self.ftl.space.block_of(self.ftl.map.leaf(leaf))) {
             return Ok(false);
         }
@@ -98,7 +100,12 @@ impl<F: Flash> Logical<'_, F> {
     /// the program failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let place = self.ftl.space.take_places(HeadIndex::JOURNAL, empty_places());
-        let tag = Tag { sequence: self.ftl.space.take_sequences(1), logical: leaf, kind: TagKind::LeafChanged, aux: 0 };
+        let tag = Tag {
+            sequence: self.ftl.space.take_sequences(1),
+            logical: leaf,
+            kind: TagKind::LeafChanged,
+            aux: 0,
+        };
         self.ftl.space.count_programs(1);
         match self.records().program_empty(place, &tag) {
             Ok(()) => {

@@ -96,7 +96,9 @@ impl<F: Flash> Logical<'_, F> {
     /// # Cost
     /// At most one read.
     pub fn is_written(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(self.frame_of(logical)? != 0 || self.journal.patches(logical) || self.cache.find(logical).is_some())
+        Ok(self.frame_of(logical)? != 0
+            || self.journal.patches(logical)
+            || self.cache.find(logical).is_some())
     }
 
     /// Records that a page has no frame in the committed map. This saves the look-up when the
@@ -131,13 +133,20 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Returns the number of logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        self.ftl.transaction.capacity().saturating_sub(self.ftl.transaction.places(&self.cache)).min(self.commit_room())
+        self.ftl
+            .transaction
+            .capacity()
+            .saturating_sub(self.ftl.transaction.places(&self.cache))
+            .min(self.commit_room())
     }
 
     /// Returns the number of further map changes that the commit of the open transaction may
     /// make. An empty overlay has room for all of them.
     pub(super) fn commit_room(&self) -> u32 {
-        self.ftl.map.changes_max().saturating_sub(self.ftl.transaction.places(&self.cache) + self.journal.discard_count())
+        self.ftl
+            .map
+            .changes_max()
+            .saturating_sub(self.ftl.transaction.places(&self.cache) + self.journal.discard_count())
     }
 
     /// Returns true if `count` logical pages may be discarded and a full transaction of pages
@@ -152,7 +161,8 @@ impl<F: Flash> Logical<'_, F> {
     /// Refuses one more page if the table of pending pages has no place for it. Pages that wait
     /// in the cache count as pending.
     pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
-        let has_place = self.ftl.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();
+        let has_place =
+            self.ftl.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();
         if has_place || self.pending_room() > 0 { Ok(()) } else { Err(Error::TransactionTooLarge) }
     }
 

@@ -28,15 +28,20 @@ impl<F: Flash> Logical<'_, F> {
             let head = self.ftl.space.moved_head(&self.ftl.layout, &bytes);
             self.ftl.ready_head(head)?;
         }
-        let mut is_read = self.ftl.pages.read_tag_with_retry(self.ftl.layout.frame_page(frame), &mut bytes)?;
+        let mut is_read =
+            self.ftl.pages.read_tag_with_retry(self.ftl.layout.frame_page(frame), &mut bytes)?;
         let head = self.ftl.space.moved_head(&self.ftl.layout, &bytes);
         if is_read && self.ftl.space.rest(head) == 0 {
             self.ftl.ready_head(head)?;
-            is_read = self.ftl.pages.read_tag_with_retry(self.ftl.layout.frame_page(frame), &mut bytes)?;
+            is_read = self
+                .ftl
+                .pages
+                .read_tag_with_retry(self.ftl.layout.frame_page(frame), &mut bytes)?;
         }
         let tag = if is_read { Tag::parse(&bytes) } else { None };
         let Some((kind, logical)) = self.ftl.moves_as(frame, tag) else { return Ok(()) };
-        let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
+        let to =
+            self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         self.ftl.record_move(kind, logical, frame, to);
         Ok(())
     }

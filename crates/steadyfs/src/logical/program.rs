@@ -6,7 +6,7 @@ use super::compose::{Content, Source};
 use super::edit::Piece;
 use crate::error::Error;
 use crate::ftl::Failed;
-use crate::media::{Flash, TagKind, PageIndex, Tag};
+use crate::media::{Flash, PageIndex, Tag, TagKind};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Logical<'_, F> {
@@ -17,7 +17,12 @@ impl<F: Flash> Logical<'_, F> {
     ///
     /// # Power loss
     /// The frame counts as written only when its last page is complete.
-    pub(super) fn program_frame(&mut self, kind: TagKind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
+    pub(super) fn program_frame(
+        &mut self,
+        kind: TagKind,
+        logical: u32,
+        source: &Source<'_>,
+    ) -> Result<Frame, Error> {
         self.ftl.note_weak();
         let head = self.head_for(logical, source);
         let mut again = false;
@@ -30,20 +35,30 @@ impl<F: Flash> Logical<'_, F> {
                     self.ftl.space.blocks_mut().set_live(frame, true);
                     return Ok(frame);
                 }
-                Err(error) => self.ftl.handle_program_failure(head, error, kind == TagKind::DataCommit)?,
+                Err(error) => {
+                    self.ftl.handle_program_failure(head, error, kind == TagKind::DataCommit)?
+                }
             }
             again = true;
         }
     }
 
     /// Takes the next frame of a head, and the sequence numbers of its pages.
-    fn take_frame(&mut self, head: HeadIndex, kind: TagKind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
+    fn take_frame(
+        &mut self,
+        head: HeadIndex,
+        kind: TagKind,
+        logical: u32,
+        source: &Source<'_>,
+    ) -> (Frame, Tag) {
         let frame = self.ftl.space.take_places(head, 1);
         let unit = u32::from(self.ftl.layout.config.pages_per_logical_page);
         let sequence = self.ftl.space.take_sequences(unit.into());
         self.ftl.space.count_programs(unit);
         let aux = match *source {
-            _ if kind == TagKind::Data => (sequence - self.ftl.transaction.start_at(sequence)) as u32,
+            _ if kind == TagKind::Data => {
+                (sequence - self.ftl.transaction.start_at(sequence)) as u32
+            }
             Source::Copy { from, .. } => from,
             _ => 0,
         };
@@ -53,7 +68,13 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Programs the pages of one frame; `content` belongs to the first page.
     #[inline(never)]
-    fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
+    fn program_pages(
+        &mut self,
+        frame: Frame,
+        mut tag: Tag,
+        source: &Source<'_>,
+        content: Content,
+    ) -> Result<(), Failed> {
         let first = self.ftl.layout.frame_page(frame);
         let last = u32::from(self.ftl.layout.config.pages_per_logical_page) - 1;
         let mut content = content;
@@ -96,16 +117,24 @@ impl<F: Flash> Logical<'_, F> {
     /// write.
     fn head_for(&mut self, logical: u32, source: &Source<'_>) -> HeadIndex {
         let named = match *source {
-            Source::Copy { loaded, .. } => return self.ftl.space.moved_head(&self.ftl.layout, loaded),
+            Source::Copy { loaded, .. } => {
+                return self.ftl.space.moved_head(&self.ftl.layout, loaded);
+            }
             Source::Leaf => return HeadIndex::USER,
-            Source::Whole { stream, .. } | Source::Merged { piece: Piece { stream, .. }, .. } => self.ftl.layout.stream(stream),
+            Source::Whole { stream, .. } | Source::Merged { piece: Piece { stream, .. }, .. } => {
+                self.ftl.layout.stream(stream)
+            }
             Source::Cached { slot } => self.cache.stream(slot),
             // Written because the journal buffer needs the room: the stream of these pages is
             // unknown.
             Source::Earlier { .. } | Source::Edited { .. } => 0,
         };
         let (sequence, room) = (self.ftl.space.sequence(), self.ftl.layout.frame_count());
-        let found = self.ftl.space.lifetimes(&self.ftl.layout).map(|mut lifetimes| lifetimes.written(logical, sequence, room));
+        let found = self
+            .ftl
+            .space
+            .lifetimes(&self.ftl.layout)
+            .map(|mut lifetimes| lifetimes.written(logical, sequence, room));
         self.ftl.space.user_head(&self.ftl.layout, found.unwrap_or(named))
     }
 }

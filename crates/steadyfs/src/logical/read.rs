@@ -2,7 +2,7 @@
 
 use super::Logical;
 use crate::error::Error;
-use crate::media::{Flash, TagKinds, PageIndex, TAG_BYTES};
+use crate::media::{Flash, PageIndex, TAG_BYTES, TagKinds};
 use crate::pages::{Pages, check_page};
 use crate::space::Frame;
 
@@ -40,9 +40,13 @@ impl<F: Flash> Logical<'_, F> {
         data: &mut [u8],
         in_order: &mut bool,
     ) -> Result<usize, Error> {
-        let (logical_bytes, page_bytes) = (self.ftl.layout.logical_bytes as usize, self.ftl.layout.geometry.page_bytes as usize);
+        let (logical_bytes, page_bytes) =
+            (self.ftl.layout.logical_bytes as usize, self.ftl.layout.geometry.page_bytes as usize);
         let is_long = offset == 0 && data.len() >= 2 * page_bytes;
-        if !(self.ftl.pages.flash().reads_many() && *in_order && is_long) || self.ftl.is_unsteady() || self.is_beside(logical) {
+        if !(self.ftl.pages.flash().reads_many() && *in_order && is_long)
+            || self.ftl.is_unsteady()
+            || self.is_beside(logical)
+        {
             let length = data.len().min(logical_bytes - offset as usize);
             return self.read_content(logical, offset, &mut data[..length]).map(|()| length);
         }
@@ -57,8 +61,17 @@ impl<F: Flash> Logical<'_, F> {
         let (index, within) = (done / logical_bytes, done % logical_bytes);
         if within > 0 || done == 0 {
             let end = data.len().min((index + 1) * logical_bytes);
-            let (frame, is_checked) = (if frame == 0 { 0 } else { frame + index as u32 }, self.ftl.pages.checks_content());
-            self.read_frame(frame, logical + index as u32, within as u32, &mut data[done..end], is_checked)?;
+            let (frame, is_checked) = (
+                if frame == 0 { 0 } else { frame + index as u32 },
+                self.ftl.pages.checks_content(),
+            );
+            self.read_frame(
+                frame,
+                logical + index as u32,
+                within as u32,
+                &mut data[done..end],
+                is_checked,
+            )?;
             done = end;
         }
         Ok(done)
@@ -67,15 +80,27 @@ impl<F: Flash> Logical<'_, F> {
     /// Returns the number of program pages, from the first page of a frame on, that can be read
     /// in one run: at most `wanted`. They are consecutive on the medium, and neither cache nor
     /// journal has changes of them.
-    fn pages_in_order(&mut self, frame: Frame, logical: u32, pages: u32, wanted: usize) -> Result<usize, Error> {
+    fn pages_in_order(
+        &mut self,
+        frame: Frame,
+        logical: u32,
+        pages: u32,
+        wanted: usize,
+    ) -> Result<usize, Error> {
         if frame == 0 {
             return Ok(0);
         }
-        let (unit, wanted) = (u32::from(self.ftl.layout.config.pages_per_logical_page), wanted.min(MANY_PAGES) as u32);
+        let (unit, wanted) = (
+            u32::from(self.ftl.layout.config.pages_per_logical_page),
+            wanted.min(MANY_PAGES) as u32,
+        );
         let in_block = self.ftl.layout.frames_per_block - frame % self.ftl.layout.frames_per_block;
         let most = pages.min(in_block).min(wanted.div_ceil(unit));
         let mut frames = 1;
-        while frames < most && !self.is_beside(logical + frames) && self.frame_of(logical + frames)? == frame + frames {
+        while frames < most
+            && !self.is_beside(logical + frames)
+            && self.frame_of(logical + frames)? == frame + frames
+        {
             frames += 1;
         }
         Ok(wanted.min(frames * unit) as usize)
@@ -84,14 +109,27 @@ impl<F: Flash> Logical<'_, F> {
     /// Reads `count` program pages, from logical page `logical` on, in as few commands as
     /// possible. Returns the number of leading pages that verified. Read the next page alone to
     /// get its error.
-    fn read_in_order(&mut self, logical: u32, first: PageIndex, count: usize, data: &mut [u8]) -> usize {
-        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.pages_per_logical_page), self.ftl.layout.geometry.page_bytes as usize);
+    fn read_in_order(
+        &mut self,
+        logical: u32,
+        first: PageIndex,
+        count: usize,
+        data: &mut [u8],
+    ) -> usize {
+        let (unit, page_bytes) = (
+            u32::from(self.ftl.layout.config.pages_per_logical_page),
+            self.ftl.layout.geometry.page_bytes as usize,
+        );
         let (mut tags, mut done) = ([[0; TAG_BYTES]; MANY_PAGES], 0);
         while done < count {
-            let (data, tags) = (&mut data[done * page_bytes..count * page_bytes], &mut tags[done..count]);
-            let Ok(read) = self.ftl.pages.read_many(first + done as u32, data, tags) else { return done };
+            let (data, tags) =
+                (&mut data[done * page_bytes..count * page_bytes], &mut tags[done..count]);
+            let Ok(read) = self.ftl.pages.read_many(first + done as u32, data, tags) else {
+                return done;
+            };
             for (page, tag) in data.chunks_exact(page_bytes).zip(&*tags).take(read) {
-                let check = self.ftl.pages.checks_content().then(|| self.ftl.pages.checksum(page, 0));
+                let check =
+                    self.ftl.pages.checks_content().then(|| self.ftl.pages.checksum(page, 0));
                 if check_page(check, tag, TagKinds::DATA, logical + done as u32 / unit).is_err() {
                     return done;
                 }
@@ -109,7 +147,12 @@ impl<F: Flash> Logical<'_, F> {
     /// Reads bytes of user data in a logical page, verified as the [setting](crate::Verify)
     /// requires. Small reads in one page copy from the page buffer without a look-up in map,
     /// cache and journal. This ends when a call begins that may change something.
-    pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
+    pub fn read_content(
+        &mut self,
+        logical: u32,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
         if !self.ftl.pages.flash().is_clean()
@@ -126,7 +169,11 @@ impl<F: Flash> Logical<'_, F> {
         let is_unsteady = self.ftl.is_unsteady();
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
-        if !self.ftl.pages.flash().is_clean() && is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
+        if !self.ftl.pages.flash().is_clean()
+            && is_part
+            && !is_unsteady
+            && self.show_page(frame, logical, index, is_checked)?
+        {
             data.copy_from_slice(&self.ftl.pages.bytes()[within..within + data.len()]);
             return Ok(());
         }
@@ -136,10 +183,17 @@ impl<F: Flash> Logical<'_, F> {
     /// Makes page `index` of a logical page, as the caller sees it, the shown page of the page
     /// buffer. Returns `false` if it does not. A page with patches is made only at the second
     /// read in a row, because the buffer then holds no page of the medium.
-    fn show_page(&mut self, frame: Frame, logical: u32, index: u32, is_checked: bool) -> Result<bool, Error> {
+    fn show_page(
+        &mut self,
+        frame: Frame,
+        logical: u32,
+        index: u32,
+        is_checked: bool,
+    ) -> Result<bool, Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
-        let is_whole = frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
+        let is_whole =
+            frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
         if !is_whole && !self.ftl.pages.asks_again(logical, index) {
             return Ok(false);
         }
@@ -147,7 +201,11 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 {
             self.ftl.pages.bytes_mut().fill(0);
         } else {
-            self.ftl.pages.read_cached(page, self.ftl.expected(TagKinds::DATA, logical), is_checked)?;
+            self.ftl.pages.read_cached(
+                page,
+                self.ftl.expected(TagKinds::DATA, logical),
+                is_checked,
+            )?;
         }
         if is_whole {
             self.ftl.pages.set_resident(page, logical, index);
@@ -169,7 +227,14 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     /// Reads bytes of a logical page from its frame, or zeros if it has none, patches included.
-    fn read_frame(&mut self, frame: Frame, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
+    fn read_frame(
+        &mut self,
+        frame: Frame,
+        logical: u32,
+        offset: u32,
+        data: &mut [u8],
+        is_checked: bool,
+    ) -> Result<(), Error> {
         if frame == 0 {
             data.fill(0);
         } else {
@@ -185,7 +250,9 @@ impl<F: Flash> Logical<'_, F> {
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
                 let expected = self.ftl.expected(TagKinds::DATA, logical);
-                let bypasses_cache = |pages: &mut Pages<'_, F>| !is_small || pages.bypasses_cache(page, expected, is_checked);
+                let bypasses_cache = |pages: &mut Pages<'_, F>| {
+                    !is_small || pages.bypasses_cache(page, expected, is_checked)
+                };
                 if length == page_bytes
                     && !self.ftl.pages.holds(page)
                     && !self.ftl.is_unsteady()
@@ -211,7 +278,12 @@ impl<F: Flash> Logical<'_, F> {
     ///
     /// # Cost
     /// One read, and one for the map if the overlay lacks the page.
-    pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
+    pub fn with_page<R>(
+        &mut self,
+        logical: u32,
+        index: u32,
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, Error> {
         self.load_page(logical, index)?;
         Ok(look(self.ftl.pages.bytes()))
     }
@@ -224,7 +296,11 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 || self.journal.patches(logical) || self.cached(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])
         } else {
-            self.ftl.pages.read_cached(self.ftl.layout.frame_page(frame) + index, self.ftl.expected(TagKinds::DATA, logical), true)
+            self.ftl.pages.read_cached(
+                self.ftl.layout.frame_page(frame) + index,
+                self.ftl.expected(TagKinds::DATA, logical),
+                true,
+            )
         }
     }
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::ftl::Failed;
 use crate::journal::Records;
 use crate::map::Map;
-use crate::media::{Flash, TagKind, Tag};
+use crate::media::{Flash, Tag, TagKind};
 use crate::pages::Group;
 use crate::space::HeadIndex;
 
@@ -18,7 +18,9 @@ impl<'m, F: Flash> Logical<'m, F> {
     }
 
     /// Returns the records, and the other rooms that they change.
-    pub fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>, &mut Group<'m>) {
+    pub fn forward_parts(
+        &mut self,
+    ) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>, &mut Group<'m>) {
         let records = Records {
             layout: &self.ftl.layout,
             pages: &mut self.ftl.pages,
@@ -54,17 +56,23 @@ impl<'m, F: Flash> Logical<'m, F> {
         loop {
             let joins = self.ftl.layout.commits_join() && self.ftl.transaction.len() > 0;
             let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
-            let places = if joins { self.ftl.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
+            let places =
+                if joins { self.ftl.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
             let place = self.ftl.space.take_places(head, places);
             self.ftl.call.frames += u32::from(joins);
             let sequence = self.ftl.space.take_sequences(1);
             // A long record takes the room of two.
-            self.ftl
-                .space
-                .count_programs((places * self.ftl.layout.journal_pages()).div_ceil(self.ftl.layout.journal_record_places()));
+            self.ftl.space.count_programs(
+                (places * self.ftl.layout.journal_pages())
+                    .div_ceil(self.ftl.layout.journal_record_places()),
+            );
             let start = self.ftl.transaction.start().min(sequence);
             debug_assert_eq!(self.ftl.transaction.stale_pages(), 0);
-            let kind = if self.journal.discard_count() > 0 { TagKind::JournalDiscard } else { TagKind::Journal };
+            let kind = if self.journal.discard_count() > 0 {
+                TagKind::JournalDiscard
+            } else {
+                TagKind::Journal
+            };
             let tag = Tag {
                 sequence,
                 logical: self.ftl.transaction.len(),
@@ -76,7 +84,9 @@ impl<'m, F: Flash> Logical<'m, F> {
                     self.ftl.space.move_journal(place);
                     return Ok(());
                 }
-                Err(error) => self.ftl.handle_program_failure(head, Failed::Program(error, true), true)?,
+                Err(error) => {
+                    self.ftl.handle_program_failure(head, Failed::Program(error, true), true)?
+                }
             }
         }
     }
@@ -97,7 +107,11 @@ impl<'m, F: Flash> Logical<'m, F> {
     /// Leaves the journal's block after a record that commits nothing could not be programmed.
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
         // No caller waits for this record.
-        let _ = self.ftl.handle_program_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
+        let _ = self.ftl.handle_program_failure(
+            HeadIndex::JOURNAL,
+            Failed::Program(error, true),
+            false,
+        );
         if self.ftl.status.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
     }
 }

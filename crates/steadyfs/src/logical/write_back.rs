@@ -55,7 +55,8 @@ impl<F: Flash> Logical<'_, F> {
         // The page in the cache is the page's content from now on. Patches and a discard of the
         // old page would be out of order with it. No error follows.
         self.journal.remove(logical);
-        self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
+        self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()]
+            .copy_from_slice(bytes);
         self.cache.set_dirty(slot, logical, self.ftl.layout.stream(stream));
         Ok(())
     }
@@ -71,7 +72,8 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     fn fill_slot(&mut self, slot: usize, logical: u32) -> Result<(), Error> {
-        let (base, page_bytes) = (self.frame_of(logical)?, self.ftl.layout.geometry.page_bytes as usize);
+        let (base, page_bytes) =
+            (self.frame_of(logical)?, self.ftl.layout.geometry.page_bytes as usize);
         for index in 0..u32::from(self.ftl.layout.config.pages_per_logical_page) {
             self.compose_page(logical, base, index, 0, &[])?;
             let at = index as usize * page_bytes;

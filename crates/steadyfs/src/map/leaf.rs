@@ -4,14 +4,18 @@ use super::{LeafReader, Map, Run};
 use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{Flash, TagKinds};
-use crate::pages::{Pages, UNSTEADY_TRIES, Expect};
+use crate::pages::{Expect, Pages, UNSTEADY_TRIES};
 use crate::space::{Frame, Space};
 use crate::table::{read_word, write_word};
 use core::ops::Range;
 
 impl Map<'_> {
     /// Returns the frame that the leaf on the medium names.
-    pub(super) fn leaf_entry<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+    pub(super) fn leaf_entry<F: Flash>(
+        &mut self,
+        reader: LeafReader<'_, '_, F>,
+        logical: u32,
+    ) -> Result<Frame, Error> {
         let frames = reader.layout.frame_count();
         let frame = self.raw_leaf_entry(reader, logical)?;
         if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
@@ -19,7 +23,11 @@ impl Map<'_> {
 
     /// Returns the frame that the leaf names, and the length of the run that starts there. A run
     /// is consecutive logical pages in consecutive frames, without entries in the overlay.
-    pub(super) fn leaf_run<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<(Frame, u32), Error> {
+    pub(super) fn leaf_run<F: Flash>(
+        &mut self,
+        reader: LeafReader<'_, '_, F>,
+        logical: u32,
+    ) -> Result<(Frame, u32), Error> {
         let LeafReader { pages, layout, tries } = reader;
         let frame = self.leaf_entry(LeafReader { pages: &mut *pages, layout, tries }, logical)?;
         if frame == 0 {
@@ -27,25 +35,45 @@ impl Map<'_> {
         }
         let at = logical % layout.leaf_entries % layout.leaf_page_entries();
         let behind = self.overlay.lower_bound(logical + 1);
-        let changed = if behind < self.overlay.len() { self.overlay.key(behind) - logical } else { Run::PAGES_MAX };
-        let most = (layout.leaf_page_entries() - at).min(layout.frame_count() - frame).min(changed).min(Run::PAGES_MAX);
+        let changed = if behind < self.overlay.len() {
+            self.overlay.key(behind) - logical
+        } else {
+            Run::PAGES_MAX
+        };
+        let most = (layout.leaf_page_entries() - at)
+            .min(layout.frame_count() - frame)
+            .min(changed)
+            .min(Run::PAGES_MAX);
         let follows = |count: &u32| entry_in(pages.bytes(), at + count, layout) == frame + count;
         Ok((frame, 1 + (1..most).take_while(follows).count() as u32))
     }
 
     /// Returns true if a repair has marked a logical page as missing: the leaf that named its
     /// frame was lost.
-    pub fn is_missing<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<bool, Error> {
+    pub fn is_missing<F: Flash>(
+        &mut self,
+        reader: LeafReader<'_, '_, F>,
+        logical: u32,
+    ) -> Result<bool, Error> {
         Ok(self.raw_leaf_entry(reader, logical)? == self.missing_entry())
     }
 
-    fn raw_leaf_entry<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+    fn raw_leaf_entry<F: Flash>(
+        &mut self,
+        reader: LeafReader<'_, '_, F>,
+        logical: u32,
+    ) -> Result<Frame, Error> {
         let LeafReader { pages, layout, tries } = reader;
         let (leaf, entry) = (logical / layout.leaf_entries, logical % layout.leaf_entries);
         let (index, at) = (entry / layout.leaf_page_entries(), entry % layout.leaf_page_entries());
-        let mut is_there = self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
+        let mut is_there =
+            self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
         if is_there == Err(Error::Corrupt) && self.take_copy(leaf) {
-            is_there = self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
+            is_there = self.load_leaf_page(
+                &mut LeafReader { pages: &mut *pages, layout, tries },
+                leaf,
+                index,
+            );
         }
         let is_there = is_there?;
         Ok(if is_there { entry_in(pages.bytes(), at, layout) } else { 0 })
@@ -53,7 +81,12 @@ impl Map<'_> {
 
     /// Reads a page of a leaf into the page buffer. Returns `false` if the leaf was never
     /// written.
-    pub fn load_leaf_page<F: Flash>(&self, reader: &mut LeafReader<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+    pub fn load_leaf_page<F: Flash>(
+        &self,
+        reader: &mut LeafReader<'_, '_, F>,
+        leaf: u32,
+        index: u32,
+    ) -> Result<bool, Error> {
         let (layout, tries) = (reader.layout, reader.tries);
         let frame = self.leaves.get(leaf);
         match frame {
@@ -80,7 +113,12 @@ impl Map<'_> {
 
     /// Reads a page of a leaf, several times if it is damaged. After that it reads the leaf's
     /// copy, if there is one.
-    pub fn load_leaf_page_with_retry<F: Flash>(&mut self, reader: &mut LeafReader<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+    pub fn load_leaf_page_with_retry<F: Flash>(
+        &mut self,
+        reader: &mut LeafReader<'_, '_, F>,
+        leaf: u32,
+        index: u32,
+    ) -> Result<bool, Error> {
         let mut result = self.load_leaf_page(reader, leaf, index);
         for attempt in 1..2 * UNSTEADY_TRIES {
             if result != Err(Error::Corrupt) || attempt == UNSTEADY_TRIES && !self.take_copy(leaf) {
@@ -152,7 +190,12 @@ impl Map<'_> {
         let first = self.first_of_page(layout, leaf, index);
         for entry in self.overlay_of_page(layout, leaf, index) {
             let at = (self.overlay.key(entry) - first) * width;
-            write_word(pages.bytes_mut(), at as usize, width as usize, self.overlay.value(entry) & !released);
+            write_word(
+                pages.bytes_mut(),
+                at as usize,
+                width as usize,
+                self.overlay.value(entry) & !released,
+            );
         }
         self.clear_log(pages, layout);
         Ok(())
@@ -190,7 +233,8 @@ impl Map<'_> {
     /// Returns the overlay entries that belong to page `index` of a leaf.
     pub(super) fn overlay_of_page(&self, layout: &Layout, leaf: u32, index: u32) -> Range<u32> {
         let first = self.first_of_page(layout, leaf, index);
-        self.overlay.lower_bound(first)..self.overlay.lower_bound(first + layout.leaf_page_entries())
+        self.overlay.lower_bound(first)
+            ..self.overlay.lower_bound(first + layout.leaf_page_entries())
     }
 
     /// Returns the valid frames of a leaf's page: the named frames whose logical page has no
@@ -203,9 +247,11 @@ impl Map<'_> {
         index: u32,
     ) -> impl Iterator<Item = Frame> + 's {
         let (first, missing) = (self.first_of_page(layout, leaf, index), self.missing_entry());
-        let entries = (0..layout.leaf_page_entries()).map(move |entry| (first + entry, entry_in(page, entry, layout)));
-        let counts =
-            move |&(logical, frame): &(u32, Frame)| frame != 0 && frame != missing && self.overlay.find(logical).is_none();
+        let entries = (0..layout.leaf_page_entries())
+            .map(move |entry| (first + entry, entry_in(page, entry, layout)));
+        let counts = move |&(logical, frame): &(u32, Frame)| {
+            frame != 0 && frame != missing && self.overlay.find(logical).is_none()
+        };
         entries.filter(counts).map(|(_, frame)| frame)
     }
 }

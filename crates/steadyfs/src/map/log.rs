@@ -62,7 +62,13 @@ fn next_change(page: &[u8], layout: &Layout) -> usize {
 impl Map<'_> {
     /// Applies the log to the entries in the page buffer, which holds page `index` of a leaf.
     /// Returns `false` if the entries cannot be determined.
-    pub(super) fn apply_log<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout, leaf: u32, index: u32) -> bool {
+    pub(super) fn apply_log<F: Flash>(
+        &self,
+        pages: &mut Pages<'_, F>,
+        layout: &Layout,
+        leaf: u32,
+        index: u32,
+    ) -> bool {
         let (changes, start) = (changes_of(layout, leaf), log_start(layout));
         let (flash, page) = pages.complete_mut();
         let mut unreadable = None;
@@ -72,7 +78,12 @@ impl Map<'_> {
                 Place::Blank => {}
                 Place::Unreadable => unreadable = unreadable.or(Some(place)),
                 Place::Change(LeafChange { entry, frame }) => {
-                    if unreadable.is_some() && self.overlay.find(self.first_of_page(layout, leaf, index) + entry).is_none() {
+                    if unreadable.is_some()
+                        && self
+                            .overlay
+                            .find(self.first_of_page(layout, leaf, index) + entry)
+                            .is_none()
+                    {
                         return false;
                     }
                     write_word(page, entry as usize * changes.width, changes.width, frame);
@@ -82,7 +93,9 @@ impl Map<'_> {
         unreadable.is_none_or(|first| {
             // The changes of a program that was cut are no more than the overlay has entries of
             // the page.
-            !self.is_log_known(leaf) && next_change(page, layout) - first <= self.overlay_of_page(layout, leaf, index).len()
+            !self.is_log_known(leaf)
+                && next_change(page, layout) - first
+                    <= self.overlay_of_page(layout, leaf, index).len()
         })
     }
 
@@ -120,7 +133,11 @@ impl Map<'_> {
     ///
     /// # Cost
     /// One read for each page of the leaf that changes.
-    pub fn log_has_room<F: Flash>(&self, mut reader: LeafReader<'_, '_, F>, leaf: u32) -> Result<bool, Error> {
+    pub fn log_has_room<F: Flash>(
+        &self,
+        mut reader: LeafReader<'_, '_, F>,
+        leaf: u32,
+    ) -> Result<bool, Error> {
         let layout = reader.layout;
         if layout.leaf_log_bytes() == 0 || self.leaves.get(leaf) == 0 || !self.is_log_known(leaf) {
             return Ok(false);
@@ -170,14 +187,24 @@ impl Map<'_> {
 
     /// Programs the overlay entries of a leaf's page into the log of that page. The page buffer
     /// holds the page.
-    fn program_changes<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout, leaf: u32, index: u32) -> Result<(), Failure> {
+    fn program_changes<F: Flash>(
+        &self,
+        pages: &mut Pages<'_, F>,
+        layout: &Layout,
+        leaf: u32,
+        index: u32,
+    ) -> Result<(), Failure> {
         let (changes, released) = (changes_of(layout, leaf), self.released_bit());
-        let (entries, first) = (self.overlay_of_page(layout, leaf, index), self.first_of_page(layout, leaf, index));
+        let (entries, first) =
+            (self.overlay_of_page(layout, leaf, index), self.first_of_page(layout, leaf, index));
         let (size, length) = (changes.bytes(), entries.len() * changes.bytes());
         let at = log_start(layout) + next_change(pages.bytes(), layout) * size;
         let (flash, page) = pages.complete_mut();
         for (bytes, entry) in page[at..].chunks_exact_mut(size).zip(entries) {
-            let change = LeafChange { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !released };
+            let change = LeafChange {
+                entry: self.overlay.key(entry) - first,
+                frame: self.overlay.value(entry) & !released,
+            };
             changes.emit(change, bytes, &mut |bytes| flash.checksum(bytes, 0));
         }
         let page = layout.frame_page(self.leaves.get(leaf)) + index;

@@ -54,7 +54,12 @@ impl LeafChanges {
     }
 
     /// Writes a change. `checksum` is the checksum function of the device.
-    pub fn emit(&self, change: LeafChange, bytes: &mut [u8], checksum: &mut impl FnMut(&[u8]) -> u32) {
+    pub fn emit(
+        &self,
+        change: LeafChange,
+        bytes: &mut [u8],
+        checksum: &mut impl FnMut(&[u8]) -> u32,
+    ) {
         write_word(bytes, 0, 2, change.entry);
         write_word(bytes, 2, self.width, change.frame);
         let check = self.check(bytes, checksum);
@@ -83,7 +88,8 @@ impl LeafChanges {
     }
 
     fn parse(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Option<LeafChange> {
-        let change = LeafChange { entry: read_word(bytes, 0, 2), frame: read_word(bytes, 2, self.width) };
+        let change =
+            LeafChange { entry: read_word(bytes, 0, 2), frame: read_word(bytes, 2, self.width) };
         let may_be = change.entry < self.entries && change.frame < self.frames;
         let check = read_word(bytes, 2 + self.width, CHECK_BYTES);
         (may_be && check == self.check(bytes, checksum)).then_some(change)
@@ -114,7 +120,12 @@ mod tests {
     }
 
     fn changes(leaf: u32, width: usize) -> LeafChanges {
-        LeafChanges { leaf, width, entries: 976, frames: if width == 2 { 0x8000 } else { 0x8000_0000 } }
+        LeafChanges {
+            leaf,
+            width,
+            entries: 976,
+            frames: if width == 2 { 0x8000 } else { 0x8000_0000 },
+        }
     }
 
     /// Returns changes of several leaves, with their bytes.
@@ -122,7 +133,8 @@ mod tests {
         let numbers = (1..60u32).map(|number| number.wrapping_mul(0x9E37_79B9));
         let example = |number: u32| {
             let changes = changes(number % 40, width);
-            let change = LeafChange { entry: number >> 8 & 0x1FF, frame: (number >> 3) % changes.frames };
+            let change =
+                LeafChange { entry: number >> 8 & 0x1FF, frame: (number >> 3) % changes.frames };
             let mut bytes = std::vec![0; changes.bytes()];
             changes.emit(change, &mut bytes, &mut checksum);
             (changes, change, bytes)
@@ -139,7 +151,11 @@ mod tests {
             for bit in 0..8 * bytes.len() {
                 let mut flipped = bytes.clone();
                 flipped[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(changes.read(&flipped, &mut checksum), Place::Change(change), "bit {bit} of {bytes:x?}");
+                assert_eq!(
+                    changes.read(&flipped, &mut checksum),
+                    Place::Change(change),
+                    "bit {bit} of {bytes:x?}"
+                );
             }
         }
     }
@@ -147,11 +163,17 @@ mod tests {
     #[test]
     fn two_flipped_bits_are_never_taken_for_another_change() {
         for (changes, _, bytes) in WIDTHS.into_iter().flat_map(examples) {
-            for (one, two) in (0..8 * bytes.len()).flat_map(|two| (0..two).map(move |one| (one, two))) {
+            for (one, two) in
+                (0..8 * bytes.len()).flat_map(|two| (0..two).map(move |one| (one, two)))
+            {
                 let mut flipped = bytes.clone();
                 flipped[one / 8] ^= 1 << (one % 8);
                 flipped[two / 8] ^= 1 << (two % 8);
-                assert_eq!(changes.read(&flipped, &mut checksum), Place::Unreadable, "bits {one}, {two} of {bytes:x?}");
+                assert_eq!(
+                    changes.read(&flipped, &mut checksum),
+                    Place::Unreadable,
+                    "bits {one}, {two} of {bytes:x?}"
+                );
             }
         }
     }

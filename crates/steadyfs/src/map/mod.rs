@@ -166,7 +166,11 @@ impl<'m> Map<'m> {
     ///
     /// # Cost
     /// At most one read.
-    pub fn find<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+    pub fn find<F: Flash>(
+        &mut self,
+        reader: LeafReader<'_, '_, F>,
+        logical: u32,
+    ) -> Result<Frame, Error> {
         if let Some(frame) = self.overlay_frame(logical).or_else(|| self.recent.find(logical)) {
             return Ok(frame);
         }
@@ -257,7 +261,8 @@ impl<'m> Map<'m> {
     /// marked as live.
     pub fn note_all_released(&mut self) {
         let released = self.released_bit();
-        (0..self.overlay.len()).for_each(|index| self.overlay.set_value(index, self.overlay.value(index) | released));
+        (0..self.overlay.len())
+            .for_each(|index| self.overlay.set_value(index, self.overlay.value(index) | released));
     }
 
     /// Discards the whole map: no page can be found any more.
@@ -289,7 +294,9 @@ impl<'m> Map<'m> {
     pub fn adopt(&mut self, overlay_len: u32, layout: &Layout) -> bool {
         let frames = layout.frame_count();
         self.overlay.adopt(overlay_len)
-            && self.entries().all(|(logical, frame)| logical < layout.logical_count && frame < frames)
+            && self
+                .entries()
+                .all(|(logical, frame)| logical < layout.logical_count && frame < frames)
             && self.leaves().all(|(_, frame)| frame < frames)
             && self.copy < frames
     }

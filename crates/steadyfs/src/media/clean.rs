@@ -32,7 +32,12 @@ impl<F: Flash> Flash for Clean<F> {
     fn timing(&self) -> Timing {
         self.0.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.0.read(page, data, tag)
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -44,7 +49,12 @@ impl<F: Flash> Flash for Clean<F> {
     fn program(&mut self, _: PageIndex, _: &[u8], _: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         Err(Failure::WriteProtected)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.0.read_bytes(block, offset, data)
     }
     fn program_bytes(&mut self, _: BlockIndex, _: u32, _: &[u8]) -> Result<(), Failure> {

@@ -7,7 +7,8 @@
 //! larger table. Several tables of 256 entries ("slicing") would gain nothing on a processor
 //! that executes one instruction at a time.
 
-const ENTRIES: usize = if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
+const ENTRIES: usize =
+    if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
 static TABLE: [u32; ENTRIES] = table();
 

@@ -18,8 +18,8 @@ pub mod sectors;
 mod tag;
 
 pub(crate) use clean::Clean;
-pub(crate) use tag::{TagKind, TagKinds, is_blank, is_same_start};
 pub use tag::{TAG_BYTES, Tag};
+pub(crate) use tag::{TagKind, TagKinds, is_blank, is_same_start};
 
 use core::fmt;
 
@@ -136,7 +136,12 @@ pub trait Flash {
     ///
     /// # Errors
     /// [`Failure::Uncorrectable`]; [`Failure::Device`].
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure>;
 
     /// Reads the tag of one page, and leaves the page in the chip's page register for
     /// [`program_loaded`](Flash::program_loaded).
@@ -158,7 +163,12 @@ pub trait Flash {
     ///
     /// # Errors
     /// As [`read`](Flash::read), for any of the pages. `data` may then hold any bytes.
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         let (count, page_bytes) = (tags.len(), data.len() / tags.len().max(1));
         (first..)
             .zip(data.chunks_exact_mut(page_bytes).zip(tags))
@@ -181,7 +191,12 @@ pub trait Flash {
     /// # Errors
     /// [`Failure::BadBlock`] if the chip reports that the program failed;
     /// [`Failure::WriteProtected`]; [`Failure::Device`].
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure>;
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure>;
 
     /// Programs consecutive pages of a block, in one command if the medium has such a command.
     /// `data` holds the bytes of all pages, `tags` a tag for each. A volume calls it if
@@ -196,9 +211,16 @@ pub trait Flash {
     ///
     /// # Errors
     /// As [`program`](Flash::program). After an error, any of the pages may hold its data.
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         let pages = data.chunks_exact(data.len() / tags.len().max(1));
-        (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| self.program(page, data, tag))
+        (first..)
+            .zip(pages.zip(tags))
+            .try_for_each(|(page, (data, tag))| self.program(page, data, tag))
     }
 
     /// Returns true if the chip offers [`program_loaded`](Flash::program_loaded) (on-chip page
@@ -223,7 +245,12 @@ pub trait Flash {
     ///
     /// # Errors
     /// As [`read`](Flash::read).
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         let _ = (block, offset, data);
         Err(Failure::Device)
     }
@@ -238,7 +265,12 @@ pub trait Flash {
     ///
     /// # Errors
     /// As [`program`](Flash::program).
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         let _ = (block, offset, data);
         Err(Failure::Device)
     }
@@ -320,7 +352,12 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     fn timing(&self) -> Timing {
         (**self).timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         (**self).read(page, data, tag)
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -329,16 +366,31 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     fn reads_many(&self) -> bool {
         (**self).reads_many()
     }
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         (**self).read_many(first, data, tags)
     }
     fn corrected(&mut self) -> Corrected {
         (**self).corrected()
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         (**self).program(page, data, tag)
     }
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         (**self).program_many(first, data, tags)
     }
     fn can_copy(&self) -> bool {
@@ -347,10 +399,20 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).program_loaded(page, tag)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         (**self).read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         (**self).program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -153,10 +153,21 @@ impl<N: NorFlash> Flash for NorPages<N> {
         // A journal record may lie in two pages of the chip, with half of its bytes in each.
         let (_, program_half_ns, _) = self.chip.times_ns(self.page_bytes / 2);
         let program_ns = (program_ns + program_tag_ns).max(2 * program_half_ns);
-        Timing { read_ns: read_ns + read_tag_ns, read_tag_ns, program_ns, copy_ns: read_ns + read_tag_ns + program_ns, erase_ns }
+        Timing {
+            read_ns: read_ns + read_tag_ns,
+            read_tag_ns,
+            program_ns,
+            copy_ns: read_ns + read_tag_ns + program_ns,
+            erase_ns,
+        }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.chip.read(self.tag_address(page), tag)?;
         self.chip.read(self.data_address(page), data)
     }
@@ -169,13 +180,23 @@ impl<N: NorFlash> Flash for NorPages<N> {
         true
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         self.chip.read(self.tag_address(first), tags.as_flattened_mut())?;
         self.chip.read(self.data_address(first), data)?;
         Ok(tags.len())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
         if used > 0 {
             self.chip.program(self.data_address(page), &data[..used])?;
@@ -183,11 +204,21 @@ impl<N: NorFlash> Flash for NorPages<N> {
         self.chip.program(self.tag_address(page), tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.chip.read(self.byte_address(block, offset), data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.chip.program(self.byte_address(block, offset), data)
     }
 

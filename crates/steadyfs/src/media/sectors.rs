@@ -84,7 +84,9 @@ impl<D: SectorDevice> SectorPages<D> {
     /// Divides a device into blocks and pages. Returns `None` if the device is too small for the
     /// layout, or the layout is impossible.
     pub fn new(device: D, layout: SectorLayout) -> Option<Self> {
-        layout.is_possible(device.sector_count()).then(|| Self { blocks: SectorBlocks::new(device, layout) })
+        layout
+            .is_possible(device.sector_count())
+            .then(|| Self { blocks: SectorBlocks::new(device, layout) })
     }
 
     /// Returns the device underneath.
@@ -138,20 +140,32 @@ impl<D: SectorDevice> SectorPages<D> {
                 for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(pages) {
                     parts.copy_from_slice(&[head, &ZEROS, page]);
                 }
-                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..3 * tags.len()])
+                self.blocks.suspects.write(
+                    &mut self.blocks.device,
+                    at_tag,
+                    &parts[..3 * tags.len()],
+                )
             }
             TagPlace::Table => {
                 for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
                     parts.copy_from_slice(&[head, &ZEROS]);
                 }
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &[data])?;
-                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..2 * tags.len()])
+                self.blocks.suspects.write(
+                    &mut self.blocks.device,
+                    at_tag,
+                    &parts[..2 * tags.len()],
+                )
             }
             TagPlace::Within => {
                 for (parts, (head, page)) in parts.chunks_exact_mut(2).zip(pages) {
                     parts.copy_from_slice(&[page, &head[TAG_PART]]);
                 }
-                self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[..2 * tags.len()])
+                self.blocks.suspects.write(
+                    &mut self.blocks.device,
+                    at_data,
+                    &parts[..2 * tags.len()],
+                )
             }
         }
     }
@@ -171,7 +185,9 @@ impl<D: SectorDevice> SectorPages<D> {
         if count < 2 {
             return self.read(first, &mut data[..page_bytes], &mut tags[0]).map(|()| 1);
         }
-        self.blocks.device.read(self.blocks.layout.places(first).0, &mut [&mut data[..count * with_tag]])?;
+        self.blocks
+            .device
+            .read(self.blocks.layout.places(first).0, &mut [&mut data[..count * with_tag]])?;
         for (index, tag) in tags.iter_mut().enumerate().take(count) {
             let at = index * with_tag;
             self.blocks.sector.copy_from_slice(&data[at..at + SECTOR_BYTES]);
@@ -192,7 +208,10 @@ impl<D: SectorDevice> SectorPages<D> {
         let count = tags.len().min(COMMAND_PAGES_MAX);
         let mut ends = [[0; TAG_ROOM_BYTES as usize]; COMMAND_PAGES_MAX];
         let mut parts: [&mut [u8]; 2 * COMMAND_PAGES_MAX] = core::array::from_fn(|_| &mut [][..]);
-        let pages = data.chunks_exact_mut(self.blocks.layout.data_bytes() as usize).zip(&mut ends).take(count);
+        let pages = data
+            .chunks_exact_mut(self.blocks.layout.data_bytes() as usize)
+            .zip(&mut ends)
+            .take(count);
         for (parts, (page, end)) in parts.chunks_exact_mut(2).zip(pages) {
             (parts[0], parts[1]) = (page, end);
         }
@@ -223,7 +242,8 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     /// Each time includes a read of both headers of a block, whose generation may not be cached.
     fn timing(&self) -> Timing {
-        let (times, page) = (self.blocks.device.times(), u64::from(self.blocks.layout.page_sectors()));
+        let (times, page) =
+            (self.blocks.device.times(), u64::from(self.blocks.layout.page_sectors()));
         let read = |sectors: u64| times.read_ns + sectors * times.read_sector_ns;
         let write = |sectors: u64| times.write_ns + sectors * times.write_sector_ns;
         let (read_ns, program_ns) = match self.blocks.layout.tags {
@@ -240,11 +260,18 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let generation = self.blocks.generation(page / self.blocks.layout.pages_per_block())?;
         let (at_tag, at_data) = self.blocks.layout.places(page);
         match self.blocks.layout.tags {
-            TagPlace::Beside => self.blocks.device.read(at_tag, &mut [&mut self.blocks.sector, data])?,
+            TagPlace::Beside => {
+                self.blocks.device.read(at_tag, &mut [&mut self.blocks.sector, data])?
+            }
             TagPlace::Table => {
                 self.blocks.device.read(at_data, &mut [data])?;
                 self.blocks.read_tag(page)?;
@@ -265,7 +292,12 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         true
     }
 
-    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         let generation = self.blocks.generation(first / self.blocks.layout.pages_per_block())?;
         let page_bytes = self.blocks.layout.data_bytes() as usize;
         let count = match self.blocks.layout.tags {
@@ -296,30 +328,47 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     /// As returned by [`timing`](Self::timing). If a header of the block is lost, more is needed
     /// once: each tag of the block is read twice, each header three times, and the lost header
     /// is written anew.
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(page)?;
         self.compose_tag(generation, tag);
         // The tag, the data and the missing blank bytes; then the tag once more, for tags within
         // pages.
         let missing = self.blocks.layout.data_bytes() as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 4];
-        (parts[0], parts[1], parts[2]) = (&self.blocks.sector, data, &BLANK[..missing % SECTOR_BYTES]);
+        (parts[0], parts[1], parts[2]) =
+            (&self.blocks.sector, data, &BLANK[..missing % SECTOR_BYTES]);
         let end = 3 + missing / SECTOR_BYTES;
         parts[end] = &self.blocks.sector[TAG_PART];
         let (at_tag, at_data) = self.blocks.layout.places(page);
         match self.blocks.layout.tags {
-            TagPlace::Beside => self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..end]),
+            TagPlace::Beside => {
+                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..end])
+            }
             TagPlace::Table => {
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..end])?;
                 self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..1])
             }
-            TagPlace::Within => self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..=end]),
+            TagPlace::Within => {
+                self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..=end])
+            }
         }
     }
 
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(first)?;
-        let pages = data.chunks(COMMAND_PAGES_MAX * self.blocks.layout.data_bytes() as usize).zip(tags.chunks(COMMAND_PAGES_MAX));
+        let pages = data
+            .chunks(COMMAND_PAGES_MAX * self.blocks.layout.data_bytes() as usize)
+            .zip(tags.chunks(COMMAND_PAGES_MAX));
         (first..)
             .step_by(COMMAND_PAGES_MAX)
             .zip(pages)

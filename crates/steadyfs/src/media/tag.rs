@@ -92,11 +92,13 @@ pub(crate) struct TagKinds(u16);
 
 impl TagKinds {
     /// Pages that hold logical pages.
-    pub const DATA: Self = Self::of(&[TagKind::Data, TagKind::DataCommit, TagKind::Moved, TagKind::MovedPending]);
+    pub const DATA: Self =
+        Self::of(&[TagKind::Data, TagKind::DataCommit, TagKind::Moved, TagKind::MovedPending]);
     /// Pages that hold leaves of the map.
     pub const LEAF: Self = Self::of(&[TagKind::Leaf, TagKind::MovedLeaf, TagKind::LeafCopy]);
     /// Journal pages.
-    pub const JOURNAL: Self = Self::of(&[TagKind::Journal, TagKind::JournalDiscard, TagKind::LeafChanged]);
+    pub const JOURNAL: Self =
+        Self::of(&[TagKind::Journal, TagKind::JournalDiscard, TagKind::LeafChanged]);
     /// Copies that reclamation has made.
     pub const MOVED: Self = Self::of(&[TagKind::Moved, TagKind::MovedPending, TagKind::MovedLeaf]);
 
@@ -220,7 +222,9 @@ impl Tag {
 
     /// Returns the bytes of the tag, for data whose checksum is `data_check`.
     pub(crate) fn emit(&self, data_check: u32) -> [u8; TAG_BYTES] {
-        debug_assert!(self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 36);
+        debug_assert!(
+            self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 36
+        );
         let mut bytes = [0; TAG_BYTES];
         bytes[..5].copy_from_slice(&self.sequence.to_le_bytes()[..5]);
         bytes[5..8].copy_from_slice(&self.logical.to_le_bytes()[..3]);
@@ -252,7 +256,8 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_tag_and_the_check() {
-        let tag = Tag { sequence: 0x2_3456_789A, logical: 0xABCDEF, kind: TagKind::Moved, aux: 0x13579B };
+        let tag =
+            Tag { sequence: 0x2_3456_789A, logical: 0xABCDEF, kind: TagKind::Moved, aux: 0x13579B };
         let bytes = tag.emit(0xDEAD_BEEF);
         assert_eq!(Tag::parse(&bytes), Some(tag));
         assert_eq!(Tag::carried_check(&bytes), 0xDEAD_BEEF);
@@ -261,8 +266,11 @@ mod tests {
     /// A mount that did not read the page took a tag with one damaged byte for another record.
     #[test]
     fn a_tag_with_one_damaged_byte_is_refused() {
-        let good = Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: TagKind::Data, aux: 7 }.emit(0);
-        for (at, flips) in (0..FIELDS_BYTES).flat_map(|at| (1..=255u8).map(move |flips| (at, flips))) {
+        let good =
+            Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: TagKind::Data, aux: 7 }.emit(0);
+        for (at, flips) in
+            (0..FIELDS_BYTES).flat_map(|at| (1..=255u8).map(move |flips| (at, flips)))
+        {
             let mut bytes = good;
             bytes[at] ^= flips;
             // Bytes 4 and 8 each hold a part of the checksum.

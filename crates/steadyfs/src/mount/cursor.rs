@@ -1,7 +1,7 @@
 //! The next record of each block in which roll-forward looks for them.
 
 use crate::config::LISTED_MAX;
-use crate::media::{TagKind, Tag};
+use crate::media::{Tag, TagKind};
 
 /// Largest distance of a record's sequence number from the root's.
 pub(super) const HORIZON: u64 = 1 << 22;

@@ -20,7 +20,7 @@ use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::journal::Records;
 use crate::map::Map;
-use crate::media::{BlockIndex, Flash, TagKind, TagKinds, PageIndex, Tag};
+use crate::media::{BlockIndex, Flash, PageIndex, Tag, TagKind, TagKinds};
 use crate::pages::{Group, TRIES, UNSTEADY_TRIES};
 use crate::space::{FAILURE_JUMP, Frame, Head, NONE, State};
 
@@ -101,8 +101,13 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 break;
             }
             // Records come in the order of their sequence numbers, from all blocks.
-            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut evidence, tag)? else { break };
-            let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
+            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut evidence, tag)?
+            else {
+                break;
+            };
+            let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else {
+                continue;
+            };
             // On a device that reorders, any part may be missing. There the numbers jump like
             // this without a failure, and the record was acknowledged.
             let may_have_failed = !self.records.pages.flash().reorders() && is_behind_failure(gap);
@@ -121,10 +126,18 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 }
                 continue;
             }
-            if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, self.base).is_none() {
+            if self.records.pages.flash().reorders()
+                && self.lacks_pages(&record.tag)
+                && lowest(&cursors, self.base).is_none()
+            {
                 break;
             }
-            if gap < FAILURE_JUMP && !evidence.are_lost_moves(gap as u32, self.records.layout.config.pages_per_logical_page.into()) {
+            if gap < FAILURE_JUMP
+                && !evidence.are_lost_moves(
+                    gap as u32,
+                    self.records.layout.config.pages_per_logical_page.into(),
+                )
+            {
                 self.damage = Some(Damage::Record);
             }
             evidence.end_gap();
@@ -227,7 +240,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let first = self.records.layout.frame_page(place);
         for index in 0..u32::from(self.records.layout.config.pages_per_logical_page) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            if self.records.pages.record_tag(first + index, TagKinds::of(&[tag.kind]))? != Some(wanted) {
+            if self.records.pages.record_tag(first + index, TagKinds::of(&[tag.kind]))?
+                != Some(wanted)
+            {
                 return Ok(false);
             }
         }
@@ -265,7 +280,16 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         for page in first..first + u32::from(self.records.layout.config.pages_per_logical_page) {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
-                lead += if self.records.pages.read_tagged_in(1, page, TagKinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
+                lead += if self
+                    .records
+                    .pages
+                    .read_tagged_in(1, page, TagKinds::of(&[tag.kind]))?
+                    .is_some()
+                {
+                    1
+                } else {
+                    -1
+                };
                 if lead == STEADY {
                     break;
                 }
@@ -295,7 +319,11 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
 
     /// Returns the number of programs of a record.
     fn record_programs(&self, record: &FoundRecord) -> u64 {
-        if TagKinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.pages_per_logical_page.into() }
+        if TagKinds::JOURNAL.has(record.tag.kind) {
+            1
+        } else {
+            self.records.layout.config.pages_per_logical_page.into()
+        }
     }
 
     /// Returns true if a cut may leave any part of the unflushed data. This applies to a cache
@@ -311,7 +339,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// record behind a commit proves that the commit was flushed. A device that keeps its order
     /// loses only a part of one command, a group of moves. There any record that is no move, at
     /// the gap or behind it, proves the same.
-    fn ends_before(&mut self, tag: &Tag, cursors: &RecordCursors, mut evidence: TornEvidence) -> Result<bool, Error> {
+    fn ends_before(
+        &mut self,
+        tag: &Tag,
+        cursors: &RecordCursors,
+        mut evidence: TornEvidence,
+    ) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         let unit = u32::from(self.records.layout.config.pages_per_logical_page);
         if gap == 0 || evidence.are_lost_copies(gap, unit) || is_of_failures(gap, unit.into()) {
@@ -338,12 +371,16 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         tag: Tag,
     ) -> Result<Option<(FoundRecord, bool)>, Error> {
         let place = cursor.map_or(0, |cursor| cursor.place());
-        let Some((head, block, next, is_other)) = self.step(cursor, evidence, &tag)? else { return Ok(None) };
+        let Some((head, block, next, is_other)) = self.step(cursor, evidence, &tag)? else {
+            return Ok(None);
+        };
         evidence.note_use();
         let ends = cursor.is_none();
         // A record with a used number does not belong to this volume's order. No head was ever
         // in a block that begins with such a record.
-        if self.records.space.heads().get(head).block == block || tag.sequence >= self.records.space.sequence() {
+        if self.records.space.heads().get(head).block == block
+            || tag.sequence >= self.records.space.sequence()
+        {
             let old = self.records.space.heads_mut().replace(head, Head { block, next }).block;
             if old != block {
                 if old != NONE {
@@ -361,7 +398,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Applies a record, as long as the overlay has room. If a leaf is lost, the overlay keeps
     /// the changes that the leaf would have freed. So records may be missing from some point on,
     /// and the mount reports it. `lost_chain` is the block of a chain with a lost record.
-    fn apply(&mut self, record: &FoundRecord, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
+    fn apply(
+        &mut self,
+        record: &FoundRecord,
+        buffered: &mut PageIndex,
+        lost_chain: &mut BlockIndex,
+    ) -> Result<(), Error> {
         if self.is_full {
             return Ok(());
         }
@@ -379,7 +421,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         result
     }
 
-    fn apply_record(&mut self, record: &FoundRecord, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
+    fn apply_record(
+        &mut self,
+        record: &FoundRecord,
+        buffered: &mut PageIndex,
+        lost_chain: &mut BlockIndex,
+    ) -> Result<(), Error> {
         let FoundRecord { tag, place } = *record;
         if !TagKinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
@@ -458,7 +505,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn lacks_pages(&self, tag: &Tag) -> bool {
         let start = tag.transaction_start();
         let there = if self.transaction.is_other(start) { 0 } else { self.transaction.len() };
-        matches!(tag.kind, TagKind::Journal | TagKind::JournalDiscard) && there != tag.logical && !self.transaction.is_replayed(start)
+        matches!(tag.kind, TagKind::Journal | TagKind::JournalDiscard)
+            && there != tag.logical
+            && !self.transaction.is_replayed(start)
     }
 }
 
@@ -483,5 +532,12 @@ fn is_of_failures(gap: u64, unit: u64) -> bool {
 /// Returns true if the content of a record exists at another place as well, until the next root.
 /// The very last record may be unsteady, so a last record of such a kind is not applied.
 fn is_copy(kind: TagKind) -> bool {
-    matches!(kind, TagKind::Moved | TagKind::MovedPending | TagKind::MovedLeaf | TagKind::Leaf | TagKind::LeafCopy)
+    matches!(
+        kind,
+        TagKind::Moved
+            | TagKind::MovedPending
+            | TagKind::MovedLeaf
+            | TagKind::Leaf
+            | TagKind::LeafCopy
+    )
 }

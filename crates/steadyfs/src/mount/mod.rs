@@ -11,14 +11,14 @@
 //! that was found.
 
 mod cursor;
+mod evidence;
 mod forward;
 mod superblock;
-mod evidence;
 
-pub(crate) use forward::{Forward, Last, FoundRecord};
+pub(crate) use evidence::TornEvidence;
+pub(crate) use forward::{Forward, FoundRecord, Last};
 pub use superblock::Superblocks;
 pub(crate) use superblock::find_superblock;
-pub(crate) use evidence::TornEvidence;
 
 #[cfg(doc)]
 use crate::error::Error;

@@ -8,7 +8,10 @@ use crate::pages::{TRIES, was_read};
 
 /// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good
 /// block after block 0.
-pub(crate) fn find_superblock<F: Flash>(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
+pub(crate) fn find_superblock<F: Flash>(
+    flash: &mut F,
+    memory: &mut [u8],
+) -> Result<Superblock, MountError> {
     let page = page_of(flash, memory)?;
     find(flash, page).map(|(superblock, _)| superblock)
 }
@@ -39,7 +42,11 @@ fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIn
 }
 
 /// Reads the superblock in a block, if there is one.
-fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<Superblock>, MountError> {
+fn read_superblock<F: Flash>(
+    flash: &mut F,
+    block: BlockIndex,
+    page: &mut [u8],
+) -> Result<Option<Superblock>, MountError> {
     let device = flash.geometry();
     for _ in 0..TRIES {
         if read_sound(flash, block, page)?.is_none() {
@@ -59,7 +66,11 @@ fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) 
 
 /// Reads the first page of a block. Returns its tag if the page has the checksum that the tag
 /// carries.
-fn read_sound<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<[u8; TAG_BYTES]>, Error> {
+fn read_sound<F: Flash>(
+    flash: &mut F,
+    block: BlockIndex,
+    page: &mut [u8],
+) -> Result<Option<[u8; TAG_BYTES]>, Error> {
     let mut tag = [0; TAG_BYTES];
     let is_read = was_read(flash.read(block * flash.geometry().pages_per_block, page, &mut tag))?;
     Ok((is_read && Tag::is_sound(&tag, flash.checksum(page, 0))).then_some(tag))
@@ -142,6 +153,10 @@ impl Superblocks {
         flash.erase(damaged)?;
         flash.program(damaged * flash.geometry().pages_per_block, page, &tag)?;
         flash.sync()?;
-        if read_sound(flash, damaged, page)? == Some(tag) { Ok(()) } else { Err(Error::MediaFailing) }
+        if read_sound(flash, damaged, page)? == Some(tag) {
+            Ok(())
+        } else {
+            Err(Error::MediaFailing)
+        }
     }
 }

@@ -23,7 +23,8 @@ impl<'m> Group<'m> {
     /// groups.
     fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
         let Some(lent) = self.0.first_mut() else { return (&mut [], &mut []) };
-        let (pages, tags) = lent.bytes.split_at_mut(lent.bytes.len() - usize::from(lent.pages) * TAG_BYTES);
+        let (pages, tags) =
+            lent.bytes.split_at_mut(lent.bytes.len() - usize::from(lent.pages) * TAG_BYTES);
         (pages, tags.as_chunks_mut().0)
     }
 

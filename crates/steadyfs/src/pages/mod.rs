@@ -6,23 +6,27 @@
 //! corrections of the ECC are recorded for the layer above, which keeps the state of the blocks.
 
 mod device;
+mod expect;
 mod group;
 mod programs;
 mod read_cache;
 mod resident;
-mod expect;
 mod watch;
 
-pub(crate) use group::Group;
-pub(crate) use read_cache::{CONTROL_BYTES as READ_CACHE_CONTROL_BYTES, HEAD_BYTES as READ_CACHE_HEAD_BYTES};
 pub(crate) use expect::Expect;
+pub(crate) use group::Group;
+pub(crate) use read_cache::{
+    CONTROL_BYTES as READ_CACHE_CONTROL_BYTES, HEAD_BYTES as READ_CACHE_HEAD_BYTES,
+};
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
 
 use crate::config::Layout;
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, TagKind, TagKinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{
+    BlockIndex, Failure, Flash, PageIndex, TAG_BYTES, Tag, TagKind, TagKinds, is_blank,
+};
 use core::ops::Range;
 use device::Device;
 use read_cache::ReadCache;
@@ -255,12 +259,21 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Reads a page into the buffer and verifies it, unless the buffer or the read cache has it.
     pub fn load(&mut self, page: PageIndex, expected: Expect) -> Result<(), Error> {
-        if self.find(page, expected, true) { Ok(()) } else { self.read_uncached(page, expected, true) }
+        if self.find(page, expected, true) {
+            Ok(())
+        } else {
+            self.read_uncached(page, expected, true)
+        }
     }
 
     /// Reads a page into the buffer as [`load`](Self::load) does, and keeps it in the read
     /// cache. Verifies the checksum only if `is_checked`.
-    pub fn read_cached(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> Result<(), Error> {
+    pub fn read_cached(
+        &mut self,
+        page: PageIndex,
+        expected: Expect,
+        is_checked: bool,
+    ) -> Result<(), Error> {
         if !self.find(page, expected, is_checked) {
             self.read_uncached(page, expected, is_checked)?;
             self.keep(expected);
@@ -295,12 +308,18 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a page from the medium into the buffer in any case, and verifies it.
-    pub fn read_uncached(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> Result<(), Error> {
+    pub fn read_uncached(
+        &mut self,
+        page: PageIndex,
+        expected: Expect,
+        is_checked: bool,
+    ) -> Result<(), Error> {
         let is_sound = if is_checked {
             self.read_sound(page, expected)?
         } else {
             let mut tag = [0; TAG_BYTES];
-            self.read_page(page, &mut tag)? && check_page(None, &tag, expected.kinds, expected.logical).is_ok()
+            self.read_page(page, &mut tag)?
+                && check_page(None, &tag, expected.kinds, expected.logical).is_ok()
         };
         if !is_sound {
             return Err(Error::Corrupt);
@@ -315,7 +334,13 @@ impl<'m, F: Flash> Pages<'m, F> {
         for _ in 0..expected.tries {
             let mut tag = [0; TAG_BYTES];
             if self.read_page(page, &mut tag)?
-                && check_page(Some(self.check_as(kind_of(&tag))), &tag, expected.kinds, expected.logical).is_ok()
+                && check_page(
+                    Some(self.check_as(kind_of(&tag))),
+                    &tag,
+                    expected.kinds,
+                    expected.logical,
+                )
+                .is_ok()
             {
                 return Ok(true);
             }
@@ -332,7 +357,12 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Reads page `index` of a record of several pages to its place in the buffer. Returns the
     /// checksum of the data.
-    pub fn read_part(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<u32, Failure> {
+    pub fn read_part(
+        &mut self,
+        page: PageIndex,
+        index: u32,
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<u32, Failure> {
         self.held = NONE;
         let here = &mut self.buffer[index as usize * self.page_bytes..][..self.page_bytes];
         let result = self.device.flash_mut().read(page, here, tag);
@@ -341,21 +371,36 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a page into the caller's memory. The buffer stays as it is.
-    pub fn read_to(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    pub fn read_to(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let result = self.device.flash_mut().read(page, data, tag);
         self.watched(page, result)
     }
 
     /// Reads consecutive pages of a block into the caller's memory: as many as one command
     /// takes. Returns their number. The buffer stays as it is.
-    pub fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+    pub fn read_many(
+        &mut self,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
         let count = self.device.flash_mut().read_many(first, data, tags)?;
         self.watched(first, Ok(())).map(|()| count)
     }
 
     /// Reads some bytes of a block to their place in the buffer. Returns `false` if they cannot
     /// be read.
-    pub fn read_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
+    pub fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        part: Range<usize>,
+    ) -> Result<bool, Error> {
         self.held = NONE;
         was_read(self.device.flash_mut().read_bytes(block, offset, &mut self.buffer[part]))
     }
@@ -367,7 +412,11 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a tag, several times if needed. Returns `false` if no try succeeds.
-    pub fn read_tag_with_retry(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+    pub fn read_tag_with_retry(
+        &mut self,
+        page: PageIndex,
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<bool, Error> {
         for _ in 0..TRIES {
             if self.read_tag(page, tag)? {
                 return Ok(true);
@@ -383,7 +432,12 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a page as [`read_tagged`](Self::read_tagged) does, in at most `tries` tries.
-    pub fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
+    pub fn read_tagged_in(
+        &mut self,
+        tries: u32,
+        page: PageIndex,
+        kinds: TagKinds,
+    ) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
@@ -407,7 +461,8 @@ impl<'m, F: Flash> Pages<'m, F> {
             return Ok(Some(tag));
         }
         let mut tag = [0; TAG_BYTES];
-        let is_lost = self.read_tag_with_retry(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
+        let is_lost =
+            self.read_tag_with_retry(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
         Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
     }
 
@@ -458,7 +513,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         if self.device.flash().is_clean() {
             return result;
         }
-        let corrected = if result.is_ok() { self.device.flash_mut().corrected() } else { Default::default() };
+        let corrected =
+            if result.is_ok() { self.device.flash_mut().corrected() } else { Default::default() };
         self.watch.note(page / u32::from(self.pages_per_block), result, &corrected);
         result
     }
@@ -480,7 +536,12 @@ pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
 
 /// Checks a page that was read: the checksum of its data (if `data_check` has it), its kind, and
 /// its logical page.
-pub(crate) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: TagKinds, logical: u32) -> Result<(), Error> {
+pub(crate) fn check_page(
+    data_check: Option<u32>,
+    tag: &[u8; TAG_BYTES],
+    kinds: TagKinds,
+    logical: u32,
+) -> Result<(), Error> {
     let found = match data_check {
         Some(check) => Tag::checked(tag, check),
         None => Tag::parse(tag).filter(|_| Tag::carried_check(tag) != LOST_CHECK),

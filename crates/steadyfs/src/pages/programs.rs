@@ -9,13 +9,26 @@ use core::ops::Range;
 impl<F: Flash> Pages<'_, F> {
     /// Programs a page whose last `missing` bytes stay erased. The tag carries the page's
     /// checksum, which is computed unless `check` has it.
-    pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
+    pub fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        missing: usize,
+        check: Option<u32>,
+        tag: &Tag,
+    ) -> Result<(), Error> {
         program(self.device.certain()?, page, data, missing, check, tag)
     }
 
     /// Programs page `index` of a record of several pages from its place in the buffer: the
     /// first `bytes` bytes of it.
-    pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
+    pub fn program_part(
+        &mut self,
+        page: PageIndex,
+        index: u32,
+        bytes: usize,
+        tag: &Tag,
+    ) -> Result<(), Error> {
         let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
         program(self.device.certain()?, page, here, self.page_bytes - bytes, None, tag)
     }
@@ -45,21 +58,40 @@ impl<F: Flash> Pages<'_, F> {
 
     /// Programs bytes of the buffer. The buffer then holds no page, because the medium's page
     /// has more.
-    pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
+    pub fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        part: Range<usize>,
+    ) -> Result<(), Failure> {
         self.held = NONE;
         let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
-        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32, self.page_bytes);
+        self.read_cache.forget(
+            page,
+            1 + part.len().div_ceil(self.page_bytes) as u32,
+            self.page_bytes,
+        );
         self.device.certain()?.program_bytes(block, offset, &self.buffer[part])
     }
 
     /// Programs bytes at a blank place. They belong to no page in the buffer or in the read
     /// cache.
-    pub fn program_mark(&mut self, block: BlockIndex, offset: u32, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn program_mark(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
         self.device.certain()?.program_bytes(block, offset, bytes)
     }
 
     /// Programs consecutive pages in one command.
-    pub fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    pub fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         self.device.certain()?.program_many(first, data, tags)
     }
 }

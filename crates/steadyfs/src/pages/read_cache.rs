@@ -41,7 +41,11 @@ impl PlaceHead {
     }
 
     fn parse(place: &[u8]) -> Self {
-        Self { page: read_word(place, 0, 4), logical: read_word(place, 4, 4), state: read_word(place, 8, 4) }
+        Self {
+            page: read_word(place, 0, 4),
+            logical: read_word(place, 4, 4),
+            state: read_word(place, 8, 4),
+        }
     }
 
     fn emit(self, place: &mut [u8]) {
@@ -89,12 +93,19 @@ impl<'m> ReadCache<'m> {
         let place_bytes = HEAD_BYTES + page_bytes;
         let count = bytes.len() / place_bytes;
         let ways = count / count.div_ceil(WAYS_MAX).max(1);
-        (ways > 0).then(|| Places { control, bytes: &mut bytes[..count * place_bytes], place_bytes, ways })
+        (ways > 0).then(|| Places {
+            control,
+            bytes: &mut bytes[..count * place_bytes],
+            place_bytes,
+            ways,
+        })
     }
 
     /// Counts a page that passes by. Returns true if it is to be kept: one of [`PASSING`] is.
     pub fn admits(&mut self, page_bytes: usize) -> bool {
-        let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else { return false };
+        let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else {
+            return false;
+        };
         *passed = (*passed + 1) % PASSING;
         *passed == 0
     }
@@ -102,7 +113,10 @@ impl<'m> ReadCache<'m> {
     /// Copies a page into `data` if the cache has it. Returns true if it does.
     pub fn find(&mut self, page: PageIndex, expected: Expect, data: &mut [u8]) -> bool {
         let Some(mut places) = self.places(data.len()) else { return false };
-        let Some(place) = places.set(page).find(|place| PlaceHead::parse(place).is_in(page, 1)) else { return false };
+        let Some(place) = places.set(page).find(|place| PlaceHead::parse(place).is_in(page, 1))
+        else {
+            return false;
+        };
         let head = PlaceHead::parse(place);
         if !head.serves(expected) {
             PlaceHead::NOTHING.emit(place);
@@ -127,7 +141,8 @@ impl<'m> ReadCache<'m> {
     pub fn forget(&mut self, first: PageIndex, count: u32, page_bytes: usize) {
         let Some(places) = self.places(page_bytes) else { return };
         let all = places.bytes.chunks_exact_mut(places.place_bytes);
-        all.filter(|place| PlaceHead::parse(place).is_in(first, count)).for_each(|place| PlaceHead::NOTHING.emit(place));
+        all.filter(|place| PlaceHead::parse(place).is_in(first, count))
+            .for_each(|place| PlaceHead::NOTHING.emit(place));
     }
 }
 
@@ -211,12 +226,18 @@ mod tests {
         for page in 10..50 {
             keep(&mut cache, page);
         }
-        assert!((0..3).all(|page| found(&mut cache, page).is_none()), "nobody has found them for a long time");
+        assert!(
+            (0..3).all(|page| found(&mut cache, page).is_none()),
+            "nobody has found them for a long time"
+        );
         for page in 0..3 {
             keep(&mut cache, page);
         }
         for page in 10..50 {
-            assert!((0..3).all(|page| found(&mut cache, page).is_some()), "they are found between the others");
+            assert!(
+                (0..3).all(|page| found(&mut cache, page).is_some()),
+                "they are found between the others"
+            );
             keep(&mut cache, page);
         }
         assert_eq!((found(&mut cache, 48), found(&mut cache, 49)), (None, Some([49; 4])));
@@ -231,7 +252,10 @@ mod tests {
         cache.forget(12, 4, PAGE);
         assert!((8..12).all(|page| found(&mut cache, page).is_some()));
         cache.forget(9, 2, PAGE);
-        assert_eq!([8, 9, 10, 11].map(|page| found(&mut cache, page).is_some()), [true, false, false, true]);
+        assert_eq!(
+            [8, 9, 10, 11].map(|page| found(&mut cache, page).is_some()),
+            [true, false, false, true]
+        );
         cache.forget(0, u32::MAX, PAGE);
         assert!((8..12).all(|page| found(&mut cache, page).is_none()));
     }
@@ -244,9 +268,15 @@ mod tests {
         keep(&mut cache, 7);
         assert!(!cache.find(7, expected(8), &mut data), "another logical page");
         keep(&mut cache, 7);
-        assert!(!cache.find(7, Expect { kinds: TagKinds::LEAF, ..expected(7) }, &mut data), "another kind");
+        assert!(
+            !cache.find(7, Expect { kinds: TagKinds::LEAF, ..expected(7) }, &mut data),
+            "another kind"
+        );
         keep(&mut cache, 7);
-        assert_eq!((0..1000).take_while(|_| found(&mut cache, 7).is_some()).count(), FINDS_MAX as usize);
+        assert_eq!(
+            (0..1000).take_while(|_| found(&mut cache, 7).is_some()).count(),
+            FINDS_MAX as usize
+        );
         keep(&mut cache, 7);
         assert!(found(&mut cache, 7).is_some());
     }

@@ -15,10 +15,10 @@
 //!
 //! `c` and `e` are as in the [pace](crate::reclaim).
 
-use super::{ReclaimView, Plan, WorkQuota, ROOT_SLACK, Work};
+use super::{Plan, ROOT_SLACK, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
-use crate::cost::{Bound, Cost, Envelope, BoundBreakdown};
+use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
 use crate::journal::{Journal, empty_places};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
@@ -63,8 +63,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// - Each of the calls that do the work also writes one page with few bytes in the buffer.
     pub(super) fn flushes(&self, work: &Work, calls: u32) -> u32 {
         // A stale page may be discarded once it is written.
-        let work = Work { discards: work.discards + self.view.ftl.transaction.stale_pages(), ..*work };
-        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.view.ftl.layout.patched_pages_max());
+        let work =
+            Work { discards: work.discards + self.view.ftl.transaction.stale_pages(), ..*work };
+        let turns = (self.journal.patched_pages() + work.pages)
+            .saturating_sub(self.view.ftl.layout.patched_pages_max());
         if work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room() {
             return turns;
         }
@@ -138,7 +140,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let (own, plans) = self.own_and_plans(work, buffer, failures);
         let [moving, folding, erasing] = &plans;
-        Bound { moving: self.whole(&own, moving), folding: self.whole(&own, folding), erasing: self.whole(&own, erasing) }
+        Bound {
+            moving: self.whole(&own, moving),
+            folding: self.whole(&own, folding),
+            erasing: self.whole(&own, erasing),
+        }
     }
 
     /// Returns the cost of a call with its plan. Not inlined: the parts exist once, and off the
@@ -157,7 +163,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the own cost of a call, and the plan of each case. Not inlined, so that the stack
     /// of one is not beneath the other.
     #[inline(never)]
-    fn own_and_plans(&self, work: &Work, buffer: Buffer, failures: u32) -> (BoundBreakdown, [Plan; 3]) {
+    fn own_and_plans(
+        &self,
+        work: &Work,
+        buffer: Buffer,
+        failures: u32,
+    ) -> (BoundBreakdown, [Plan; 3]) {
         let layout = &self.view.ftl.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work, 1),
@@ -166,28 +177,45 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let stale = self.view.ftl.transaction.stale_pages();
         let earlier = flushes + self.written_back(work, buffer) + stale;
         // A stale page is read before it is programmed once more, in any call.
-        let stale = Cost { reads: if work.records() > 0 { 0 } else { stale * merge_reads(layout) }, ..Cost::default() };
+        let stale = Cost {
+            reads: if work.records() > 0 { 0 } else { stale * merge_reads(layout) },
+            ..Cost::default()
+        };
         let frames = work.frames + earlier;
         // A commit also adds entries to the overlay for the writes and discards of earlier
         // calls.
         let waiting = match buffer {
             _ if work.commits == 0 || buffer == Buffer::Committed => 0,
             Buffer::AsItIs => self.view.ftl.transaction.len() + self.journal.discard_count(),
-            _ => self.view.ftl.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
+            _ => {
+                self.view.ftl.transaction.capacity()
+                    + layout.journal_bytes / layout.journal_shape().header_bytes() as u32
+            }
         };
         let late = work.discards + waiting;
         let own = BoundBreakdown {
-            call: self.call_cost(work, self.view.ftl.space.near_full(&self.view.ftl.layout, frames)),
+            call: self
+                .call_cost(work, self.view.ftl.space.near_full(&self.view.ftl.layout, frames)),
             earlier: self
-                .frames_cost(work, earlier, self.view.ftl.space.near_full(&self.view.ftl.layout, frames))
+                .frames_cost(
+                    work,
+                    earlier,
+                    self.view.ftl.space.near_full(&self.view.ftl.layout, frames),
+                )
                 .plus(&stale),
             // If the overlay is too full for the commit, a leaf write-back makes room first. If
             // moved pages are kept apart, the stream of a frame is read first. One frame of each
             // stream may find its head without a block.
-            reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
+            reclamation: Cost {
+                tag_reads: layout.extra_moved_heads(),
+                ..self.fold_cost().times(u32::from(late > 0))
+            },
             // The first change after a clean end writes a root into a ring block that it erases
             // first.
-            root: Cost { programs: layout.root_programs * u32::from(self.view.ftl.ring.is_closed()), ..Cost::default() },
+            root: Cost {
+                programs: layout.root_programs * u32::from(self.view.ftl.ring.is_closed()),
+                ..Cost::default()
+            },
             erase: Cost { erases: self.view.ftl.ring.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
@@ -200,13 +228,18 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let quota = self.view.quota(frames + left);
         let erasing = quota.erasing(frames, frames + late);
         let erases = self.erases(&quota, &erasing, frames, work.commits);
-        let plans = [quota.moving(frames), quota.folding(frames, frames + late), Plan { erases, ..erasing }];
+        let plans = [
+            quota.moving(frames),
+            quota.folding(frames, frames + late),
+            Plan { erases, ..erasing },
+        ];
         (own, plans.map(|plan| self.urgently(plan, frames)))
     }
 
     /// Returns the cost of a call's own writes and of its commit.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        let records = work.commits + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed());
+        let records = work.commits
+            + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed());
         let beside = Cost {
             // Now and then a call reads another page of a block that is read often. A commit
             // looks up the old frames of its pages if few frames are left.
@@ -223,7 +256,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// patched pages.
     fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
         let merging = if work.records() > 0 { merge_reads(&self.view.ftl.layout) } else { 0 };
-        self.write_cost(frames, is_near_full).plus(&Cost { reads: frames * merging, ..Cost::default() })
+        self.write_cost(frames, is_near_full)
+            .plus(&Cost { reads: frames * merging, ..Cost::default() })
     }
 
     /// Returns the cost of failures. A failed frame is written, or moved, once more in another
@@ -233,7 +267,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let root = Cost { programs: self.view.ftl.layout.root_programs, ..Cost::default() };
         // A group of moves may fail. Then a root follows.
         let most = unit.max(self.view.ftl.layout.group_pages());
-        let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }.plus(&root);
+        let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }
+            .plus(&root);
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
@@ -242,7 +277,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn urgently(&self, plan: Plan, frames: u32) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
         // The journal may take a block.
-        let record = if self.view.ftl.space.rest(HeadIndex::JOURNAL) < self.view.ftl.layout.journal_record_places() {
+        let record = if self.view.ftl.space.rest(HeadIndex::JOURNAL)
+            < self.view.ftl.layout.journal_record_places()
+        {
             fpb
         } else {
             0
@@ -257,8 +294,16 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let moves = self.move_cost().times(plan.moves);
         let folds = self.fold_cost().times(plan.folds);
         let root_programs = if plan.root { self.view.ftl.layout.root_programs } else { 0 };
-        let side = Cost { reads: folds.reads.max(u32::from(plan.root)), programs: folds.programs.max(root_programs), ..folds };
-        let (root, folds) = if root_programs > folds.programs { (side, Cost::default()) } else { (Cost::default(), side) };
+        let side = Cost {
+            reads: folds.reads.max(u32::from(plan.root)),
+            programs: folds.programs.max(root_programs),
+            ..folds
+        };
+        let (root, folds) = if root_programs > folds.programs {
+            (side, Cost::default())
+        } else {
+            (Cost::default(), side)
+        };
         BoundBreakdown {
             reclamation: own.reclamation.plus(&moves).plus(&folds),
             root: own.root.plus(&root),
@@ -274,11 +319,21 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn erases(&self, quota: &WorkQuota, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
         let space = &self.view.ftl.space;
         // A head gives up a block with a weak page before the call's own frames are programmed.
-        let rest = |head: HeadIndex| if space.weak_head() == Some(head) { 0 } else { space.rest(head) };
-        let blocks = |head: HeadIndex, places: u32| places.saturating_sub(rest(head)).div_ceil(space.capacity(head));
+        let rest =
+            |head: HeadIndex| if space.weak_head() == Some(head) { 0 } else { space.rest(head) };
+        let blocks = |head: HeadIndex, places: u32| {
+            places.saturating_sub(rest(head)).div_ceil(space.capacity(head))
+        };
         // Beside pages without a stream, a call writes to the stream that it names. With
         // automatic streams it writes to any stream, but takes no more blocks than frames.
-        let streams = self.view.ftl.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
+        let streams = self
+            .view
+            .ftl
+            .space
+            .heads()
+            .of_streams()
+            .filter(|head| head.is_user())
+            .map(|head| blocks(head, frames));
         let of_streams = if self.view.ftl.layout.config.auto_streams {
             streams.sum::<u32>().min(frames)
         } else {
@@ -287,10 +342,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let moves = if self.view.ftl.layout.moves_apart() { quota.moving(frames).moves } else { 0 };
         let taken = blocks(HeadIndex::USER, frames + erasing.folds)
             + of_streams
-            + Space::moved_heads(&self.view.ftl.layout).map(|head| blocks(head, moves)).sum::<u32>()
+            + Space::moved_heads(&self.view.ftl.layout)
+                .map(|head| blocks(head, moves))
+                .sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
-                (journal_pages + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed()))
+                (journal_pages
+                    + u32::from(
+                        self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed(),
+                    ))
                     * self.view.ftl.layout.journal_record_places(),
             );
         taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)
@@ -313,15 +373,18 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the cost of a root, which may fill its block, and of the mark that follows it.
     pub fn root_cost(&self) -> Cost {
-        Cost { programs: self.view.ftl.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
+        Cost { programs: self.view.ftl.layout.root_programs, erases: 1, ..Cost::default() }
+            .plus(&self.mark_cost())
     }
 
     /// Returns the cost of the root that ends the use of the volume. It comes with a copy of the
     /// journal, and a copy of the first leaf.
     pub fn closing_cost(&self) -> Cost {
         let layout = &self.view.ftl.layout;
-        let copied = if layout.copies_leaf() { layout.config.pages_per_logical_page.into() } else { 0 };
-        let own = Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
+        let copied =
+            if layout.copies_leaf() { layout.config.pages_per_logical_page.into() } else { 0 };
+        let own =
+            Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
         self.root_cost().plus(&own)
     }
 
@@ -348,7 +411,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the envelopes of `calls` calls that begin with `erased` erased blocks.
-    fn envelopes_with(&self, erased: u32, calls: u32, work: &Work, timing: &Timing) -> [Envelope; 2] {
+    fn envelopes_with(
+        &self,
+        erased: u32,
+        calls: u32,
+        work: &Work,
+        timing: &Timing,
+    ) -> [Envelope; 2] {
         let restocks = self.view.ftl.layout.stock().saturating_sub(erased);
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = work.flushes_of_any();
@@ -362,9 +431,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((quota.gain_frames() / frames.max(1)).max(1));
-        let spread =
-            Envelope { burst_ns: over_ns * u64::from(restocks + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
-        let mut own = self.write_cost(frames, self.view.ftl.space.near_full(&self.view.ftl.layout, frames));
+        let spread = Envelope {
+            burst_ns: over_ns * u64::from(restocks + 2) + patched_ns,
+            rate_ns: usual_ns + over_ns.div_ceil(calls),
+        };
+        let mut own =
+            self.write_cost(frames, self.view.ftl.space.near_full(&self.view.ftl.layout, frames));
         own.programs += work.commits;
         // The time that a victim's space pays for. Journal pages are not counted, because each
         // of them brings the next root nearer.
@@ -377,10 +449,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.view.lag_kept()));
         // The savings may be used up at once, or be saved anew.
         let (saved, share_ns) = (2 * fpb, quota.share_ns(paid_ns, 1));
-        let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
+        let saved_ns = u64::from(saved)
+            * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(restocks) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns
+                + rest_ns
+                + saved_ns
+                + patched_ns
+                + u64::from(restocks) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + quota.share_ns(paid_ns, frames),
         };
         [spread, average]
@@ -394,28 +471,38 @@ impl<F: Flash> Bounds<'_, '_, F> {
     pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
         // A call that writes nothing takes its part in reclamation as well.
-        let frames =
-            work.frames.max(calls) + self.flushes(work, calls) + self.view.ftl.transaction.stale_pages() + self.cache.len();
+        let frames = work.frames.max(calls)
+            + self.flushes(work, calls)
+            + self.view.ftl.transaction.stale_pages()
+            + self.cache.len();
         let commits = 2 + calls.min(frames / per_commit);
         let frames = frames + if layout.commits_join() { commits } else { 0 };
         let programs = commits * layout.journal_pages();
-        let places = (commits * layout.journal_record_places()).saturating_sub(space.rest(HeadIndex::JOURNAL));
+        let places = (commits * layout.journal_record_places())
+            .saturating_sub(space.rest(HeadIndex::JOURNAL));
         let erases = places.div_ceil(space.capacity(HeadIndex::JOURNAL));
         // A commit also adds entries to the overlay for the writes and discards of earlier
         // calls.
         let late = work.discards + self.view.ftl.transaction.len() + self.journal.discard_count();
-        let beside = Cost { reads: frames * merge_reads(layout) + late, programs, erases, ..Cost::default() }
-            .plus(&self.fold_cost().times(late.div_ceil(layout.fold_frees)));
-        beside.time_ns(timing) + self.program_share_ns(programs, timing) + self.in_a_row_ns(&Work::PAGE, frames, timing)
+        let beside = Cost {
+            reads: frames * merge_reads(layout) + late,
+            programs,
+            erases,
+            ..Cost::default()
+        }
+        .plus(&self.fold_cost().times(late.div_ceil(layout.fold_frees)));
+        beside.time_ns(timing)
+            + self.program_share_ns(programs, timing)
+            + self.in_a_row_ns(&Work::PAGE, frames, timing)
     }
 
     /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` each.
     /// The first call is made now. Blocks that are erased now need not be erased first.
     pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
         let erased = self.view.ftl.space.blocks().count(State::Erased);
-        let in_a_row = self
-            .envelopes_with(erased, calls, work, timing)
-            .map(|each| each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns)));
+        let in_a_row = self.envelopes_with(erased, calls, work, timing).map(|each| {
+            each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns))
+        });
         in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
     }
 
@@ -425,7 +512,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let layout = &self.view.ftl.layout;
         let ring = &self.view.ftl.ring;
         let records = u32::from(self.view.ftl.space.is_unmarked() || ring.is_closed());
-        let programs = layout.root_programs * u32::from(ring.is_closed()) + records * layout.journal_pages();
+        let programs =
+            layout.root_programs * u32::from(ring.is_closed()) + records * layout.journal_pages();
         Cost { programs, erases: ring.opening_erases(), ..Cost::default() }
     }
 
@@ -445,7 +533,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
         let layout = &self.view.ftl.layout;
         let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
-        let root_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
+        let root_ns =
+            u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
         (root_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
     }
 }
@@ -484,7 +573,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
 pub(crate) fn mount_bound(layout: &Layout) -> Cost {
     let unit = u32::from(layout.config.pages_per_logical_page);
     // No erase displaces moves here. With more moves, a root may be late by more programs.
-    let moves = WorkQuota::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moving(2).moves;
+    let moves = WorkQuota::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block)
+        .moving(2)
+        .moves;
     let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
     let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
     let chains = 3 + layout.extra_heads() + layout.listed_blocks;
@@ -533,8 +624,11 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
 /// - in ring blocks without a root, the pages that a root would have
 /// - the journal page, or the records of a chain up to its end, each in two reads
 pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
-    let journal =
-        if layout.programs_bytes() { 2 * layout.journal_places().div_ceil(empty_places()) } else { layout.journal_pages() };
+    let journal = if layout.programs_bytes() {
+        2 * layout.journal_places().div_ceil(empty_places())
+    } else {
+        layout.journal_pages()
+    };
     let firsts = layout.ring_count * layout.first_root_pages();
     // If a damaged page may look blank, the page behind it is read as well. Behind a root, the
     // page behind the gap is read.

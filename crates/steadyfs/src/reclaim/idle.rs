@@ -52,8 +52,13 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if self.ftl.ring.needs_block() {
             return Some(IdleStep::RingBlock);
         }
-        let (erased, listed) = (self.ftl.space.blocks().count(State::Erased), self.ftl.space.blocks().count(State::Listed));
-        let more = self.ftl.space.blocks().count(State::Dead) + self.ftl.space.blocks().count(State::Clean) > 0;
+        let (erased, listed) = (
+            self.ftl.space.blocks().count(State::Erased),
+            self.ftl.space.blocks().count(State::Listed),
+        );
+        let more = self.ftl.space.blocks().count(State::Dead)
+            + self.ftl.space.blocks().count(State::Clean)
+            > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
         if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
             // A call that needs a block must not have to write a root for it. Its bound includes
@@ -74,7 +79,13 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if self.idle_copies() > 0 && self.can_copy_leaf() {
             return Some(IdleStep::CopyLeaf);
         }
-        let wins = || if self.ftl.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
+        let wins = || {
+            if self.ftl.space.pool() < self.pool_for(frames) {
+                self.idle_victim(room)
+            } else {
+                None
+            }
+        };
         if let Some(victim) = self.failing_victim().or_else(wins) {
             return Some(IdleStep::Move(Some(victim)));
         }
@@ -83,11 +94,14 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if erased < now && listed > 0 {
             return Some(IdleStep::Erase);
         }
-        if erased + self.ftl.space.blocks().count(State::Clean) < wanted && self.ftl.space.blocks().count(State::Free) > 0 {
+        if erased + self.ftl.space.blocks().count(State::Clean) < wanted
+            && self.ftl.space.blocks().count(State::Free) > 0
+        {
             return Some(IdleStep::Clean);
         }
         let short = erased + listed < now && more;
-        let due = self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
+        let due =
+            self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(IdleStep::Root)
     }
 
@@ -95,7 +109,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// must have been used since the mount, and the copy must need neither an erase nor a move.
     pub fn can_copy_leaf(&self) -> bool {
         let ftl = self.ftl;
-        let has_place = ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;
+        let has_place =
+            ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;
         ftl.layout.copies_leaf()
             && ftl.map.lacks_copy()
             && !ftl.space.is_unmarked()
@@ -134,7 +149,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 
     /// Returns a block that its data must leave, unless too much of the reserve is used up.
     fn failing_victim(&self) -> Option<BlockIndex> {
-        let block = self.urgent_victim().or_else(|| self.ftl.space.blocks().choose(State::Weak, BlockChoice::LeastWornInUse));
+        let block = self
+            .urgent_victim()
+            .or_else(|| self.ftl.space.blocks().choose(State::Weak, BlockChoice::LeastWornInUse));
         block.filter(|_| !self.is_short(0))
     }
 }
@@ -154,13 +171,17 @@ impl<F: Flash> Bounds<'_, '_, F> {
             IdleStep::RingBlock | IdleStep::Erase | IdleStep::Clean => erase,
             IdleStep::Release => Cost::default(),
             IdleStep::CopyJournal => {
-                let own = Cost { programs: self.view.ftl.layout.journal_pages(), ..Cost::default() };
+                let own =
+                    Cost { programs: self.view.ftl.layout.journal_pages(), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&own)
             }
             IdleStep::Root => root,
             IdleStep::Mark => {
-                let own =
-                    Cost { programs: 1, erases: self.view.ftl.ring.opening_erases().saturating_sub(1), ..Cost::default() };
+                let own = Cost {
+                    programs: 1,
+                    erases: self.view.ftl.ring.opening_erases().saturating_sub(1),
+                    ..Cost::default()
+                };
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
             IdleStep::Fold | IdleStep::CopyLeaf => fold.plus(&head(HeadIndex::USER)),
@@ -168,8 +189,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
                 let moves = self.view.ftl.layout.move_group();
                 let full = self.view.ftl.map.len() + moves > self.view.ftl.map.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
-                let moved = Space::moved_heads(&self.view.ftl.layout).any(|head| self.view.ftl.space.rest(head) == 0);
-                let again = Cost { tag_reads: self.view.ftl.layout.extra_moved_heads(), ..Cost::default() };
+                let moved = Space::moved_heads(&self.view.ftl.layout)
+                    .any(|head| self.view.ftl.space.rest(head) == 0);
+                let again =
+                    Cost { tag_reads: self.view.ftl.layout.extra_moved_heads(), ..Cost::default() };
                 self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
             }
         }

@@ -36,7 +36,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     pub fn levelling(&self, written: u32, is_open: bool) -> Levelling {
         let (space, fpb) = (&self.ftl.space, self.ftl.layout.frames_per_block);
         let has_weak = space.blocks().count(State::Weak) > 0 || space.weak_head().is_some();
-        if !self.levels_or_scrubs() || (self.reclaim.has_seen_wear(self.ftl.pages.erases()) && !has_weak) {
+        if !self.levels_or_scrubs()
+            || (self.reclaim.has_seen_wear(self.ftl.pages.erases()) && !has_weak)
+        {
             return Levelling::Rests;
         }
         let (quota, written) = (self.quota(0), written.max(1));
@@ -51,7 +53,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         // A block with less wear lags so far behind the mean that its data must move.
         let least = space.blocks().wear_mean().saturating_sub(self.lag_kept());
         let least = if WEAR_LEVELLING { least } else { 0 };
-        self.lagging_head(is_open, least).or_else(|| self.resting_block(least)).unwrap_or(Levelling::Nothing)
+        self.lagging_head(is_open, least)
+            .or_else(|| self.resting_block(least))
+            .unwrap_or(Levelling::Nothing)
     }
 
     /// Returns the work for a head in a block that lags, if there is another block for it. In a
@@ -64,11 +68,13 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             let block = space.heads().get(head).block;
             block != NONE && lags(block)
         };
-        let has_worn = (0..blocks.block_count()).any(|block| blocks.state(block) == State::Erased && !lags(block));
+        let has_worn = (0..blocks.block_count())
+            .any(|block| blocks.state(block) == State::Erased && !lags(block));
         if !has_worn {
             return None;
         }
-        let of_frames = space.heads().of_frames().find(|&head| head != HeadIndex::USER && head_lags(head));
+        let of_frames =
+            space.heads().of_frames().find(|&head| head != HeadIndex::USER && head_lags(head));
         let journal = head_lags(HeadIndex::JOURNAL) && !is_open && blocks.count(State::Erased) > 1;
         of_frames.map(Levelling::GiveUp).or(journal.then_some(Levelling::MoveJournal))
     }
@@ -79,10 +85,17 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let blocks = self.ftl.space.blocks();
         let weak = blocks.choose(State::Weak, BlockChoice::LeastWornInUse);
         // While unused blocks are worn less, they are used first, and moving data gains nothing.
-        let unused = || blocks.choose_among(&UNUSED, BlockChoice::LeastWorn).map_or(u32::MAX, |block| blocks.wear(block).into());
+        let unused = || {
+            blocks
+                .choose_among(&UNUSED, BlockChoice::LeastWorn)
+                .map_or(u32::MAX, |block| blocks.wear(block).into())
+        };
         // On a young volume no block lags.
-        let rested = || if least > 0 { blocks.choose(State::Used, BlockChoice::LeastWornInUse) } else { None };
+        let rested = || {
+            if least > 0 { blocks.choose(State::Used, BlockChoice::LeastWornInUse) } else { None }
+        };
         let wear = |block: &BlockIndex| u32::from(blocks.wear(*block));
-        weak.or_else(|| rested().filter(|block| wear(block) < least && wear(block) < unused())).map(Levelling::Empty)
+        weak.or_else(|| rested().filter(|block| wear(block) < least && wear(block) < unused()))
+            .map(Levelling::Empty)
     }
 }

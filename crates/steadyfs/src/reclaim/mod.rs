@@ -27,17 +27,17 @@
 mod bounds;
 mod idle;
 mod levelling;
-mod view;
 mod plan;
 mod room;
+mod view;
 mod waiting;
 mod work;
 
 pub(crate) use bounds::{Bounds, Buffer, clean_mount_bound, mount_bound};
 pub(crate) use idle::IdleStep;
 pub(crate) use levelling::Levelling;
-pub(crate) use view::{Done, ReclaimView};
 pub(crate) use plan::{Plan, WorkQuota};
+pub(crate) use view::{Done, ReclaimView};
 pub(crate) use waiting::Urgency;
 pub(crate) use work::Work;
 
@@ -171,7 +171,9 @@ impl ReclaimState {
         self.every_second = !self.every_second;
         let (live, afford, quota) = (found.live, found.afford, &found.quota);
         let most = quota.moves(1);
-        let calm = |saved: u32| (live + quota.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
+        let calm = |saved: u32| {
+            (live + quota.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most
+        };
         let wanted = (afford / 8).clamp(1, 4);
         (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second))
     }

@@ -76,8 +76,10 @@ impl WorkQuota {
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
         let (frames_per_block, leaf_changes) = (layout.frames_per_block, layout.leaf_changes);
         let victim = (live / blocks.max(1)).min(frames_per_block);
-        let gain = (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
-        let work = |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
+        let gain =
+            (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
+        let work =
+            |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
         let moves = work(erase_moves).div_ceil(gain);
         // An erase replaces more moves if rounding up leaves room for them.
         let mut per_erase = erase_moves;
@@ -106,7 +108,10 @@ impl WorkQuota {
         }
         // Data at rest fills its block. It moves while the caller writes as many frames as for
         // the worst victim.
-        self.work.saturating_mul(frames).div_ceil(self.gain).clamp(1 + frames, self.frames_per_block * (frames + 1))
+        self.work
+            .saturating_mul(frames)
+            .div_ceil(self.gain)
+            .clamp(1 + frames, self.frames_per_block * (frames + 1))
     }
 
     /// Returns the most moves of a call in which `moves` moves are due.
@@ -127,7 +132,8 @@ impl WorkQuota {
 
     /// Returns the share of a call that writes `frames` frames in the cost of a victim.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
-        (victim_ns * u64::from(frames) * u64::from(self.leaf_changes + 1)).div_ceil(u64::from(self.gain))
+        (victim_ns * u64::from(frames) * u64::from(self.leaf_changes + 1))
+            .div_ceil(u64::from(self.gain))
     }
 
     /// Returns the whole frames that the caller may write per victim.
@@ -144,7 +150,12 @@ impl WorkQuota {
     /// less.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
         let folds = self.folds(changes + self.made(self.moves(frames)));
-        Plan { moves: self.made(self.moves(frames).saturating_sub(1)), folds, root: true, ..Plan::default() }
+        Plan {
+            moves: self.made(self.moves(frames).saturating_sub(1)),
+            folds,
+            root: true,
+            ..Plan::default()
+        }
     }
 
     /// Returns the largest plan of a call that erases.
@@ -219,14 +230,23 @@ impl PlanInput {
         if erases > 0 || self.has_erased {
             let most = most.saturating_sub(quota.per_erase);
             let moves = self.moves(quota, most).min(self.beside_erase(quota, most));
-            let folds = quota.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, quota, moves));
-            return Plan { erases, moves: self.with_room(quota, moves, folds, erases), folds, root: false };
+            let folds = quota
+                .folds_beside_erase(self.changes + most)
+                .min(self.folds_above(self.hard, quota, moves));
+            return Plan {
+                erases,
+                moves: self.with_room(quota, moves, folds, erases),
+                folds,
+                root: false,
+            };
         }
         let moves = self.moves(quota, most);
         // A call that moves more than others lets the others write leaves and roots. So do the
         // last calls of a victim, because no later call could make their moves. If blocks are
         // small, all calls are among the last, so this does not apply.
-        let is_last = self.live > 0 && self.afford <= LAST * self.written && quota.frames_per_block > 4 * LAST;
+        let is_last = self.live > 0
+            && self.afford <= LAST * self.written
+            && quota.frames_per_block > 4 * LAST;
         let waits = self.rests || is_last || moves > quota.per_erase + 1;
         let root = match self.root {
             Want::Must | Want::Should => true,
@@ -260,7 +280,10 @@ impl PlanInput {
             let suffices = self.live > 0 && self.lacks <= LACK;
             return if suffices { self.live.min(most) } else { most };
         }
-        self.due(quota, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
+        self.due(quota, self.live, self.afford)
+            .max(u32::from(self.is_urgent))
+            .min(self.live)
+            .min(most)
     }
 
     /// Returns the moves that are due in the call. The victim has `live` live frames left, and
@@ -291,8 +314,11 @@ impl PlanInput {
             self.due(quota, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
-        let waits = (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
-        let longest = |less: &u32| (later(*less).max((moves + beside).saturating_sub(*less)), beside - (*less).min(beside));
+        let waits =
+            (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
+        let longest = |less: &u32| {
+            (later(*less).max((moves + beside).saturating_sub(*less)), beside - (*less).min(beside))
+        };
         moves.saturating_sub(waits.min_by_key(longest).unwrap_or(least))
     }
 
@@ -304,7 +330,9 @@ impl PlanInput {
         }
         let later = Self { needs_erase: false, ..*self };
         let afford = self.afford.saturating_sub(self.written);
-        let is_fair = |&moves: &u32| later.due(quota, self.live.saturating_sub(moves), afford) <= quota.per_erase + moves;
+        let is_fair = |&moves: &u32| {
+            later.due(quota, self.live.saturating_sub(moves), afford) <= quota.per_erase + moves
+        };
         (0..most).find(is_fair).unwrap_or(most)
     }
 
@@ -335,7 +363,10 @@ mod tests {
 
     /// Returns true if a plan does no more than `limit`, one of the largest plans.
     fn is_within(plan: &Plan, limit: &Plan) -> bool {
-        plan.erases <= limit.erases && plan.moves <= limit.moves && plan.folds <= limit.folds && plan.root <= limit.root
+        plan.erases <= limit.erases
+            && plan.moves <= limit.moves
+            && plan.folds <= limit.folds
+            && plan.root <= limit.root
     }
 
     fn want() -> impl Strategy<Value = Want> {

@@ -53,7 +53,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns true if the open transaction may have too little room for a call.
     pub fn lacks_room(&self, work: &Work) -> bool {
-        self.shares(work, self.flushes(work, 1)).iter().any(|share| share.used + share.needed > share.most)
+        self.shares(work, self.flushes(work, 1))
+            .iter()
+            .any(|share| share.used + share.needed > share.most)
     }
 
     /// Returns true if a call may be refused. A page takes one place, however often it leaves

@@ -2,7 +2,7 @@
 //! call may do.
 
 use super::plan::{PlanInput, Want};
-use super::{Emptiest, Erasure, ReclaimState, Plan, WorkQuota, ROOT_SLACK};
+use super::{Emptiest, Erasure, Plan, ROOT_SLACK, ReclaimState, WorkQuota};
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
@@ -50,9 +50,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the promise of a call with `frames` more live frames, if `blocks` more blocks
     /// could be used.
     pub fn quota_of(&self, frames: u32, blocks: u32) -> WorkQuota {
-        let spare = u32::from(self.ftl.layout.config.bad_blocks_max).saturating_sub(self.ftl.space.blocks().count(State::Bad));
+        let spare = u32::from(self.ftl.layout.config.bad_blocks_max)
+            .saturating_sub(self.ftl.space.blocks().count(State::Bad));
         let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
-        WorkQuota::new(&self.ftl.layout, self.ftl.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
+        WorkQuota::new(
+            &self.ftl.layout,
+            self.ftl.space.blocks().live_total() + frames,
+            blocks,
+            self.moves_per_erase(),
+        )
     }
 
     /// Returns the plan of a call with this promise, and the purpose of its erase.
@@ -77,7 +83,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             soft: self.ftl.layout.overlay_soft,
             hard: self.entries_hard(),
             most: self.entries_most(),
-            places: Space::moved_heads(&self.ftl.layout).map(|head| self.ftl.space.rest(head)).sum(),
+            places: Space::moved_heads(&self.ftl.layout)
+                .map(|head| self.ftl.space.rest(head))
+                .sum(),
             leaf_places: self.ftl.space.rest(HeadIndex::USER),
             stock: self.ftl.space.blocks().count(State::Erased),
             is_short: self.is_short(0),
@@ -153,18 +161,27 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the frames that are kept: the layout's reserve, less the cost of restarts, plus
     /// the savings for wear levelling.
     pub fn reserve(&self) -> u32 {
-        self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block + self.ftl.reserve.frames()
+        self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block
+            + self.ftl.reserve.frames()
     }
 
     /// Returns the number of live frames of the victim.
     pub fn victim_live(&self) -> u32 {
-        if self.reclaim.victim == NONE { 0 } else { self.ftl.space.blocks().live(self.reclaim.victim) }
+        if self.reclaim.victim == NONE {
+            0
+        } else {
+            self.ftl.space.blocks().live(self.reclaim.victim)
+        }
     }
 
     /// Returns true if the victim was not chosen for its space. It is a failing block, or a
     /// block of the ring that holds a copied frame.
     pub fn victim_is_urgent(&self) -> bool {
-        self.victim_live() > 0 && matches!(self.ftl.space.blocks().state(self.reclaim.victim), State::Retiring | State::Reserved)
+        self.victim_live() > 0
+            && matches!(
+                self.ftl.space.blocks().state(self.reclaim.victim),
+                State::Retiring | State::Reserved
+            )
     }
 
     /// Returns a block that must be the victim regardless of its space: see
@@ -172,8 +189,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
         let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
         if self.ftl.space.blocks().count(State::Retiring) > 0 {
-            let failing = (0..self.ftl.space.blocks().block_count())
-                .find(|block| self.ftl.space.blocks().state(*block) == State::Retiring && in_use(block));
+            let failing = (0..self.ftl.space.blocks().block_count()).find(|block| {
+                self.ftl.space.blocks().state(*block) == State::Retiring && in_use(block)
+            });
             if failing.is_some() {
                 return failing;
             }
@@ -196,7 +214,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let afford = self.affordable(live);
         // The choice is late, because frames die meanwhile. But a victim with next to no live
         // frames must not use up the time of the next one.
-        let is_early = afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
+        let is_early =
+            afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
         (!is_early).then_some(Emptiest { block, live, afford, quota })
     }
 
@@ -211,7 +230,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     pub fn lag_kept(&self) -> u32 {
         let spread = u32::from(self.ftl.layout.config.wear_spread) * 5 / 8;
         let most = (spread / 2).max(1);
-        ((self.ftl.space.blocks().wear_base + self.ftl.space.blocks().wear_mean()) / 6).clamp(4.min(most), most)
+        ((self.ftl.space.blocks().wear_base + self.ftl.space.blocks().wear_mean()) / 6)
+            .clamp(4.min(most), most)
     }
 
     /// Returns the urgency and the purpose of an erase, if the call moves `moves` frames. Erases
@@ -220,7 +240,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let stock = self.ftl.space.blocks().count(State::Erased);
         let since = self.reclaim.calls_since_erase;
         let spaced = since >= ERASE_GAP;
-        let lacks_stock = stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
+        let lacks_stock =
+            stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.ftl.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
@@ -255,14 +276,16 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns true if the first of `parts` parts of the time between two roots is over, or if a
     /// root is wanted already.
     fn root_is_near(&self, parts: u32) -> bool {
-        parts * self.ftl.space.programs_since_root() >= u32::from(self.ftl.layout.config.checkpoint_programs)
+        parts * self.ftl.space.programs_since_root()
+            >= u32::from(self.ftl.layout.config.checkpoint_programs)
             || self.root_wanted() != Want::No
     }
 
     /// Returns the urgency of a root.
     fn root_wanted(&self) -> Want {
         let due = u32::from(self.ftl.layout.config.checkpoint_programs);
-        let allocatable = self.ftl.space.blocks().count(State::Erased) + self.ftl.space.blocks().count(State::Listed);
+        let allocatable = self.ftl.space.blocks().count(State::Erased)
+            + self.ftl.space.blocks().count(State::Listed);
         let more = self.ftl.space.blocks().count(State::Free)
             + self.ftl.space.blocks().count(State::Clean)
             + self.ftl.space.blocks().count(State::Dead);
@@ -271,7 +294,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         // that its moves fill.
         let least = 1 + self.quota(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
         match self.ftl.space.programs_since_root() {
-            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
+            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => {
+                Want::Must
+            }
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,
         }
@@ -291,6 +316,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 
     /// Returns the number of entries above which leaf write-backs do not wait.
     pub fn entries_hard(&self) -> u32 {
-        self.ftl.map.capacity() - (self.ftl.layout.frames_per_block + 2).min(self.ftl.map.capacity() / 8).max(HARD_ROOM)
+        self.ftl.map.capacity()
+            - (self.ftl.layout.frames_per_block + 2).min(self.ftl.map.capacity() / 8).max(HARD_ROOM)
     }
 }

@@ -82,15 +82,33 @@ mod tests {
     #[test]
     fn alone_each_move_is_made_when_it_is_owed() {
         let mut group = DeferredMoves::default();
-        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.defer(moves, live, 1, Urgency::Streaming)), [3, 0, 5]);
+        assert_eq!(
+            [(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.defer(
+                moves,
+                live,
+                1,
+                Urgency::Streaming
+            )),
+            [3, 0, 5]
+        );
     }
 
     #[test]
     fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
         let mut group = DeferredMoves::default();
         let mut defer = |moves, time| group.defer(moves, 900, 16, time);
-        assert_eq!([defer(19, Urgency::Flushed), defer(5, Urgency::Streaming), defer(0, Urgency::Flushed)], [0, 0, 16]);
-        assert_eq!([defer(23, Urgency::Streaming), defer(1, Urgency::Streaming), defer(3, Urgency::Flushed)], [0, 16, 0]);
+        assert_eq!(
+            [defer(19, Urgency::Flushed), defer(5, Urgency::Streaming), defer(0, Urgency::Flushed)],
+            [0, 0, 16]
+        );
+        assert_eq!(
+            [
+                defer(23, Urgency::Streaming),
+                defer(1, Urgency::Streaming),
+                defer(3, Urgency::Flushed)
+            ],
+            [0, 16, 0]
+        );
         assert_eq!(defer(3, Urgency::Last), 22);
     }
 }

@@ -81,7 +81,11 @@ impl Work {
         let patches = self.patches;
         Self {
             frames: self.frames * count,
-            patches: Patches { counts: patches.counts.map(|each| each * count as u16), bytes: patches.bytes * count, ..patches },
+            patches: Patches {
+                counts: patches.counts.map(|each| each * count as u16),
+                bytes: patches.bytes * count,
+                ..patches
+            },
             pages: self.pages * count,
             discards: self.discards * count,
             commits: self.commits * count,
@@ -102,7 +106,13 @@ impl Work {
     /// Returns the number of patches that may have more than `bytes` bytes beside their headers.
     pub fn longer_than(&self, bytes: u32) -> u32 {
         let most = CLASSES.into_iter().chain([self.patches.longest]);
-        self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| u32::from(count)).sum()
+        self.patches
+            .counts
+            .iter()
+            .zip(most)
+            .filter(|&(_, most)| most > bytes)
+            .map(|(&count, _)| u32::from(count))
+            .sum()
     }
 
     /// Returns the bytes of the `count` shortest patches among those with more than `bytes`
@@ -113,8 +123,10 @@ impl Work {
         for (class, most) in CLASSES.into_iter().chain([longest]).enumerate() {
             if most > bytes {
                 let here = u32::from(counts[class]).min(left);
-                let has_longest = here > 0 && here == u32::from(counts[class]) && class == CLASSES.len();
-                sum += here * (header + least.max(bytes + 1)) + if has_longest { longest - least.max(bytes + 1) } else { 0 };
+                let has_longest =
+                    here > 0 && here == u32::from(counts[class]) && class == CLASSES.len();
+                sum += here * (header + least.max(bytes + 1))
+                    + if has_longest { longest - least.max(bytes + 1) } else { 0 };
                 left -= here;
             }
             least = most + 1;
@@ -126,7 +138,12 @@ impl Work {
     /// headers have `header` bytes. The shortest records find no room if all others are there.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
-        let patches = self.patches.counts.into_iter().zip(least).map(|(count, least)| (u32::from(count), header + least));
+        let patches = self
+            .patches
+            .counts
+            .into_iter()
+            .zip(least)
+            .map(|(count, least)| (u32::from(count), header + least));
         let (mut left_out, mut rest) = (0, self.bytes(header));
         for (count, bytes) in [(self.discards, header)].into_iter().chain(patches) {
             let here = rest.saturating_sub(room).div_ceil(bytes).min(count);
@@ -151,8 +168,12 @@ mod tests {
     fn records_that_find_no_room_are_the_shortest() {
         let work = Work { discards: 3, ..Work::patched(&[1, 1, 12, 144], 4) };
         assert_eq!((work.records(), work.bytes(5)), (7, 158 + 35));
-        assert_eq!([0, 4, 11, 12, 143, 144].map(|bytes| work.longer_than(bytes)), [4, 2, 2, 2, 1, 0]);
-        let shortest = [(4, 0), (2, 4), (1, 4), (1, 70)].map(|(count, bytes)| work.shortest(count, bytes, 5));
+        assert_eq!(
+            [0, 4, 11, 12, 143, 144].map(|bytes| work.longer_than(bytes)),
+            [4, 2, 2, 2, 1, 0]
+        );
+        let shortest =
+            [(4, 0), (2, 4), (1, 4), (1, 70)].map(|(count, bytes)| work.shortest(count, bytes, 5));
         assert_eq!(shortest, [1 + 1 + 5 + 144 + 20, 5 + 144 + 10, 10, 149]);
         assert_eq!(work.left_out(193, 5), 0);
         assert_eq!([192, 178, 177, 160].map(|room| work.left_out(room, 5)), [1, 3, 4, 6]);
@@ -163,7 +184,10 @@ mod tests {
     fn works_one_after_the_other_have_the_patches_of_both() {
         let one = Work { frames: 1, ..Work::patched(&[4, 5], 2) };
         let both = one.plus(&Work { discards: 2, ..Work::patched(&[65], 1) }).plus(&Work::COMMIT);
-        assert_eq!(both, Work { frames: 1, discards: 2, commits: 1, ..Work::patched(&[65, 5, 4], 3) });
+        assert_eq!(
+            both,
+            Work { frames: 1, discards: 2, commits: 1, ..Work::patched(&[65, 5, 4], 3) }
+        );
         assert_eq!((Work::NONE.flushes_of_any(), both.flushes_of_any()), (0, 9));
     }
 }

@@ -32,8 +32,11 @@ impl<F: Flash> Search<'_, '_, F> {
     pub fn find_closed(&mut self) -> Result<bool, Error> {
         let firsts = self.first_numbers()?;
         let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
-        let end = self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
-        Ok(self.read_closed(place, end)? && !self.is_marked(place, end)? && !self.has_doubtful_place()?)
+        let end =
+            self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
+        Ok(self.read_closed(place, end)?
+            && !self.is_marked(place, end)?
+            && !self.has_doubtful_place()?)
     }
 
     /// Reads the root whose copies end at a page of a ring block into the tables. Returns
@@ -71,11 +74,18 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns true if page `index` of a root and its copies can be read at a page of a ring
     /// block. The first page that is read determines the number of the root.
-    fn is_root_page(&mut self, place: u32, page: u32, index: u32, number: &mut Option<u64>) -> Result<bool, Error> {
+    fn is_root_page(
+        &mut self,
+        place: u32,
+        page: u32,
+        index: u32,
+        number: &mut Option<u64>,
+    ) -> Result<bool, Error> {
         let pages = self.tables.layout.root_pages;
         let tag = self.root_page(place, page)?;
         Ok(tag.is_some_and(|tag| {
-            (tag.aux >> 8, tag.logical) == (index / pages, index % pages) && *number.get_or_insert(tag.sequence) == tag.sequence
+            (tag.aux >> 8, tag.logical) == (index / pages, index % pages)
+                && *number.get_or_insert(tag.sequence) == tag.sequence
         }))
     }
 
@@ -83,7 +93,9 @@ impl<F: Flash> Search<'_, '_, F> {
     /// ends at page `end` of a ring block. At the end of the block there can be no mark.
     fn is_marked(&mut self, place: u32, end: u32) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
-        Ok(self.tables.layout.programs_bytes() && end < pages && self.is_opened(self.ring.block(place) * pages + end)?)
+        Ok(self.tables.layout.programs_bytes()
+            && end < pages
+            && self.is_opened(self.ring.block(place) * pages + end)?)
     }
 
     /// Returns true if a ring block has undetermined content, and was not bad before the root in

@@ -32,7 +32,7 @@ mod state;
 
 pub(crate) use program::{Lost, Roots};
 pub(crate) use scan::{Search, ring_window};
-pub(crate) use state::{SEQUENCE_MAX, VolumeFlags, RootState};
+pub(crate) use state::{RootState, SEQUENCE_MAX, VolumeFlags};
 
 use crate::config::{Layout, RING_MIN};
 use crate::media::{BlockIndex, PageIndex};
@@ -234,8 +234,12 @@ impl Ring {
     /// before they use it. The use of the volume was begun by a mark. So nothing has begun the
     /// block: neither an earlier use that a cut ended, nor a start that was cut.
     fn is_blank(&self, place: u32, space: &Space<'_>) -> bool {
-        let erased_once = |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
-        self.untouched && place > self.place.into() && erased_once(self.place.into()) && erased_once(place)
+        let erased_once =
+            |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
+        self.untouched
+            && place > self.place.into()
+            && erased_once(self.place.into())
+            && erased_once(place)
     }
 
     /// Returns the number of erases that the first change after a mount may need.

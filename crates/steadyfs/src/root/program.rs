@@ -1,9 +1,9 @@
 //! Writes roots.
 
-use super::{Ring, VolumeFlags, RootState};
+use super::{Ring, RootState, VolumeFlags};
 use crate::error::Error;
 use crate::format::superblock::Superblock;
-use crate::media::{BlockIndex, Flash, TagKind, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, PageIndex, TAG_BYTES, Tag, TagKind};
 use crate::pages::Group;
 use crate::space::NONE;
 
@@ -32,7 +32,11 @@ impl<F: Flash> Roots<'_, '_, F> {
             if !self.ring.rests(place, space) {
                 continue;
             }
-            match if self.ring.is_blank(place, space) { Ok(true) } else { space.erase(pages, self.ring.block(place)) } {
+            match if self.ring.is_blank(place, space) {
+                Ok(true)
+            } else {
+                space.erase(pages, self.ring.block(place))
+            } {
                 Ok(true) => {
                     self.ring.prepared = Some(place as u8);
                     return Ok(());
@@ -61,7 +65,11 @@ impl<F: Flash> Roots<'_, '_, F> {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
                     self.write(flags, lost)?;
-                    result = if self.ring.rests(place, self.tables.space) { self.erase_place(place) } else { Ok(false) };
+                    result = if self.ring.rests(place, self.tables.space) {
+                        self.erase_place(place)
+                    } else {
+                        Ok(false)
+                    };
                 }
                 if result? {
                     self.ring.prepared = Some(place as u8);
@@ -163,7 +171,11 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Handles the result of the programs of a root and its copies. Returns `false` if another
     /// block must be tried.
-    pub fn finish_write(&mut self, result: Result<(), Error>, lost: &mut Lost) -> Result<bool, Error> {
+    pub fn finish_write(
+        &mut self,
+        result: Result<(), Error>,
+        lost: &mut Lost,
+    ) -> Result<bool, Error> {
         match result {
             Ok(()) => {
                 self.ring.follows = self.ring.number;
@@ -211,13 +223,23 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// The second copied page proves that the first one was complete. So on raw flash the copies
     /// are programmed one by one. A driver that kept no order in a command would leave a false
     /// proof.
-    fn program_pages(&mut self, number: u32, flags: VolumeFlags, from: u32, to: u32) -> Result<(), Error> {
-        let is_proof = from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
+    fn program_pages(
+        &mut self,
+        number: u32,
+        flags: VolumeFlags,
+        from: u32,
+        to: u32,
+    ) -> Result<(), Error> {
+        let is_proof =
+            from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
         let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
         for first in (from..to).step_by(many.max(1) as usize) {
             let last = to.min(first + many.max(1));
-            let result =
-                if many > 0 { self.program_group(number, flags, first, last) } else { self.program_page(number, flags, first) };
+            let result = if many > 0 {
+                self.program_group(number, flags, first, last)
+            } else {
+                self.program_page(number, flags, first)
+            };
             // The failure is behind the first page of a copy, or in a command with that page.
             if last > self.tables.layout.root_pages + 1 && result.is_err() {
                 self.ring.follows = number;
@@ -228,7 +250,13 @@ impl<F: Flash> Roots<'_, '_, F> {
     }
 
     /// Programs the next pages of the ring in one command.
-    fn program_group(&mut self, number: u32, flags: VolumeFlags, from: u32, to: u32) -> Result<(), Error> {
+    fn program_group(
+        &mut self,
+        number: u32,
+        flags: VolumeFlags,
+        from: u32,
+        to: u32,
+    ) -> Result<(), Error> {
         for index in from..to {
             let tag = self.compose_page(number, flags, index);
             let check = self.tables.pages.check_as(Some(tag.kind));
@@ -257,7 +285,12 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.tables.transaction.blank_rest();
         let mut header = self.tables.header(flags, self.ring);
         self.tables.exchange(&mut header, index % pages, false);
-        Tag { sequence: number.into(), logical: index % pages, kind: TagKind::Root, aux: pages | (index / pages) << 8 }
+        Tag {
+            sequence: number.into(),
+            logical: index % pages,
+            kind: TagKind::Root,
+            aux: pages | (index / pages) << 8,
+        }
     }
 
     /// Programs the second superblock. It is programmed before the first one.
@@ -275,7 +308,9 @@ impl<F: Flash> Roots<'_, '_, F> {
             ring: self.ring.blocks,
         };
         superblock.emit(self.tables.pages.bytes_mut());
-        self.tables.pages.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: TagKind::Super, aux: 0 })
+        self.tables
+            .pages
+            .program_buffer(page, &Tag { sequence: 1, logical: 0, kind: TagKind::Super, aux: 0 })
     }
 
     /// Makes the first change after a clean end possible, before anything is programmed

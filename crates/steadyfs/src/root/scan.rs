@@ -18,11 +18,11 @@
 //! - the base
 //! - the newest certain root, or, if there is none, the oldest root that counts
 
-use super::{NUMBER_MAX, Ring, VolumeFlags, RootState};
+use super::{NUMBER_MAX, Ring, RootState, VolumeFlags};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, RootHeader};
-use crate::media::{Flash, TagKind, TagKinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{Flash, PageIndex, TAG_BYTES, Tag, TagKind, TagKinds};
 use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
@@ -104,7 +104,8 @@ impl<F: Flash> Search<'_, '_, F> {
         (self.ring.kept, self.ring.uncertain) = (0, None);
         let mut flags = VolumeFlags::default();
         let firsts = self.first_numbers()?;
-        let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<FoundRoot>, None::<FoundRoot>, false);
+        let (mut limit, mut base, mut oldest, mut lost) =
+            (u32::MAX, None::<FoundRoot>, None::<FoundRoot>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
             limit = first;
             self.ring.number = self.ring.number.max(first);
@@ -115,8 +116,12 @@ impl<F: Flash> Search<'_, '_, F> {
                     continue;
                 }
                 // The newest root that counts and can be read as a whole is the base.
-                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found, &mut flags)?);
-                if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
+                let is_there = self.is_whole_root(&found)
+                    && (base.is_some() || self.read_root(&found, &mut flags)?);
+                if base.is_none()
+                    && is_there
+                    && (found.is_firm() || self.has_its_own(found.place)?)
+                {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
@@ -163,12 +168,14 @@ impl<F: Flash> Search<'_, '_, F> {
         self.ring.prepared = None;
         let is_newest = self.ring.number == found.number;
         // Numbers that cannot be read today may be read tomorrow.
-        self.ring.number += self.tables.layout.ring_count * self.tables.layout.geometry.pages_per_block;
+        self.ring.number +=
+            self.tables.layout.ring_count * self.tables.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
         if self.ring.closed && self.tables.layout.programs_bytes() {
             let behind = found.end(self.tables.layout);
             // Damaged tags may lead to another block.
-            if behind / self.tables.layout.geometry.pages_per_block == self.ring.block(found.place) {
+            if behind / self.tables.layout.geometry.pages_per_block == self.ring.block(found.place)
+            {
                 // A mark proves nothing if its root may not count any more, or if a root with a
                 // larger number was seen.
                 self.ring.mark = if found.is_firm() && is_newest { behind } else { NONE };
@@ -206,7 +213,9 @@ impl<F: Flash> Search<'_, '_, F> {
     /// blank as well. Without a page of a copy no root counts.
     pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
-        for index in core::iter::once(0).chain(self.tables.layout.root_pages..self.tables.layout.root_programs) {
+        for index in core::iter::once(0)
+            .chain(self.tables.layout.root_pages..self.tables.layout.root_programs)
+        {
             if !self.tables.pages.is_blank(first + index)? {
                 return Ok(false);
             }
@@ -282,7 +291,12 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns true if the next `wanted` readable pages of a ring block are blank. If the block
     /// ends before, the remaining pages decide.
-    fn are_blank_behind(&mut self, first: PageIndex, page: u32, mut wanted: u32) -> Result<bool, Error> {
+    fn are_blank_behind(
+        &mut self,
+        first: PageIndex,
+        page: u32,
+        mut wanted: u32,
+    ) -> Result<bool, Error> {
         let end = self.tables.layout.geometry.pages_per_block;
         for next in page + 1..(page + 1 + LOOKS_BEHIND).min(end) {
             match self.tables.pages.is_blank_with_retry(first + next)? {
@@ -320,7 +334,11 @@ impl<F: Flash> Search<'_, '_, F> {
             return None;
         }
         (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
-        Some(VolumeFlags { worn_out: header.worn_out, unchecked: header.unchecked, reserve: header.reserve })
+        Some(VolumeFlags {
+            worn_out: header.worn_out,
+            unchecked: header.unchecked,
+            reserve: header.reserve,
+        })
     }
 
     /// Returns true if all pages can be read that the root in the tables names in its own ring
@@ -355,10 +373,16 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns true if every page of a frame can be read, and has the right kind and logical
     /// page.
-    fn frame_can_be_read(&mut self, frame: Frame, kinds: TagKinds, logical: u32) -> Result<bool, Error> {
+    fn frame_can_be_read(
+        &mut self,
+        frame: Frame,
+        kinds: TagKinds,
+        logical: u32,
+    ) -> Result<bool, Error> {
         let first = self.tables.layout.frame_page(frame);
         for page in first..first + u32::from(self.tables.layout.config.pages_per_logical_page) {
-            if self.tables.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
+            if self.tables.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical)
+            {
                 return Ok(false);
             }
         }
@@ -369,7 +393,8 @@ impl<F: Flash> Search<'_, '_, F> {
     /// be read.
     fn load_root_page(&mut self, found: &FoundRoot, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
-            let tag = self.tables.pages.read_tagged(start + index, TagKinds::of(&[TagKind::Root]))?;
+            let tag =
+                self.tables.pages.read_tagged(start + index, TagKinds::of(&[TagKind::Root]))?;
             if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
                 return Ok(true);
             }
@@ -384,7 +409,8 @@ impl<F: Flash> Search<'_, '_, F> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
         let offset = page % pages * self.tables.layout.geometry.page_bytes;
-        Ok(!was_read(self.tables.pages.flash_mut().read_bytes(page / pages, offset, &mut mark))? || mark != [0xFF; TAG_BYTES])
+        Ok(!was_read(self.tables.pages.flash_mut().read_bytes(page / pages, offset, &mut mark))?
+            || mark != [0xFF; TAG_BYTES])
     }
 }
 
@@ -402,7 +428,9 @@ pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 /// Returns the number of pages at the end of a ring block that contain a whole root. These pages
 /// may hold a cut root, and a root with the pages that a mount copied behind it.
 pub(crate) const fn ring_window(layout: &Layout) -> u32 {
-    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.pages_per_logical_page as u32 + layout.journal_pages()
+    2 * layout.root_programs
+        + (COPIED_MAX + 1) * layout.config.pages_per_logical_page as u32
+        + layout.journal_pages()
 }
 
 impl FoundRoot {
@@ -439,7 +467,9 @@ impl FoundRoot {
         // The last copy counts, because a copy of the journal may lie between the root and its
         // copies.
         let known = (0..).zip(self.starts).filter(|&(_, start)| start != NONE).last();
-        known.map_or(0, |(copy, start): (u32, _)| start + layout.root_programs - copy * layout.root_pages)
+        known.map_or(0, |(copy, start): (u32, _)| {
+            start + layout.root_programs - copy * layout.root_pages
+        })
     }
 
     /// Records a page that can be read.

@@ -50,7 +50,9 @@ impl<F: Flash> RootState<'_, '_, F> {
             sequence: self.space.sequence(),
             transaction_start: self.transaction.start(),
             journal_at: self.space.journal_at(),
-            heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
+            heads: HEADER_HEADS
+                .map(|head| self.space.heads().get(head))
+                .map(|head| (head.block, head.next)),
             reserve: flags.reserve,
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
@@ -77,11 +79,21 @@ impl<F: Flash> RootState<'_, '_, F> {
         let [wear, state, streams] = self.space.tables_mut();
         let [leaves, known_logs, overlay] = self.map.tables_mut();
         let (page, mut start) = (self.pages.bytes_mut(), 0);
-        let parts = [header, leaves, wear, state, known_logs, streams, overlay, self.transaction.table_mut()];
+        let parts = [
+            header,
+            leaves,
+            wear,
+            state,
+            known_logs,
+            streams,
+            overlay,
+            self.transaction.table_mut(),
+        ];
         for part in parts {
             let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
             if from < to {
-                let (part, page) = (&mut part[from - start..to - start], &mut page[from - at..to - at]);
+                let (part, page) =
+                    (&mut part[from - start..to - start], &mut page[from - at..to - at]);
                 if read { part.copy_from_slice(page) } else { page.copy_from_slice(part) }
             }
             start += part.len();
@@ -104,7 +116,9 @@ impl<F: Flash> RootState<'_, '_, F> {
         if header.journal_copy > 0 {
             self.space.set_journal_copy(header.journal_copy);
         }
-        let names_journal = [header.journal_at, header.journal_copy].iter().all(|&place| self.is_journal_place(place, ring));
+        let names_journal = [header.journal_at, header.journal_copy]
+            .iter()
+            .all(|&place| self.is_journal_place(place, ring));
         if self.pages.flash().is_clean() {
             // This mount changes nothing, so the places of the pages are enough.
             return self.map.adopt(header.overlay_len, self.layout) && names_journal;

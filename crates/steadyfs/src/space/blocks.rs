@@ -88,7 +88,12 @@ pub(crate) struct Blocks<'m> {
 
 impl<'m> Blocks<'m> {
     /// Creates the table from zeroed bytes: every block is bad, and no frame is live.
-    pub fn new(live: &'m mut [u8], wear: &'m mut [u8], state: &'m mut [u8], layout: &Layout) -> Self {
+    pub fn new(
+        live: &'m mut [u8],
+        wear: &'m mut [u8],
+        state: &'m mut [u8],
+        layout: &Layout,
+    ) -> Self {
         let mut blocks = Self {
             live,
             wear,
@@ -127,7 +132,9 @@ impl<'m> Blocks<'m> {
     fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
         let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
         let count: u32 = states.iter().map(|&state| self.count(state)).sum();
-        (0..self.block_count()).filter(move |&block| set >> self.number(block) & 1 != 0).take(count as usize)
+        (0..self.block_count())
+            .filter(move |&block| set >> self.number(block) & 1 != 0)
+            .take(count as usize)
     }
 
     pub fn set_state(&mut self, block: u32, state: State) {
@@ -254,18 +261,23 @@ impl<'m> Blocks<'m> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in self.blocks_in(states) {
-            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
+            let (wear, last) =
+                (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
             let worn = wear << 1 | last;
             let key = match choice {
                 BlockChoice::LeastWorn => worn,
-                BlockChoice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
+                BlockChoice::MostWorn => {
+                    in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last
+                }
                 // The wear is compared first, so the live frames of few blocks are counted.
                 BlockChoice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
                 BlockChoice::LeastWornInUse => worn,
                 BlockChoice::Emptiest(most) => match self.live(block) {
                     // Wear can only increase the key.
                     live if live == 0 || live << 9 > least => continue,
-                    live => live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn,
+                    live => {
+                        live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn
+                    }
                 },
             };
             if key < least {

@@ -11,7 +11,7 @@ use super::frame::NONE;
 use super::lifetimes::{self, Lifetimes};
 use crate::config::{HEAD_BYTES, Layout};
 use crate::features::STREAMS;
-use crate::media::{BlockIndex, TagKind, Tag};
+use crate::media::{BlockIndex, Tag, TagKind};
 use crate::table::{read_word, write_word};
 
 /// Bytes of a head: block, and next place in it.
@@ -57,9 +57,15 @@ impl HeadIndex {
         match tag.kind {
             TagKind::Super | TagKind::Root => None,
             _ if tag.is_among_data() => Some(Self::USER),
-            TagKind::Journal | TagKind::JournalDiscard | TagKind::LeafChanged => Some(Self::JOURNAL),
-            TagKind::Moved | TagKind::MovedPending | TagKind::MovedLeaf => Some(Self::moved(tag.stream())),
-            TagKind::Data | TagKind::DataCommit | TagKind::Leaf | TagKind::LeafCopy => Some(Self::user(tag.stream())),
+            TagKind::Journal | TagKind::JournalDiscard | TagKind::LeafChanged => {
+                Some(Self::JOURNAL)
+            }
+            TagKind::Moved | TagKind::MovedPending | TagKind::MovedLeaf => {
+                Some(Self::moved(tag.stream()))
+            }
+            TagKind::Data | TagKind::DataCommit | TagKind::Leaf | TagKind::LeafCopy => {
+                Some(Self::user(tag.stream()))
+            }
         }
     }
 
@@ -136,7 +142,11 @@ impl<'m> Heads<'m> {
     /// `None` if they choose no stream.
     pub fn lifetimes(&mut self, pages: u32, streams: u8) -> Option<Lifetimes<'_>> {
         let at = self.lifetimes_at();
-        if STREAMS && at < self.bytes.len() { Some(Lifetimes { bytes: &mut self.bytes[at..], pages, streams }) } else { None }
+        if STREAMS && at < self.bytes.len() {
+            Some(Lifetimes { bytes: &mut self.bytes[at..], pages, streams })
+        } else {
+            None
+        }
     }
 
     /// Returns all heads.

@@ -83,7 +83,10 @@ impl Lifetimes<'_> {
 
     /// Returns the stream of pages that live `ticks` ticks; 0 for the pages that die first.
     fn stream_of(&self, ticks: u8) -> u8 {
-        (1..self.streams).map(|warmer| COLDEST_TICKS >> (3 * (warmer - 1))).filter(|&least| ticks >= least).count() as u8
+        (1..self.streams)
+            .map(|warmer| COLDEST_TICKS >> (3 * (warmer - 1)))
+            .filter(|&least| ticks >= least)
+            .count() as u8
     }
 
     /// Returns the extent of a page, and the number of pages of an extent. A damaged tag may
@@ -136,7 +139,10 @@ mod tests {
             };
             times.written(page, write.into(), PAGES);
         }
-        assert_eq!([times.at_rest(0), times.at_rest(5 * EXTENT), times.at_rest(PAGES - 1)], [0, 1, 2]);
+        assert_eq!(
+            [times.at_rest(0), times.at_rest(5 * EXTENT), times.at_rest(PAGES - 1)],
+            [0, 1, 2]
+        );
     }
 
     #[test]
@@ -163,7 +169,10 @@ mod tests {
                 assert!(times.at_rest(write) <= 3);
             }
             times.pages = 300;
-            assert!(times.at_rest(u32::MAX) <= 3 && times.written(u32::MAX, 1, 1) <= 3, "a page that there is not");
+            assert!(
+                times.at_rest(u32::MAX) <= 3 && times.written(u32::MAX, 1, 1) <= 3,
+                "a page that there is not"
+            );
         }
     }
 }

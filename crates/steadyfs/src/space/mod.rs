@@ -10,7 +10,7 @@ mod frame;
 mod heads;
 mod lifetimes;
 
-pub(crate) use blocks::{Blocks, BlockChoice, State, UNUSED};
+pub(crate) use blocks::{BlockChoice, Blocks, State, UNUSED};
 pub(crate) use frame::{FAILURE_JUMP, Frame, NONE};
 pub(crate) use heads::{Head, HeadIndex, Heads};
 pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
@@ -18,7 +18,7 @@ pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
 use crate::config::Layout;
 use crate::error::Error;
 use crate::features::{SCRUB, STREAMS};
-use crate::media::{BlockIndex, Failure, Flash, TagKinds, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES, Tag, TagKinds};
 use crate::pages::{Pages, Watch};
 
 /// Streams join when fewer blocks than this for each head hold no data.
@@ -291,8 +291,15 @@ impl<'m> Space<'m> {
 
     /// Erases a block and counts the erase. Returns `false` if the block cannot be erased; it is
     /// bad from now on.
-    pub fn erase<F: Flash>(&mut self, pages: &mut Pages<'_, F>, block: BlockIndex) -> Result<bool, Error> {
-        debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
+    pub fn erase<F: Flash>(
+        &mut self,
+        pages: &mut Pages<'_, F>,
+        block: BlockIndex,
+    ) -> Result<bool, Error> {
+        debug_assert!(
+            self.blocks.live(block) == 0 && !self.holds_journal(block),
+            "a block in use is erased"
+        );
         match pages.erase(block) {
             Ok(()) => self.count_erase(block),
             Err(Failure::BadBlock) => {
@@ -367,7 +374,9 @@ impl<'m> Space<'m> {
             return None;
         }
         let is_done = |block: &u32| {
-            self.blocks.state(*block) == State::Retiring && self.blocks.live(*block) == 0 && !self.holds_journal(*block)
+            self.blocks.state(*block) == State::Retiring
+                && self.blocks.live(*block) == 0
+                && !self.holds_journal(*block)
         };
         (0..self.blocks.block_count()).find(is_done)
     }
@@ -382,8 +391,13 @@ impl<'m> Space<'m> {
         }
         loop {
             let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-            let choice = if allocatable % 4 == 3 { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
-            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < listed_blocks) else { break };
+            let choice =
+                if allocatable % 4 == 3 { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
+            let Some(block) =
+                self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < listed_blocks)
+            else {
+                break;
+            };
             let clean = self.blocks.state(block) == State::Clean;
             self.blocks.set_state(block, if clean { State::Erased } else { State::Listed });
         }
@@ -417,7 +431,8 @@ impl<'m> Space<'m> {
 
     /// Returns true if so little space is left that streams share a block.
     fn streams_join(&self, layout: &Layout) -> bool {
-        let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total()) / self.blocks.frames_per_block();
+        let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total())
+            / self.blocks.frames_per_block();
         spare < SPARE_BLOCKS * (2 + layout.extra_heads())
     }
 
@@ -428,7 +443,8 @@ impl<'m> Space<'m> {
 
     /// Returns the head that programmed a page with this tag; `None` if no head did.
     pub fn head_of(layout: &Layout, tag: &Tag) -> Option<HeadIndex> {
-        HeadIndex::of(tag).map(|head| if head.is_moved() && layout.moves_join() { HeadIndex::USER } else { head })
+        HeadIndex::of(tag)
+            .map(|head| if head.is_moved() && layout.moves_join() { HeadIndex::USER } else { head })
     }
 
     /// Returns the heads of frames that move.
@@ -454,12 +470,18 @@ impl<'m> Space<'m> {
             return HeadIndex::USER;
         }
         let stream = match Tag::parse(tag) {
-            Some(tag) if layout.moves_apart() && !self.streams_join(layout) => match self.lifetimes(layout) {
+            Some(tag) if layout.moves_apart() && !self.streams_join(layout) => match self
+                .lifetimes(layout)
+            {
                 Some(lifetimes) if TagKinds::DATA.has(tag.kind) => lifetimes.at_rest(tag.logical),
                 _ => tag.stream(),
             },
             _ => 0,
         };
-        if STREAMS { HeadIndex::moved(stream.min(layout.config.streams - 1)) } else { HeadIndex::MOVED }
+        if STREAMS {
+            HeadIndex::moved(stream.min(layout.config.streams - 1))
+        } else {
+            HeadIndex::MOVED
+        }
     }
 }

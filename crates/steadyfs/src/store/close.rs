@@ -15,7 +15,7 @@
 
 use super::Store;
 use crate::error::Error;
-use crate::media::{Flash, TagKind, Tag};
+use crate::media::{Flash, Tag, TagKind};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Store<'_, F> {
@@ -54,7 +54,10 @@ impl<F: Flash> Store<'_, F> {
         let layout = &self.logical.ftl.layout;
         let (pages, tries) = (layout.root_programs + layout.journal_pages(), layout.ring_count);
         for _ in 0..tries {
-            let number = self.logical.ftl.in_ring(|roots, _, _| roots.find_room(pages).map(|()| roots.begin()))?;
+            let number = self
+                .logical
+                .ftl
+                .in_ring(|roots, _, _| roots.find_room(pages).map(|()| roots.begin()))?;
             let result = self.program_closing_root(number);
             if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 return Ok(());
@@ -69,7 +72,8 @@ impl<F: Flash> Store<'_, F> {
         let is_only_change = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
         if is_only_change {
             let page = ftl.ring.next_page(&ftl.layout) + ftl.layout.root_pages;
-            let places = ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
+            let places =
+                ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
             ftl.space.set_journal_copy(page * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;
@@ -82,7 +86,8 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the journal buffer as a page at the next pages of the ring.
     pub(super) fn copy_journal_into_ring(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
-        let tag = Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: TagKind::Journal, aux: 0 };
+        let tag =
+            Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: TagKind::Journal, aux: 0 };
         let page = ftl.ring.take_pages(ftl.layout.journal_pages(), &ftl.layout);
         self.logical.records().program_page(page, &tag)
     }

@@ -48,14 +48,21 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblock(0)))?;
+        self.logical.ftl.in_ring(|roots, said, _| {
+            roots.write_first(said).and_then(|()| roots.program_superblock(0))
+        })?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
     /// Erases up to `most` blocks for data. After each block it calls `told` with the number of
     /// blocks that are done, and of all. The root that ends the format records that they are
     /// erased. From then on the first of them may be programmed.
-    fn erase_for_data(&mut self, most: u32, must_go: bool, mut told: impl FnMut(u32, u32)) -> Result<(), MountError> {
+    fn erase_for_data(
+        &mut self,
+        most: u32,
+        must_go: bool,
+        mut told: impl FnMut(u32, u32),
+    ) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
         // If all blocks must be erased, no block is passed over.
@@ -65,8 +72,12 @@ impl<'m, F: Flash> Store<'m, F> {
                 break;
             }
             passes &= !must_go;
-            if ftl.space.blocks().state(block) == State::Free && erase_or_pass(ftl, block, &mut passes)? {
-                ftl.space.blocks_mut().set_state(block, if erased < first { State::Erased } else { State::Clean });
+            if ftl.space.blocks().state(block) == State::Free
+                && erase_or_pass(ftl, block, &mut passes)?
+            {
+                ftl.space
+                    .blocks_mut()
+                    .set_state(block, if erased < first { State::Erased } else { State::Clean });
                 erased += 1;
             }
             told(block + 1, block_count);
@@ -99,7 +110,10 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let must_go = newest >= SEQUENCE_MAX / 2;
         if newest > 0 && !must_go {
-            self.logical.ftl.space.set_sequence(newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000);
+            self.logical
+                .ftl
+                .space
+                .set_sequence(newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000);
         }
         Ok(must_go)
     }
@@ -141,13 +155,17 @@ impl<'m, F: Flash> Store<'m, F> {
         let Layout { ring_count, config, geometry, .. } = ftl.layout;
         let (mut taken, mut passes) = (0, true);
         for block in 0..geometry.block_count.min(65) {
-            if taken == ring_count || ftl.space.blocks().state(block) != State::Free || !erase_or_pass(ftl, block, &mut passes)? {
+            if taken == ring_count
+                || ftl.space.blocks().state(block) != State::Free
+                || !erase_or_pass(ftl, block, &mut passes)?
+            {
                 continue;
             }
             ftl.space.blocks_mut().set_state(block, State::Reserved);
             taken = ftl.ring.take_block(block);
         }
-        let (found, allowed) = (ftl.space.blocks().count(State::Bad), u32::from(config.bad_blocks_max));
+        let (found, allowed) =
+            (ftl.space.blocks().count(State::Bad), u32::from(config.bad_blocks_max));
         let first_is_good = ftl.space.blocks().state(0) == State::Reserved;
         match () {
             () if !first_is_good || taken < ring_count => {
@@ -167,7 +185,11 @@ impl<'m, F: Flash> Store<'m, F> {
 ///
 /// # Errors
 /// [`Error::Device`] at block 0, and at the second block in a row: the device is then gone.
-fn erase_or_pass<F: Flash>(ftl: &mut Ftl<'_, F>, block: BlockIndex, passes: &mut bool) -> Result<bool, Error> {
+fn erase_or_pass<F: Flash>(
+    ftl: &mut Ftl<'_, F>,
+    block: BlockIndex,
+    passes: &mut bool,
+) -> Result<bool, Error> {
     let result = ftl.erase(block);
     if result == Err(Error::Device) && block > 0 && core::mem::take(passes) {
         return Ok(false);

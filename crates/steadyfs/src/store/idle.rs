@@ -15,7 +15,11 @@ impl<F: Flash> Store<'_, F> {
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {
-            let Some(rest) = left.after(&self.bounds().idle_cost(step), self.logical.ftl.pages.flash()) else { return Ok(false) };
+            let Some(rest) =
+                left.after(&self.bounds().idle_cost(step), self.logical.ftl.pages.flash())
+            else {
+                return Ok(false);
+            };
             left = rest;
             self.idle(step)?;
         }
@@ -54,13 +58,15 @@ impl<F: Flash> Store<'_, F> {
                 Ok(())
             }
             IdleStep::Erase => self.logical.ftl.erase_listed(),
-            IdleStep::Clean => match self.logical.ftl.space.blocks().choose(State::Free, BlockChoice::LeastWorn) {
-                Some(block) if self.logical.ftl.erase(block)? => {
-                    self.logical.ftl.space.blocks_mut().set_state(block, State::Clean);
-                    Ok(())
+            IdleStep::Clean => {
+                match self.logical.ftl.space.blocks().choose(State::Free, BlockChoice::LeastWorn) {
+                    Some(block) if self.logical.ftl.erase(block)? => {
+                        self.logical.ftl.space.blocks_mut().set_state(block, State::Clean);
+                        Ok(())
+                    }
+                    _ => Ok(()),
                 }
-                _ => Ok(()),
-            },
+            }
             IdleStep::Fold => self.logical.fold(),
             IdleStep::Root => self.logical.ftl.write_root(),
             IdleStep::CopyLeaf => self.logical.copy_leaf(),

@@ -59,8 +59,8 @@ use crate::logical::Logical;
 use crate::map::Map;
 use crate::media::{BlockIndex, Flash, TAG_BYTES};
 use crate::mount::{Access, Damage};
-use crate::reclaim::ReclaimState;
 use crate::pages::{Group, Pages, Verify};
+use crate::reclaim::ReclaimState;
 use crate::root::Ring;
 use crate::space::{Blocks, Heads, Space};
 use crate::table::{Pairs, Words};
@@ -93,8 +93,11 @@ impl<'m, F: Flash> Store<'m, F> {
         memory: &'m mut [u8],
     ) -> Result<Self, MountError> {
         let geometry = flash.geometry();
-        let layout =
-            if flash.is_clean() { Layout::derive_for_reading(&geometry, config)? } else { Layout::derive(&geometry, config)? };
+        let layout = if flash.is_clean() {
+            Layout::derive_for_reading(&geometry, config)?
+        } else {
+            Layout::derive(&geometry, config)?
+        };
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
@@ -108,7 +111,12 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut take = |bytes: u32| take_part(&mut rest, bytes);
         let (geometry, config) = (layout.geometry, layout.config);
         let (count, entry) = (geometry.block_count, layout.entry_bytes);
-        let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);
+        let blocks = Blocks::new(
+            take(count * layout.bitmap_bytes()),
+            take(count),
+            take(count.div_ceil(2)),
+            &layout,
+        );
         let leaves = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
@@ -117,7 +125,8 @@ impl<'m, F: Flash> Store<'m, F> {
         let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
         // If records are a chain, each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
-        let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
+        let journal =
+            Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
         let pages = Pages::new(flash, take(layout.journal_bytes), &layout);
         let ftl = Ftl {
             pages,
@@ -131,7 +140,8 @@ impl<'m, F: Flash> Store<'m, F> {
             status: Status::new(access),
             layout,
         };
-        let logical = Logical { cache: Cache::new(&mut [], ftl.layout.logical_bytes), journal, ftl };
+        let logical =
+            Logical { cache: Cache::new(&mut [], ftl.layout.logical_bytes), journal, ftl };
         Ok(Self { logical, reclaim: ReclaimState::new(), spare })
     }
 

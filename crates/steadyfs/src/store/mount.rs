@@ -45,7 +45,10 @@ impl<'m, F: Flash> Store<'m, F> {
             self.reclaim.wait();
             return Ok(true);
         }
-        if SETTLE && !self.logical.ftl.status.is_worn_out() && self.logical.ftl.status.damage().is_none() {
+        if SETTLE
+            && !self.logical.ftl.status.is_worn_out()
+            && self.logical.ftl.status.damage().is_none()
+        {
             match self.settle(last) {
                 // The medium takes no more programs. The volume can still be read, from the same
                 // root: the root of this mount is not complete.
@@ -71,7 +74,11 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.layout().config.is_disk() {
             return Err(MountError::IsDisk);
         }
-        if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
+        if self.logical.ftl.search().find_closed()? && self.load_journal()? {
+            Ok(())
+        } else {
+            Err(MountError::NeedsRecovery)
+        }
     }
 
     /// Accepts the losses that the mount found. The first leaf must still map each of the first
@@ -82,17 +89,20 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The cost of a mount.
     pub fn begin_repair(&mut self, tables: u32) -> Result<(), Error> {
         let Some(before) = self.logical.ftl.status.repairable()? else { return Ok(()) };
-        let last = self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
-            self.logical.forget_state();
-            self.logical.ftl.status.set_damage(before);
-        })?;
+        let last =
+            self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
+                self.logical.forget_state();
+                self.logical.ftl.status.set_damage(before);
+            })?;
         let damage = self.logical.ftl.status.damage();
         if damage == Some(Damage::Leaf) {
             let first = tables.min(self.logical.ftl.layout.leaf_entries);
             (0..first).try_for_each(|logical| self.logical.frame_of(logical).map(drop))?;
         }
         self.logical.ftl.status.begin_repair();
-        let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
+        let result = self.settle(last).and_then(|()| {
+            if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) }
+        });
         // A mount of the store does not find lost tables. So the damage before counts if this
         // mount found none.
         result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
@@ -121,7 +131,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.logical.ftl.write_root()?;
         self.logical.ftl.status.replace_leaves(false);
-        (0..self.logical.ftl.space.blocks().block_count()).for_each(|block| self.logical.ftl.space.quarantine_if_empty(block));
+        (0..self.logical.ftl.space.blocks().block_count())
+            .for_each(|block| self.logical.ftl.space.quarantine_if_empty(block));
         Ok(())
     }
 
@@ -135,7 +146,13 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut below = u32::MAX;
         loop {
             let found = self.find_state_below(below)?;
-            match self.logical.ftl.ring.uncertain().filter(|_| self.logical.ftl.status.damage().is_some()) {
+            match self
+                .logical
+                .ftl
+                .ring
+                .uncertain()
+                .filter(|_| self.logical.ftl.status.damage().is_some())
+            {
                 Some(number) => below = number.get(),
                 None => return Ok(found),
             }
@@ -217,7 +234,10 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Reads the newest journal page into the journal buffer. Returns `false` if no attempt
     /// succeeds.
     fn try_load_journal(&mut self) -> Result<bool, Error> {
-        match (0..TRIES).map(|_| self.logical.records().load()).find(|result| *result != Err(Error::Corrupt)) {
+        match (0..TRIES)
+            .map(|_| self.logical.records().load())
+            .find(|result| *result != Err(Error::Corrupt))
+        {
             Some(result) => result.map(|()| true),
             None => Ok(false),
         }

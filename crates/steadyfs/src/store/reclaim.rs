@@ -5,7 +5,7 @@ use super::Store;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::reclaim::{Bounds, Done, Erasure, Levelling, ReclaimView, Plan, Urgency};
+use crate::reclaim::{Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency};
 use crate::space::{HeadIndex, NONE};
 
 /// The chosen work.
@@ -46,7 +46,9 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.accept();
         self.logical.rewrite_stale()?;
         if self.logical.ftl.space.is_unmarked() {
-            debug_assert!(self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty());
+            debug_assert!(
+                self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty()
+            );
             self.logical.program_journal()?;
             self.logical.ftl.keep_order()?;
             self.logical.ftl.space.set_unmarked(false);
@@ -96,7 +98,9 @@ impl<'m, F: Flash> Store<'m, F> {
         let written = core::mem::take(&mut self.logical.ftl.call.frames);
         self.reclaim.count_call();
         let view = self.view();
-        if self.logical.ftl.call.opened && view.entries() + self.logical.ftl.call.changes <= view.entries_hard() {
+        if self.logical.ftl.call.opened
+            && view.entries() + self.logical.ftl.call.changes <= view.entries_hard()
+        {
             // The first change after a clean end has erased already. The due work is left to the
             // next calls.
             self.reclaim.count_written(written);
@@ -175,7 +179,9 @@ impl<'m, F: Flash> Store<'m, F> {
     /// by one, it is one.
     pub(super) fn move_some(&mut self, most: u32) -> Result<u32, Error> {
         if self.logical.ftl.layout.moves_join() {
-            return self.logical.move_group(self.reclaim.victim(), most.min(self.logical.ftl.layout.move_group()));
+            return self
+                .logical
+                .move_group(self.reclaim.victim(), most.min(self.logical.ftl.layout.move_group()));
         }
         if let Some(frame) = self.logical.ftl.space.blocks().first_live(self.reclaim.victim()) {
             self.logical.move_frame(frame)?;

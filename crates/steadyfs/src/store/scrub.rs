@@ -69,7 +69,11 @@ impl<F: Flash> Scrub<'_, '_, F> {
         let layout = &self.logical.ftl.layout;
         let own = layout.root_programs + layout.journal_pages();
         // A record of a chain is read in two parts.
-        u32::from(layout.config.pages_per_logical_page).max(own).max(if layout.programs_bytes() { 2 * TRIES } else { 0 })
+        u32::from(layout.config.pages_per_logical_page).max(own).max(if layout.programs_bytes() {
+            2 * TRIES
+        } else {
+            0
+        })
     }
 
     /// Reads the root and the journal page, or lets the next steps read the records of its
@@ -109,7 +113,10 @@ impl<F: Flash> Scrub<'_, '_, F> {
         let space = &self.logical.ftl.space;
         let newest = space.journal_at();
         let (start, block) = (space.journal_start(newest), space.journal_block(newest));
-        if newest == NONE || !(start..=newest).contains(&at) || !self.logical.records().is_chain(block) {
+        if newest == NONE
+            || !(start..=newest).contains(&at)
+            || !self.logical.records().is_chain(block)
+        {
             return Ok(false);
         }
         let next = self.logical.records().look_at(at)?;

@@ -13,7 +13,7 @@ use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::ftl::Copied;
 use crate::media::{BlockIndex, Flash, TagKind, TagKinds};
-use crate::mount::{Last, FoundRecord};
+use crate::mount::{FoundRecord, Last};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, HeadIndex, NONE};
 
@@ -49,14 +49,17 @@ impl<F: Flash> Store<'_, F> {
         ftl.space.take_sequences(JUMP);
         ftl.skip_places(&last.evidence);
         if last.evidence.are_there() {
-            let frames =
-                RESTART_FRAMES + ftl.layout.extra_heads() + last.evidence.more_frames(ftl.space.heads()) + ftl.group_frames();
+            let frames = RESTART_FRAMES
+                + ftl.layout.extra_heads()
+                + last.evidence.more_frames(ftl.space.heads())
+                + ftl.group_frames();
             ftl.reserve.withdraw(frames);
         }
         ftl.space.set_unmarked(true);
         ftl.transaction.end();
         loop {
-            let number = self.logical.ftl.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
+            let number =
+                self.logical.ftl.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
             let result = self.program_settled(number, &mut carried);
             if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 break;
@@ -78,11 +81,19 @@ impl<F: Flash> Store<'_, F> {
         let ftl = &self.logical.ftl;
         let at = ftl.space.journal_at();
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
-        let mut carried = Carried { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
+        let mut carried = Carried {
+            frames: [None; COPIED_MAX as usize],
+            journal: in_ring || unsteady.is_some_and(is_journal),
+        };
         if let Some(FoundRecord { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed do not count.
             if ftl.space.blocks().is_live(place) {
-                carried.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
+                carried.add(Copied {
+                    kind: tag.kind,
+                    logical: tag.logical,
+                    from: place,
+                    named: place,
+                })?;
             }
         }
         let fpb = ftl.layout.frames_per_block;
@@ -92,7 +103,13 @@ impl<F: Flash> Store<'_, F> {
             while let Some(frame) = next {
                 let (kind, logical) = self.owner(frame)?;
                 carried.add(Copied { kind, logical, from: frame, named: frame })?;
-                next = self.logical.ftl.space.blocks().live_from(frame + 1).filter(|&frame| frame < end);
+                next = self
+                    .logical
+                    .ftl
+                    .space
+                    .blocks()
+                    .live_from(frame + 1)
+                    .filter(|&frame| frame < end);
             }
         }
         Ok(carried)
@@ -104,7 +121,11 @@ impl<F: Flash> Store<'_, F> {
         let ftl = &mut self.logical.ftl;
         let first = ftl.layout.frame_page(frame);
         for page in first..first + u32::from(ftl.layout.config.pages_per_logical_page) {
-            if let Some(tag) = ftl.pages.read_tagged_in(UNSTEADY_TRIES, page, TagKinds::DATA.and(TagKinds::LEAF))? {
+            if let Some(tag) = ftl.pages.read_tagged_in(
+                UNSTEADY_TRIES,
+                page,
+                TagKinds::DATA.and(TagKinds::LEAF),
+            )? {
                 return Ok((tag.kind, tag.logical));
             }
         }
@@ -125,15 +146,18 @@ impl<F: Flash> Store<'_, F> {
     /// block, and then its copies.
     fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
-        let (unit, fpb) = (u32::from(ftl.layout.config.pages_per_logical_page), ftl.layout.frames_per_block);
+        let (unit, fpb) =
+            (u32::from(ftl.layout.config.pages_per_logical_page), ftl.layout.frames_per_block);
         let block = ftl.ring.current();
         let first = block * fpb + ftl.layout.copied_page() / unit;
         for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
             ftl.name_copy(copied, to)?;
         }
-        let behind = ftl.layout.frame_page(first) + carried.frames.iter().flatten().count() as u32 * unit;
+        let behind =
+            ftl.layout.frame_page(first) + carried.frames.iter().flatten().count() as u32 * unit;
         if carried.journal {
-            let places = ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
+            let places =
+                ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
             ftl.space.move_journal(behind * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;

@@ -21,7 +21,8 @@ pub enum Way {
 }
 
 impl Way {
-    pub const ALL: [Self; 6] = [Self::Refused, Self::Done, Self::Torn, Self::BadDone, Self::BadTorn, Self::Locked];
+    pub const ALL: [Self; 6] =
+        [Self::Refused, Self::Done, Self::Torn, Self::BadDone, Self::BadTorn, Self::Locked];
 
     fn failure(self, reads: bool) -> Failure {
         match self {
@@ -116,7 +117,12 @@ impl Flash for FailOnce {
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.chip.mark_bad(block)
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         if let Some(way) = self.fate() {
             data.fill(0x5A);
             return Err(way.failure(true));
@@ -129,11 +135,22 @@ impl Flash for FailOnce {
         }
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.change(|chip| chip.program(page, data, tag), |chip, torn| chip.program_torn(page, data, tag, torn))
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
+        self.change(
+            |chip| chip.program(page, data, tag),
+            |chip, torn| chip.program_torn(page, data, tag, torn),
+        )
     }
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.change(|chip| chip.program_loaded(page, tag), |chip, torn| chip.program_loaded_torn(page, tag, torn))
+        self.change(
+            |chip| chip.program_loaded(page, tag),
+            |chip, torn| chip.program_loaded_torn(page, tag, torn),
+        )
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.change(|chip| chip.erase(block), |chip, torn| chip.erase_torn(block, torn))

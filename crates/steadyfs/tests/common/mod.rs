@@ -23,7 +23,9 @@ pub fn for_seeds(file: &str, test_name: &str, count: u64, test: impl Fn(u64)) {
     let mut failed = 0;
     for seed in seeds {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| test(seed))) {
-            eprintln!("replay: STEADYFS_SEED={seed} cargo test -p steadyfs --test all {file}::{test_name}");
+            eprintln!(
+                "replay: STEADYFS_SEED={seed} cargo test -p steadyfs --test all {file}::{test_name}"
+            );
             if setting("STEADYFS_KEEP_GOING").is_none() {
                 resume_unwind(panic);
             }
@@ -35,5 +37,7 @@ pub fn for_seeds(file: &str, test_name: &str, count: u64, test: impl Fn(u64)) {
 
 /// Returns a number from the environment.
 pub fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::fail_once::FailOnce;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, CommitOn, Config, Error, File, FileSystem, Kind, MountError, OpenOptions, ROOT};
+use steadyfs::{
+    Access, CommitOn, Config, Error, File, FileSystem, Kind, MountError, OpenOptions, ROOT,
+};
 
 pub type Fs<'a> = FileSystem<'a, &'a mut FailOnce>;
 
@@ -80,7 +82,15 @@ impl<'a> Volume<'a> {
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory)?;
         fs.set_commit_on(CommitOn::MANUAL);
         let current = contents(&mut fs)?;
-        Ok(Self { fs, durable: vec![current.clone()], current, held: None, unknown: false, checks: false, stamp: 0 })
+        Ok(Self {
+            fs,
+            durable: vec![current.clone()],
+            current,
+            held: None,
+            unknown: false,
+            checks: false,
+            stamp: 0,
+        })
     }
 
     /// Returns the tree after a step, or `None` if the step must fail.
@@ -109,12 +119,14 @@ impl<'a> Volume<'a> {
         match step {
             Step::Write { path, offset, bytes, durable } => {
                 let data = vec![self.stamp; *bytes];
-                let mut file = fs.open(*path, OpenOptions { durable: *durable, ..OpenOptions::WRITE })?;
+                let mut file =
+                    fs.open(*path, OpenOptions { durable: *durable, ..OpenOptions::WRITE })?;
                 let result = fs.write(&mut file, *offset as u64, &data);
                 fs.close(file).and(result)
             }
             Step::Truncate { path, size, durable } => {
-                let mut file = fs.open(*path, OpenOptions { durable: *durable, ..OpenOptions::WRITE })?;
+                let mut file =
+                    fs.open(*path, OpenOptions { durable: *durable, ..OpenOptions::WRITE })?;
                 let result = fs.truncate(&mut file, *size as u64);
                 fs.close(file).and(result)
             }
@@ -173,11 +185,15 @@ impl<'a> Volume<'a> {
     }
 
     fn lacks_parent(&self, step: &Step) -> bool {
-        let is_missing = |path: &str| path.rsplit_once('/').is_some_and(|(parent, _)| !self.current.contains_key(parent));
+        let is_missing = |path: &str| {
+            path.rsplit_once('/').is_some_and(|(parent, _)| !self.current.contains_key(parent))
+        };
         match step {
             Step::CreateDir(path) => is_missing(path) || self.current.contains_key(*path),
             Step::Rename(from, to) => is_missing(to) || !self.current.contains_key(*from),
-            Step::RemoveDir(path) => self.current.keys().any(|other| other.starts_with(&format!("{path}/"))),
+            Step::RemoveDir(path) => {
+                self.current.keys().any(|other| other.starts_with(&format!("{path}/")))
+            }
             _ => false,
         }
     }
@@ -209,7 +225,8 @@ impl<'a> Volume<'a> {
     /// Compares all contents with the expected contents.
     pub fn check(&mut self, what: &str) {
         self.fs.flash_mut().paused = true;
-        let found = contents(&mut self.fs).unwrap_or_else(|error| panic!("{what}: reading says {error:?}"));
+        let found =
+            contents(&mut self.fs).unwrap_or_else(|error| panic!("{what}: reading says {error:?}"));
         self.fs.flash_mut().paused = false;
         assert!(found == self.current, "{what}: {}", difference(&found, &self.current));
     }
@@ -225,9 +242,14 @@ impl<'a> Volume<'a> {
 
 /// Returns the differences in one line.
 pub fn difference(found: &Tree, expected: &Tree) -> String {
-    let paths = found.keys().chain(expected.keys()).filter(|path| found.get(*path) != expected.get(*path));
+    let paths =
+        found.keys().chain(expected.keys()).filter(|path| found.get(*path) != expected.get(*path));
     let bytes = |tree: &Tree, path: &String| tree.get(path).map(|node| node.as_ref().map(Vec::len));
-    paths.map(|path| format!("{path}: {:?} instead of {:?}; ", bytes(found, path), bytes(expected, path))).collect()
+    paths
+        .map(|path| {
+            format!("{path}: {:?} instead of {:?}; ", bytes(found, path), bytes(expected, path))
+        })
+        .collect()
 }
 
 /// Returns a formatted chip with a file that fills 70 % of it.
@@ -250,7 +272,8 @@ pub fn stage(geometry: Geometry, copy: bool, pages_per_logical_page: u16) -> (Fa
         }
         // Reclamation has started.
         for round in 0..pages * 3 {
-            fs.write(&mut file, round * 7 % pages * u64::from(usage.logical_bytes), &page).expect("churn");
+            fs.write(&mut file, round * 7 % pages * u64::from(usage.logical_bytes), &page)
+                .expect("churn");
             fs.commit().expect("commit");
         }
         fs.close(file).expect("close");

@@ -31,7 +31,14 @@ pub struct Spy<F> {
 
 impl<F: Flash + Clone> Spy<F> {
     pub fn new(chip: F, left: u32) -> Self {
-        Self { chip, changes: Vec::new(), left, hidden: Vec::new(), flipped: Vec::new(), refused: 0 }
+        Self {
+            chip,
+            changes: Vec::new(),
+            left,
+            hidden: Vec::new(),
+            flipped: Vec::new(),
+            refused: 0,
+        }
     }
 
     fn spend(&mut self, change: Change) -> Result<(), Failure> {
@@ -50,7 +57,8 @@ impl<F: Flash + Clone> Spy<F> {
     pub fn pages_with(&mut self, bytes: &[u8]) -> Vec<PageIndex> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
         let (mut data, mut tag) = (vec![0; page_bytes as usize], [0; TAG_BYTES]);
-        let mut holds = |&page: &PageIndex| self.chip.read(page, &mut data, &mut tag).is_ok() && data == bytes;
+        let mut holds =
+            |&page: &PageIndex| self.chip.read(page, &mut data, &mut tag).is_ok() && data == bytes;
         (0..pages_per_block * block_count).filter(&mut holds).collect()
     }
 
@@ -76,7 +84,12 @@ impl<F: Flash + Clone> Flash for Spy<F> {
     fn timing(&self) -> Timing {
         self.chip.timing()
     }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.see(page)?;
         self.chip.read(page, data, tag)?;
         data[0] ^= u8::from(self.flipped.contains(&page));
@@ -86,9 +99,18 @@ impl<F: Flash + Clone> Flash for Spy<F> {
         self.see(page)?;
         self.chip.read_tag(page, tag)
     }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         // Tag layout of `docs/format.md`: byte 10 is the number of the root's copy.
-        let change = if tag[8] & 15 == ROOT_KIND { Change::Root(page, tag[10]) } else { Change::Program(page) };
+        let change = if tag[8] & 15 == ROOT_KIND {
+            Change::Root(page, tag[10])
+        } else {
+            Change::Program(page)
+        };
         self.spend(change)?;
         self.chip.program(page, data, tag)
     }
@@ -99,10 +121,20 @@ impl<F: Flash + Clone> Flash for Spy<F> {
         self.flipped.retain(|page| page / pages != block);
         self.chip.erase(block)
     }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.chip.read_bytes(block, offset, data)
     }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.spend(Change::Bytes(block))?;
         self.chip.program_bytes(block, offset, data)
     }

@@ -18,7 +18,8 @@ pub fn records(
     const PLACES: u32 = 250;
     for round in 0..3u8 {
         let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, memory)?;
-        let mut file = fs.open("exercise", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+        let mut file =
+            fs.open("exercise", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
         let record = |number: u32| vec![number as u8 ^ round; bytes];
         for number in 0..count {
             trouble(round, number);
@@ -33,7 +34,10 @@ pub fn records(
         for place in 0..PLACES {
             let mut found = record(0);
             fs.read(&mut file, u64::from(place) * bytes as u64, &mut found)?;
-            let newest = (0..count).rev().find(|number| number % PLACES == place).expect("each place was written");
+            let newest = (0..count)
+                .rev()
+                .find(|number| number % PLACES == place)
+                .expect("each place was written");
             assert_eq!(found, record(newest));
         }
         fs.close(file)?;

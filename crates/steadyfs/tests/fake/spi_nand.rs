@@ -93,7 +93,8 @@ impl SpiDevice for Bus {
                 }
                 Operation::Read(bytes) => {
                     bytes.fill(0xFF);
-                    let answer = given.get_or_insert_with(|| self.0.borrow_mut().answer(&sent).into_iter());
+                    let answer =
+                        given.get_or_insert_with(|| self.0.borrow_mut().answer(&sent).into_iter());
                     bytes.iter_mut().zip(answer).for_each(|(byte, answer)| *byte = answer);
                 }
                 _ => panic!("an operation that the examples do without"),
@@ -147,7 +148,10 @@ impl Chip {
             // One entry of the table of replaced blocks is in use.
             [0xA5, _] => [&LINK[..], &[0; 76]].concat(),
             [0x03, high, low, _] => {
-                assert!(self.configuration & 8 != 0, "a chip that reads continuously takes no column");
+                assert!(
+                    self.configuration & 8 != 0,
+                    "a chip that reads continuously takes no column"
+                );
                 self.buffer[number(&[high, low]) as usize..].to_vec()
             }
             _ => panic!("the chip does not know {sent:02x?}"),
@@ -177,8 +181,12 @@ impl Chip {
                 }
                 self.buffer[number(&[high, low]) as usize..][..data.len()].copy_from_slice(data);
             }
-            [0x10, ref address @ ..] => self.change(PROGRAM_FAILED, 70, |chip| chip.program(page(address))),
-            [0xD8, ref address @ ..] => self.change(ERASE_FAILED, 1000, |chip| chip.erase(page(address))),
+            [0x10, ref address @ ..] => {
+                self.change(PROGRAM_FAILED, 70, |chip| chip.program(page(address)))
+            }
+            [0xD8, ref address @ ..] => {
+                self.change(ERASE_FAILED, 1000, |chip| chip.erase(page(address)))
+            }
             _ => panic!("the chip does not know {sent:02x?}"),
         }
     }
@@ -214,11 +222,18 @@ impl Chip {
     fn program(&mut self, page: u32) {
         let is_mark = self.buffer[2048] != 0xFF;
         let later = page + 1..(page / PAGES_PER_BLOCK + 1) * PAGES_PER_BLOCK;
-        assert!(is_mark || self.pages.range(later).next().is_none(), "page {page} is programmed after a later one of its block");
+        assert!(
+            is_mark || self.pages.range(later).next().is_none(),
+            "page {page} is programmed after a later one of its block"
+        );
         assert!(is_mark || !self.pages.contains_key(&page), "page {page} is programmed twice");
         for (index, byte) in self.buffer[2049..].iter().enumerate() {
             let is_protected = (3..7).contains(&(index % 16));
-            assert!(is_protected || *byte == 0xFF, "spare byte {} is not for users, or has no ECC", index + 1);
+            assert!(
+                is_protected || *byte == 0xFF,
+                "spare byte {} is not for users, or has no ECC",
+                index + 1
+            );
         }
         if self.configuration & 0x10 != 0 && self.pages.contains_key(&page) {
             self.flipped.insert(page, 2); // the parities of the two programs overlap
@@ -272,7 +287,13 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     bus.0.borrow_mut().failures = 1;
     flash.mark_bad(900)?; // although it cannot be erased
     bus.0.borrow_mut().flipped.insert(page, 2);
-    assert!(flash.is_bad(900)? && flash.is_bad(7)? && flash.is_bad(30)? && !flash.is_bad(1010)? && !flash.is_bad(901)?);
+    assert!(
+        flash.is_bad(900)?
+            && flash.is_bad(7)?
+            && flash.is_bad(30)?
+            && !flash.is_bad(1010)?
+            && !flash.is_bad(901)?
+    );
 
     bus.0.borrow_mut().protection = 0x7C;
     assert_eq!(flash.erase(901), Err(Failure::WriteProtected));
@@ -293,7 +314,10 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     bus.0.borrow_mut().hangs_next = true;
     assert_eq!(flash.erase(901), Err(Failure::Device));
     let waited_ns = (bus.0.borrow().waited_us - began_us) * 1000;
-    assert!((flash.timing().erase_ns..3 * flash.timing().erase_ns).contains(&waited_ns), "waited for {waited_ns} ns");
+    assert!(
+        (flash.timing().erase_ns..3 * flash.timing().erase_ns).contains(&waited_ns),
+        "waited for {waited_ns} ns"
+    );
     assert_eq!(flash.erase(901), Err(Failure::Device));
     assert_eq!(flash.program(page + 4, &[], &written), Err(Failure::Device));
     assert_eq!(flash.read(page + 1, &mut data, &mut tag), Err(Failure::Device));
@@ -305,6 +329,12 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
 
 /// Writes with failures now and then, cuts the power between calls, mounts, and reads everything
 /// back.
-pub fn exercise(bus: &Bus, flash: impl Flash, memory: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
-    exercise::records(flash, memory, 3000, 600, |_, number| bus.0.borrow_mut().failures += u32::from(number % 200 == 199))
+pub fn exercise(
+    bus: &Bus,
+    flash: impl Flash,
+    memory: &mut [u8],
+) -> Result<(), Box<dyn std::error::Error>> {
+    exercise::records(flash, memory, 3000, 600, |_, number| {
+        bus.0.borrow_mut().failures += u32::from(number % 200 == 199)
+    })
 }

@@ -109,7 +109,9 @@ impl Chip {
         }
         match *sent {
             [0x9F] => bytes.copy_from_slice(&[0xEF, 0x40, 0x18]),
-            [0x0B, a, b, c, _] => bytes.copy_from_slice(&self.cells[number(&[a, b, c])..][..bytes.len()]),
+            [0x0B, a, b, c, _] => {
+                bytes.copy_from_slice(&self.cells[number(&[a, b, c])..][..bytes.len()])
+            }
             _ => panic!("the chip does not know {sent:02x?}"),
         }
     }
@@ -139,7 +141,9 @@ impl Chip {
             [0x20, a, b, c] => {
                 let start = number(&[a, b, c]);
                 assert!(start % 4096 == 0, "an erase takes the first byte of a sector");
-                self.change(450, |chip| chip.cells[start..][..4096].fill(if chip.fails_erases { 0xFE } else { 0xFF }));
+                self.change(450, |chip| {
+                    chip.cells[start..][..4096].fill(if chip.fails_erases { 0xFE } else { 0xFF })
+                });
             }
             _ => panic!("the chip does not know {sent:02x?}"),
         }
@@ -197,7 +201,11 @@ pub fn examine(bus: &Bus, chip: &mut impl NorFlash) -> Result<(), Failure> {
 
 /// Writes until blocks are reclaimed, cuts the power between calls, mounts, and reads everything
 /// back.
-pub fn exercise(bus: &Bus, mut flash: impl Flash, memory: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
+pub fn exercise(
+    bus: &Bus,
+    mut flash: impl Flash,
+    memory: &mut [u8],
+) -> Result<(), Box<dyn std::error::Error>> {
     exercise::records(&mut flash, memory, 900, 800, |round, _| {
         // These cells fail while the volume is in use. Each failure costs a block.
         bus.0.borrow_mut().stuck_at = (round < 2).then_some(100_000 + usize::from(round) * 100_000);

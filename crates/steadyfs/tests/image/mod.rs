@@ -11,7 +11,8 @@ use steadyfs_sim::{Nand, NandTiming};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/steadyfs/tests/images");
 /// The pages are so small and so many that indexes have two levels.
-pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
+pub const GEOMETRY: Geometry =
+    Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {
     permissions: false,
     pages_per_logical_page: 1,
@@ -64,7 +65,11 @@ pub fn expected() -> Tree {
     let mut deep = content(10, 700);
     deep.resize(FAR_PAGE * 256, 0);
     deep.extend(content(11, 300));
-    let file = |data: Vec<u8>, modified_ns| Node { data: Some(data), attributes: BTreeMap::new(), modified_ns };
+    let file = |data: Vec<u8>, modified_ns| Node {
+        data: Some(data),
+        attributes: BTreeMap::new(),
+        modified_ns,
+    };
     let directory = |modified_ns| Node { data: None, attributes: BTreeMap::new(), modified_ns };
     let mut tree = Tree::from([
         ("empty".into(), file(Vec::new(), 1)),
@@ -82,19 +87,32 @@ pub fn expected() -> Tree {
     ]);
     tree.extend((0..20).map(|number| (format!("many/{number}"), file(vec![number; 5], 5))));
     tree.get_mut("a").unwrap().attributes = [("mode".into(), vec![7, 5])].into();
-    tree.get_mut("cut").unwrap().attributes = [("k".into(), vec![9; 40]), ("ключ".into(), Vec::new())].into();
+    tree.get_mut("cut").unwrap().attributes =
+        [("k".into(), vec![9; 40]), ("ключ".into(), Vec::new())].into();
     tree
 }
 
 /// Opens a file, writes to it, and keeps the handle.
-fn put(fs: &mut FileSystem<'_, &mut Nand>, path: &str, offset: usize, data: &[u8], options: OpenOptions) -> File {
+fn put(
+    fs: &mut FileSystem<'_, &mut Nand>,
+    path: &str,
+    offset: usize,
+    data: &[u8],
+    options: OpenOptions,
+) -> File {
     let mut file = fs.open(path, options).unwrap();
     fs.write(&mut file, offset as u64, data).unwrap();
     file
 }
 
 /// Writes like [`put`], then closes the file.
-fn write(fs: &mut FileSystem<'_, &mut Nand>, path: &str, offset: usize, data: &[u8], options: OpenOptions) {
+fn write(
+    fs: &mut FileSystem<'_, &mut Nand>,
+    path: &str,
+    offset: usize,
+    data: &[u8],
+    options: OpenOptions,
+) {
     let file = put(fs, path, offset, data, options);
     fs.close(file).unwrap();
 }
@@ -102,7 +120,9 @@ fn write(fs: &mut FileSystem<'_, &mut Nand>, path: &str, offset: usize, data: &[
 /// Writes files of every form into the root directory.
 fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.set_time(1);
-    for (path, data) in [("inline", content(1, 50)), ("removed", content(3, 2500)), ("cut", content(4, 3000))] {
+    for (path, data) in
+        [("inline", content(1, 50)), ("removed", content(3, 2500)), ("cut", content(4, 3000))]
+    {
         write(fs, path, 0, &data, OpenOptions::CREATE);
         fs.sync().unwrap();
     }
@@ -149,7 +169,8 @@ fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
         write(fs, &format!("many/{number}"), 0, &[number; 5], OpenOptions::DURABLE);
     }
     // Two removed files that are still open: orphans.
-    let orphans = ["orphan", "inline orphan"].map(|path| put(fs, path, 0, &content(13, path.len() * 50), OpenOptions::DURABLE));
+    let orphans = ["orphan", "inline orphan"]
+        .map(|path| put(fs, path, 0, &content(13, path.len() * 50), OpenOptions::DURABLE));
     write(fs, "goes", 0, &content(14, 3000), OpenOptions::DURABLE);
     // The last file is not open, and its pages are not freed yet.
     for path in ["orphan", "inline orphan", "goes"] {
@@ -165,7 +186,12 @@ fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
 /// Makes the volume of the image: every kind of change, two mounts, and a power cut.
 fn make() -> Nand {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
-    let mut chip = FileSystem::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &CONFIG, &mut memory).unwrap();
+    let mut chip = FileSystem::format(
+        Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1),
+        &CONFIG,
+        &mut memory,
+    )
+    .unwrap();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap();
     first_mount(&mut fs);
     fs.unmount().unwrap();
@@ -193,7 +219,9 @@ fn to_text(pages: &Pages) -> String {
     let mut text = String::new();
     for (page, (tag, data)) in pages {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
-        let hex = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+        let hex = |bytes: &[u8]| {
+            bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        };
         writeln!(text, "{page} {} {}", hex(tag), hex(&data[..used])).unwrap();
     }
     text
@@ -220,7 +248,10 @@ pub fn image_of_version(version: u16) -> Pages {
     let path = path_of(version);
     let text = std::fs::read_to_string(&path).expect(&path);
     let bytes = |hex: &str| -> Vec<u8> {
-        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
+        (0..hex.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal"))
+            .collect()
     };
     let line = |line: &str| {
         let parts: Vec<&str> = line.split(' ').collect();
@@ -252,9 +283,15 @@ pub fn contents<F: Flash>(fs: &mut FileSystem<'_, F>) -> Tree {
         let mut cursor = Cursor::default();
         while let Some(entry) = fs.list(inode, &mut cursor).expect("list") {
             let path = format!("{directory}{}", entry.name());
-            let mut node = Node { data: None, attributes: BTreeMap::new(), modified_ns: entry.stat.modified_ns };
-            fs.attributes(entry.stat.inode, |key, value| drop(node.attributes.insert(key.into(), value.into())))
-                .expect("attributes");
+            let mut node = Node {
+                data: None,
+                attributes: BTreeMap::new(),
+                modified_ns: entry.stat.modified_ns,
+            };
+            fs.attributes(entry.stat.inode, |key, value| {
+                drop(node.attributes.insert(key.into(), value.into()))
+            })
+            .expect("attributes");
             if entry.stat.kind == Kind::Directory {
                 waiting.push((format!("{path}/"), entry.stat.inode));
             } else {

@@ -46,7 +46,9 @@ fn small(bytes: &[u8], at: usize, width: usize) -> usize {
 /// it checks.
 pub fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc: u32, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 != 0 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            if crc & 1 != 0 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
+        })
     })
 }
 
@@ -63,9 +65,9 @@ pub fn sequence(tag: &[u8; TAG_BYTES]) -> u64 {
 
 /// Computes the checksum of a tag alone: CRC-8 with the polynomial 0x2F.
 pub fn crc8(bytes: &[u8]) -> u8 {
-    !bytes
-        .iter()
-        .fold(!0, |crc: u8, &byte| (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 != 0 { crc << 1 ^ 0x2F } else { crc << 1 }))
+    !bytes.iter().fold(!0, |crc: u8, &byte| {
+        (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 != 0 { crc << 1 ^ 0x2F } else { crc << 1 })
+    })
 }
 
 /// A root and its copies.
@@ -108,7 +110,9 @@ pub struct Volume {
 
 /// Computes the hash of a name in a directory with this seed.
 fn hash(seed: u32, name: &[u8]) -> u32 {
-    let mut h = name.iter().fold(0x811C_9DC5 ^ seed, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let mut h = name
+        .iter()
+        .fold(0x811C_9DC5 ^ seed, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
     h = (h ^ (h >> 13)).wrapping_mul(0xC2B2_AE35);
     h ^ (h >> 16)
@@ -125,7 +129,8 @@ impl Volume {
             let frame = small(&bytes, HEADER + leaf * ENTRY, ENTRY);
             if frame != 0 {
                 let data = &chip[&frame_of_page(frame)].1;
-                let entries = (0..PAGE / ENTRY).map(|at| (leaf * (PAGE / ENTRY) + at, small(data, at * ENTRY, ENTRY)));
+                let entries = (0..PAGE / ENTRY)
+                    .map(|at| (leaf * (PAGE / ENTRY) + at, small(data, at * ENTRY, ENTRY)));
                 frames.extend(entries);
             }
         }
@@ -149,7 +154,9 @@ impl Volume {
 
     /// Returns bytes of a logical page, or zeros if the page was never written.
     fn read(&self, logical: usize, at: usize, count: usize) -> Vec<u8> {
-        self.pages.get(&logical).map_or_else(|| vec![0; count], |page| page[at..at + count].to_vec())
+        self.pages
+            .get(&logical)
+            .map_or_else(|| vec![0; count], |page| page[at..at + count].to_vec())
     }
 
     fn bit(&self, bit: usize) -> bool {
@@ -188,13 +195,16 @@ impl Volume {
         let entries = PAGE / ENTRY;
         let at = 112 + file_page / REGION_PAGES * 8;
         assert!(file_page / REGION_PAGES < REGIONS);
-        let (logical, count, index) = (small(inode, at, 3), small(inode, at + 3, 2), small(inode, at + 5, 3));
+        let (logical, count, index) =
+            (small(inode, at, 3), small(inode, at + 3, 2), small(inode, at + 5, 3));
         let within = file_page % REGION_PAGES;
         if within < count {
             return Some(logical + within);
         }
         let entry = |page: usize, entry: usize| {
-            (small(&self.read(page, entry * ENTRY, ENTRY), 0, ENTRY)).checked_sub(1).map(|data| DATA + data)
+            (small(&self.read(page, entry * ENTRY, ENTRY), 0, ENTRY))
+                .checked_sub(1)
+                .map(|data| DATA + data)
         };
         let lower = if index == 0 { None } else { entry(index, within / entries) };
         lower.and_then(|lower| entry(lower, within % entries))
@@ -264,10 +274,13 @@ impl Volume {
         let (buckets, seed) = (small(&header, 40, 4), small(&header, 45, 3) as u32);
         assert_eq!(header[44], 0, "a directory has no stream");
         let (mut entries, mut directories) = (0, 0);
-        let pages = (0..buckets).map(|bucket| (Some(bucket), self.page_of(&header, bucket).expect("a page for each bucket")));
+        let pages = (0..buckets).map(|bucket| {
+            (Some(bucket), self.page_of(&header, bucket).expect("a page for each bucket"))
+        });
         // The overflow pages, from the last region on.
-        let overflow =
-            (0..).map_while(|number| self.page_of(&header, (REGIONS - 1) * REGION_PAGES + number)).map(|logical| (None, logical));
+        let overflow = (0..)
+            .map_while(|number| self.page_of(&header, (REGIONS - 1) * REGION_PAGES + number))
+            .map(|logical| (None, logical));
         for (bucket, logical) in pages.chain(overflow) {
             for record in self.read(logical, 0, PAGE).chunks_exact(4) {
                 let (hashed, number) = (number(record, 0, 2) as u32, small(record, 2, 2));
@@ -288,12 +301,20 @@ impl Volume {
                 self.add_node(tree, &format!("{path}{name}"), number - 1, &inode);
             }
         }
-        assert_eq!([24, 28].map(|at| small(&header, at, 4)), [entries, directories], "counts of {path:?}");
+        assert_eq!(
+            [24, 28].map(|at| small(&header, at, 4)),
+            [entries, directories],
+            "counts of {path:?}"
+        );
     }
 
     fn add_node(&self, tree: &mut Tree, path: &str, number: usize, inode: &[u8]) {
         let data = (inode[0] == 1).then(|| self.data(inode));
-        let node = Node { data, attributes: self.attributes(number, inode), modified_ns: self::number(inode, 32, 8) };
+        let node = Node {
+            data,
+            attributes: self.attributes(number, inode),
+            modified_ns: self::number(inode, 32, 8),
+        };
         tree.insert(path.into(), node);
         if inode[0] == 2 {
             self.add_entries(tree, &format!("{path}/"), number);

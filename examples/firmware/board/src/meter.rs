@@ -2,7 +2,9 @@
 
 use crate::timer::now;
 use steadyfs::media::nor::{NorFlash, NorPages};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{
+    BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
+};
 
 /// Ticks since the start.
 #[derive(Clone, Copy, Default)]
@@ -44,7 +46,12 @@ impl<F: Flash> Flash for Metered<F> {
         self.chip.timing()
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.operate(|chip| chip.read(page, data, tag))
     }
 
@@ -56,7 +63,12 @@ impl<F: Flash> Flash for Metered<F> {
         self.chip.corrected()
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.operate(|chip| chip.program(page, data, tag))
     }
 

@@ -92,7 +92,9 @@ impl NorFlash for NorChip<'_> {
         let NorCells { bytes, written } = &mut *self.cells;
         let fails = self.power.fails();
         let from = address as usize;
-        for ((cell, written), &byte) in bytes[from..][..data.len()].iter_mut().zip(&mut written[from..]).zip(data) {
+        for ((cell, written), &byte) in
+            bytes[from..][..data.len()].iter_mut().zip(&mut written[from..]).zip(data)
+        {
             assert!(byte == 0xFF || byte == 0 || *written == 0, "a byte is programmed twice");
             *written |= u8::from(byte != 0xFF);
             // A cut program clears any part of the bits that it was to clear.
@@ -108,7 +110,9 @@ impl NorFlash for NorChip<'_> {
         let (from, bytes) = ((block * NOR_BLOCK_BYTES) as usize, NOR_BLOCK_BYTES as usize);
         if self.power.fails() {
             // A cut erase leaves any bytes, and a byte that reads as erased may not be erased.
-            self.cells.bytes[from..][..bytes].iter_mut().for_each(|cell| *cell |= self.power.byte());
+            self.cells.bytes[from..][..bytes]
+                .iter_mut()
+                .for_each(|cell| *cell |= self.power.byte());
             self.cells.written[from..][..bytes].fill(1);
             board::reset();
         }
@@ -119,7 +123,8 @@ impl NorFlash for NorChip<'_> {
 }
 
 /// The shape of the NAND chip.
-pub const NAND: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+pub const NAND: Geometry =
+    Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const NAND_PAGES: usize = (NAND.pages_per_block * NAND.block_count) as usize;
 /// The block that its maker marked bad.
 const BAD_BLOCK: BlockIndex = 32;
@@ -149,7 +154,8 @@ impl<'k> NandChip<'k> {
     }
 
     fn blank(&mut self, block: BlockIndex) {
-        let (from, pages) = ((block * NAND.pages_per_block) as usize, NAND.pages_per_block as usize);
+        let (from, pages) =
+            ((block * NAND.pages_per_block) as usize, NAND.pages_per_block as usize);
         self.cells.data[from..][..pages].fill([0xFF; NAND.page_bytes as usize]);
         self.cells.tags[from..][..pages].fill([0xFF; TAG_BYTES]);
         self.cells.next[block as usize] = 0;
@@ -170,10 +176,21 @@ impl Flash for NandChip<'_> {
 
     /// Returns the longest times of a W25N01GV on one data line at 50 MHz.
     fn timing(&self) -> Timing {
-        Timing { read_ns: 410_000, read_tag_ns: 83_000, program_ns: 1_050_000, copy_ns: 1_460_000, erase_ns: 10_010_000 }
+        Timing {
+            read_ns: 410_000,
+            read_tag_ns: 83_000,
+            program_ns: 1_050_000,
+            copy_ns: 1_460_000,
+            erase_ns: 10_010_000,
+        }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         data.copy_from_slice(&self.cells.data[page as usize]);
         self.read_tag(page, tag)
     }
@@ -184,10 +201,18 @@ impl Flash for NandChip<'_> {
         Ok(())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let (block, place) = (page / NAND.pages_per_block, page % NAND.pages_per_block);
         assert!(block != BAD_BLOCK, "a bad block is programmed");
-        assert!(place >= self.cells.next[block as usize], "a page is programmed twice, or out of order");
+        assert!(
+            place >= self.cells.next[block as usize],
+            "a page is programmed twice, or out of order"
+        );
         self.cells.next[block as usize] = place + 1;
         if self.power.fails() {
             self.tear(page as usize);

@@ -44,10 +44,18 @@ fn main() -> ! {
     let mut nor = NorPages::new(Metered::new(nor), NOR.page_bytes);
     let mut nand = Metered::new(nand);
     match starts_before {
-        0 => first("NOR, 256 KiB in sectors of 4 KiB", &mut nor, &mut nor_memory, acknowledged, cut),
+        0 => {
+            first("NOR, 256 KiB in sectors of 4 KiB", &mut nor, &mut nor_memory, acknowledged, cut)
+        }
         1 => {
             second("NOR", &mut nor, &mut nor_memory, acknowledged.get());
-            first("NAND, 512 KiB in pages of 512 bytes", &mut nand, &mut nand_memory, acknowledged, cut);
+            first(
+                "NAND, 512 KiB in pages of 512 bytes",
+                &mut nand,
+                &mut nand_memory,
+                acknowledged,
+                cut,
+            );
         }
         2 => {
             second("NAND", &mut nand, &mut nand_memory, acknowledged.get());
@@ -60,7 +68,13 @@ fn main() -> ! {
 }
 
 /// Formats, mounts and logs, until power fails in the middle of an operation.
-fn first<F: Meter>(name: &str, chip: &mut F, memory: &mut [u8], acknowledged: &core::cell::Cell<u32>, cut: impl Fn()) {
+fn first<F: Meter>(
+    name: &str,
+    chip: &mut F,
+    memory: &mut [u8],
+    acknowledged: &core::cell::Cell<u32>,
+    cut: impl Fn(),
+) {
     let config = Config::for_geometry(&chip.geometry());
     let _ = writeln!(
         Output,
@@ -120,12 +134,20 @@ fn second<F: Meter>(name: &str, chip: &mut F, memory: &mut [u8], acknowledged: u
     let mut fs = mount("mount after a power cut", chip, memory);
     let mut log = measure(&mut fs, "open", |fs| fs.open("data/log.1", OpenOptions::DURABLE));
     let (mut count, mut found) = (0, [0; RECORD_BYTES]);
-    while must("read", fs.read(&mut log, u64::from(count) * RECORD_BYTES as u64, &mut found)) == RECORD_BYTES {
-        must("compare", if found == record(count) { Ok(()) } else { Err("a record is not what was written") });
+    while must("read", fs.read(&mut log, u64::from(count) * RECORD_BYTES as u64, &mut found))
+        == RECORD_BYTES
+    {
+        must(
+            "compare",
+            if found == record(count) { Ok(()) } else { Err("a record is not what was written") },
+        );
         count += 1;
     }
     let is_right = count == acknowledged || count == acknowledged + 1;
-    must("count", if is_right { Ok(()) } else { Err("another number of records than was acknowledged") });
+    must(
+        "count",
+        if is_right { Ok(()) } else { Err("another number of records than was acknowledged") },
+    );
     measure(&mut fs, "append, durable", |fs| fs.append(&mut log, &record(count)));
     measure(&mut fs, "close", |fs| fs.close(log));
     measure(&mut fs, "remove", |fs| fs.remove("data/log.1"));
@@ -145,7 +167,11 @@ fn record(number: u32) -> [u8; RECORD_BYTES] {
     })
 }
 
-fn mount<'m, 'c, F: Meter>(name: &str, chip: &'c mut F, memory: &'m mut [u8]) -> FileSystem<'m, &'c mut F> {
+fn mount<'m, 'c, F: Meter>(
+    name: &str,
+    chip: &'c mut F,
+    memory: &'m mut [u8],
+) -> FileSystem<'m, &'c mut F> {
     let before = chip.spent().chip;
     let (fs, taken) = stack::measure(|| FileSystem::mount(chip, Access::ReadWrite, memory));
     report(name, fs, taken, |fs| fs.flash().spent().chip.wrapping_sub(before))
@@ -164,10 +190,19 @@ fn measure<'m, 'c, F: Meter, R, E: Display>(
 
 /// Prints the instructions and stack of a call, without the chip; `in_chip` returns the chip's
 /// ticks.
-fn report<R, E: Display>(name: &str, result: Result<R, E>, taken: Taken, in_chip: impl FnOnce(&R) -> u32) -> R {
+fn report<R, E: Display>(
+    name: &str,
+    result: Result<R, E>,
+    taken: Taken,
+    in_chip: impl FnOnce(&R) -> u32,
+) -> R {
     let result = must(name, result);
     let instructions = timer::instructions(taken.ticks - in_chip(&result));
-    let _ = writeln!(Output, "  {name:<24} {instructions:>8} instructions, {:>5} bytes of stack", taken.stack);
+    let _ = writeln!(
+        Output,
+        "  {name:<24} {instructions:>8} instructions, {:>5} bytes of stack",
+        taken.stack
+    );
     result
 }
 

@@ -3,7 +3,8 @@
 use board::host::HostFile;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+const GEOMETRY: Geometry =
+    Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 const PAGE_BYTES: u32 = GEOMETRY.page_bytes;
 /// Bytes of a page and its tag.
 const WHOLE_BYTES: u32 = PAGE_BYTES + TAG_BYTES as u32;
@@ -41,10 +42,21 @@ impl Flash for Chip {
 
     /// Returns about the typical times of an MT29F1G01.
     fn timing(&self) -> Timing {
-        Timing { read_ns: 77_000, read_tag_ns: 47_000, program_ns: 252_000, copy_ns: 268_000, erase_ns: 2_000_000 }
+        Timing {
+            read_ns: 77_000,
+            read_tag_ns: 47_000,
+            program_ns: 252_000,
+            copy_ns: 268_000,
+            erase_ns: 2_000_000,
+        }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.file.read(data_at(page), data);
         self.file.read(tag_at(page), tag);
         Ok(())
@@ -56,7 +68,12 @@ impl Flash for Chip {
         Ok(())
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.file.write(data_at(page), data);
         self.file.write(tag_at(page), tag);
         Ok(())

@@ -93,7 +93,11 @@ impl Tally {
     }
 
     /// Makes a call and counts it.
-    fn call<R>(&mut self, fs: &mut Volume<'_>, call: impl FnOnce(&mut Volume<'_>) -> Result<R, Error>) -> Result<R, Error> {
+    fn call<R>(
+        &mut self,
+        fs: &mut Volume<'_>,
+        call: impl FnOnce(&mut Volume<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
         let before = fs.flash().spent;
         let start = now();
         let result = call(fs);
@@ -106,7 +110,15 @@ impl Tally {
     fn print(&self, name: &str) {
         let mean = |sum: &Sum| sum.total / u64::from(self.calls);
         let (all, rest) = (&self.all, &self.rest);
-        let _ = writeln!(Output, "{name}|{}|{}|{}|{}|{}", self.calls, mean(all), all.longest, mean(rest), rest.longest);
+        let _ = writeln!(
+            Output,
+            "{name}|{}|{}|{}|{}|{}",
+            self.calls,
+            mean(all),
+            all.longest,
+            mean(rest),
+            rest.longest
+        );
     }
 }
 
@@ -115,7 +127,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % u64::from(limit)) as u32
     }
 }
@@ -205,7 +218,12 @@ fn overwrite(fs: &mut Volume<'_>, file: &mut File, page: u32) -> Result<(), Erro
 }
 
 /// Measures calls that write and read data.
-fn data(fs: &mut Volume<'_>, file: &mut File, pages: u32, random: &mut Random) -> Result<(), Failed> {
+fn data(
+    fs: &mut Volume<'_>,
+    file: &mut File,
+    pages: u32,
+    random: &mut Random,
+) -> Result<(), Failed> {
     let [mut overwrites, mut appends, mut reads] = <[Tally; 3]>::default();
     let page = [0xC3; PAGE_BYTES];
     for _ in 0..OVERWRITES {

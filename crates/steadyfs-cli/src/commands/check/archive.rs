@@ -49,7 +49,11 @@ pub fn run(raw: Raw, key: Option<Key>, json: bool) -> Result<u64, Failure> {
     }
     let seal = seal.map(|seal| Sealed::of(&seal, key, findings.is_empty()));
     // An image that does not verify is not decoded.
-    let archive = if findings.is_empty() { raw.decode().map_err(|Failure(text)| findings.push(text)).ok() } else { None };
+    let archive = if findings.is_empty() {
+        raw.decode().map_err(|Failure(text)| findings.push(text)).ok()
+    } else {
+        None
+    };
     findings.extend(archive.as_ref().and_then(|archive| lost(&archive.tree)));
     let summary = Summary::of(archive, seal, findings)?;
     if json {
@@ -80,12 +84,19 @@ impl Sealed {
             (None, true) => "signed; --verify-key says whether by a key".to_string(),
             (None, false) => "not signed".to_string(),
         };
-        format!("hash tree: {verified}, {signed}\nroot hash: {} of {} B\n", self.root_hash, self.data_bytes)
+        format!(
+            "hash tree: {verified}, {signed}\nroot hash: {} of {} B\n",
+            self.root_hash, self.data_bytes
+        )
     }
 }
 
 impl Summary {
-    fn of(archive: Option<Archive>, seal: Option<Sealed>, findings: Vec<String>) -> Result<Self, Failure> {
+    fn of(
+        archive: Option<Archive>,
+        seal: Option<Sealed>,
+        findings: Vec<String>,
+    ) -> Result<Self, Failure> {
         let format = archive.as_ref().map(|archive| archive.format.to_string());
         let items = archive.map_or(Ok(Vec::new()), |mut archive| walk(&mut archive, ROOT, ""))?;
         let (files, directories, bytes) = totals(&items);
@@ -97,8 +108,10 @@ impl Summary {
         let findings = lines(&self.findings);
         match &self.format {
             Some(format) => {
-                let (files, directories) =
-                    (counted(self.files, "file", "files"), counted(self.directories, "directory", "directories"));
+                let (files, directories) = (
+                    counted(self.files, "file", "files"),
+                    counted(self.directories, "directory", "directories"),
+                );
                 format!("{findings}{format}, {files}, {directories}: sound\n{seal}")
             }
             None => format!("{findings}{seal}"),

@@ -30,7 +30,12 @@ struct Summary {
 
 /// Reads the whole disk. With `repair`, first accepts the damage that the mount found. Returns
 /// the number of findings, and the number of mended ones.
-pub fn run(mut volume: DiskVolume<'_>, repair: bool, json: bool, chip: &ChipOptions) -> Result<(u64, u32), Failure> {
+pub fn run(
+    mut volume: DiskVolume<'_>,
+    repair: bool,
+    json: bool,
+    chip: &ChipOptions,
+) -> Result<(u64, u32), Failure> {
     let lost = volume.disk.damage();
     if repair && lost.is_some() {
         match volume.disk.repair() {
@@ -71,7 +76,8 @@ fn read_all(volume: &mut DiskVolume<'_>) -> Result<(u32, Vec<String>), Failure> 
         };
         match result {
             Ok(()) => {}
-            Err(Error::Corrupt) => findings.push(format!("sectors {first} to {} cannot be read", first + page_sectors - 1)),
+            Err(Error::Corrupt) => findings
+                .push(format!("sectors {first} to {} cannot be read", first + page_sectors - 1)),
             Err(error) => return Err(volume.fail(error)),
         }
         pages += 1;
@@ -89,7 +95,11 @@ impl Summary {
             counted(self.pages.into(), "page", "pages"),
             if is_sound { "sound" } else { "damaged" },
             if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
-            if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }
+            if self.unsettled {
+                format!("unsettled: {}\n", damage::UNSETTLED)
+            } else {
+                String::new()
+            }
         )
     }
 }

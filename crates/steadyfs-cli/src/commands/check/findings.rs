@@ -28,7 +28,11 @@ impl Missing {
 
     pub(super) fn line(&self) -> String {
         let Some(lost) = self.lost else { return String::new() };
-        let then = if self.repaired { "that is accepted, and the volume can be changed again" } else { damage::REMEDY };
+        let then = if self.repaired {
+            "that is accepted, and the volume can be changed again"
+        } else {
+            damage::REMEDY
+        };
         format!("{}; {then}\n", damage::describe(lost))
     }
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, CheckReport, Error, Finding, Repairs, ROOT};
+use steadyfs::{Access, CheckReport, Error, Finding, ROOT, Repairs};
 use steadyfs_host::damage;
 use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
@@ -100,7 +100,10 @@ struct Rest {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (count, mended) = match arguments.reading.find(&arguments.image)? {
         Some(_) if arguments.repair => {
-            return Err(Failure::at(arguments.image.display(), "is only read; expected no --repair"));
+            return Err(Failure::at(
+                arguments.image.display(),
+                "is only read; expected no --repair",
+            ));
         }
         Some(found) => (archive::run(found, arguments.reading.key()?, arguments.json)?, 0),
         None => run_volume(arguments)?,
@@ -117,7 +120,9 @@ fn verdict(count: u64, mended: u32, repair: bool) -> String {
     match u64::from(mended) {
         _ if !repair => format!("{found}; expected none; --repair mends what can be mended"),
         mended if mended < count => {
-            format!("{found}, {mended} mended; expected none; what cannot be read is lost: write it anew, or remove the file")
+            format!(
+                "{found}, {mended} mended; expected none; what cannot be read is lost: write it anew, or remove the file"
+            )
         }
         mended => format!("{found}, {mended} mended; expected none"),
     }
@@ -130,7 +135,9 @@ fn run_volume(arguments: &Arguments) -> Result<(u64, u32), Failure> {
     let mut memory = Memory::default();
     match Mounted::examine(&arguments.image, &arguments.reading.chip, access, &mut memory)? {
         Mounted::Files(volume) => run_files(volume, arguments),
-        Mounted::Disk(volume) => disk::run(volume, arguments.repair, arguments.json, &arguments.reading.chip),
+        Mounted::Disk(volume) => {
+            disk::run(volume, arguments.repair, arguments.json, &arguments.reading.chip)
+        }
     }
 }
 
@@ -147,7 +154,11 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     }
     let mut note = |finding: Finding| found.push(finding);
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
-    let repaired = if arguments.repair && lost.is_some() { Some(volume.fs.repair(&mut scratch, &mut note)) } else { None };
+    let repaired = if arguments.repair && lost.is_some() {
+        Some(volume.fs.repair(&mut scratch, &mut note))
+    } else {
+        None
+    };
     let checked = match repaired {
         // Damage that cannot be accepted is reported below.
         None | Some(Err(Error::Corrupt)) => {
@@ -164,13 +175,16 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     let mut lines = rows::lines(&found, &paths);
     let checked = match checked {
         Ok(checked) => checked,
-        Err(error) => return Err(ended_early(&volume, error, &missing, &findings, &lines, arguments.json)?),
+        Err(error) => {
+            return Err(ended_early(&volume, error, &missing, &findings, &lines, arguments.json)?);
+        }
     };
     if findings.is_empty() && missing.lost.is_none() {
         findings.extend(compressed_findings(&mut volume)?);
         lines = findings::lines(&findings);
     }
-    let is_freed = |finding: &&Finding| !arguments.repair && matches!(finding, Finding::LeakedPage { .. });
+    let is_freed =
+        |finding: &&Finding| !arguments.repair && matches!(finding, Finding::LeakedPage { .. });
     let freed_by_repair = found.iter().filter(is_freed).count();
     let rest = Rest::of(&mut volume);
     let damaged = superblocks::find(volume.close(&arguments.reading.chip)?, arguments.repair);
@@ -180,8 +194,10 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         findings.push(damaged.text);
     }
     let repaired = u32::from(missing.repaired);
-    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + rewritten + repaired);
-    let mut summary = Summary { lines, freed_by_repair, ..Summary::of(&checked, rest, missing, findings) };
+    let (count, mended) =
+        (findings.len() as u64 + missing.count(), checked.mended.total() + rewritten + repaired);
+    let mut summary =
+        Summary { lines, freed_by_repair, ..Summary::of(&checked, rest, missing, findings) };
     if rewritten > 0 {
         summary.mended += rewritten;
         summary.changes.insert("superblocks written anew", rewritten);
@@ -199,8 +215,11 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
 fn compressed_findings(volume: &mut Volume<'_>) -> Result<Vec<String>, Failure> {
     let mut findings = Vec::new();
     for item in walk(volume, ROOT, "")? {
-        let is_plain = item.stat.kind != Kind::File || matches!(Shape::of(&mut volume.fs, item.stat.inode), Ok(None));
-        if !is_plain && let Err(Failure(text)) = volume.read_file(item.stat.inode, &item.path, |_| Ok(())) {
+        let is_plain = item.stat.kind != Kind::File
+            || matches!(Shape::of(&mut volume.fs, item.stat.inode), Ok(None));
+        if !is_plain
+            && let Err(Failure(text)) = volume.read_file(item.stat.inode, &item.path, |_| Ok(()))
+        {
             findings.push(text);
         }
     }
@@ -218,7 +237,9 @@ fn ended_early(
 ) -> Result<Failure, Failure> {
     if json {
         let Missing { damage, repaired, .. } = missing;
-        print_json(&serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }))?
+        print_json(
+            &serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }),
+        )?
     } else {
         print(&(missing.line() + lines))?
     }
@@ -233,13 +254,27 @@ impl Summary {
         // Users do not make the root directory: `tree` and `unpack` do not count it either.
         let (directories, changes) = (directories.saturating_sub(1), changes(&mended));
         let (lines, freed_by_repair) = (String::new(), 0);
-        Self { missing, files, directories, pages, mended: mended.total(), changes, rest, findings, lines, freed_by_repair }
+        Self {
+            missing,
+            files,
+            directories,
+            pages,
+            mended: mended.total(),
+            changes,
+            rest,
+            findings,
+            lines,
+            freed_by_repair,
+        }
     }
 
     /// Returns the repairs that were made, in a line.
     fn mended_line(&self) -> String {
-        let words: Vec<String> =
-            self.changes.iter().map(|(what, count)| format!("{what} {}", format_count((*count).into()))).collect();
+        let words: Vec<String> = self
+            .changes
+            .iter()
+            .map(|(what, count)| format!("{what} {}", format_count((*count).into())))
+            .collect();
         if words.is_empty() { String::new() } else { format!("mended: {}\n", words.join(", ")) }
     }
 
@@ -289,7 +324,9 @@ impl Rest {
     fn removed(&self) -> String {
         match self.removed_pages {
             0 => String::new(),
-            pages => format!(" ({} of removed files, freed by the next changes)", format_count(pages)),
+            pages => {
+                format!(" ({} of removed files, freed by the next changes)", format_count(pages))
+            }
         }
     }
 

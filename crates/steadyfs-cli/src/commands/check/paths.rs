@@ -54,7 +54,9 @@ impl Paths {
             | Finding::SharedPage { inode, .. }
             | Finding::DirtyEnd { inode }
             | Finding::InDoubt { inode } => self.place(text, "inode", inode),
-            Finding::BadEntry { directory, inode } => self.place(self.place(text, "directory", directory), "inode", inode),
+            Finding::BadEntry { directory, inode } => {
+                self.place(self.place(text, "directory", directory), "inode", inode)
+            }
             Finding::WrongCount { directory } => self.place(text, "directory", directory),
             _ => text,
         }
@@ -79,15 +81,28 @@ mod tests {
 
     #[test]
     fn findings_name_the_files_that_have_a_path() {
-        let paths = Paths(HashMap::from([(0, String::new()), (1, "big".to_string()), (12, "logs/a".to_string())]));
+        let paths = Paths(HashMap::from([
+            (0, String::new()),
+            (1, "big".to_string()),
+            (12, "logs/a".to_string()),
+        ]));
         let told = [
-            (Finding::UnreadablePage { inode: 1, logical: 12 }, "inode 1 (/big): logical page 12 cannot be read"),
+            (
+                Finding::UnreadablePage { inode: 1, logical: 12 },
+                "inode 1 (/big): logical page 12 cannot be read",
+            ),
             (
                 Finding::SharedPage { inode: 12, logical: 1 },
                 "logical page 1 of inode 12 (/logs/a) belongs to another file as well",
             ),
-            (Finding::UnreadablePage { inode: 3, logical: 1 }, "inode 3: logical page 1 cannot be read"),
-            (Finding::WrongCount { directory: 0 }, "directory 0 (/) has another number of entries than it says"),
+            (
+                Finding::UnreadablePage { inode: 3, logical: 1 },
+                "inode 3: logical page 1 cannot be read",
+            ),
+            (
+                Finding::WrongCount { directory: 0 },
+                "directory 0 (/) has another number of entries than it says",
+            ),
         ];
         for (finding, text) in told {
             assert_eq!(paths.tell(&finding), text);

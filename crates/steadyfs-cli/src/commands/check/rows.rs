@@ -14,19 +14,35 @@ const RANGES_MAX: usize = 8;
 /// finding.
 fn kind(finding: &Finding, paths: &Paths) -> Option<(String, u32)> {
     let (what, number) = match *finding {
-        Finding::UnreadableTable { logical } => ("logical pages, tables of the file system, cannot be read", logical),
-        Finding::LeakedPage { logical } => ("logical pages are taken, or hold something, and belong to no file", logical),
-        Finding::UnmarkedPage { logical } => ("logical pages belong to a file and are marked as free", logical),
+        Finding::UnreadableTable { logical } => {
+            ("logical pages, tables of the file system, cannot be read", logical)
+        }
+        Finding::LeakedPage { logical } => {
+            ("logical pages are taken, or hold something, and belong to no file", logical)
+        }
+        Finding::UnmarkedPage { logical } => {
+            ("logical pages belong to a file and are marked as free", logical)
+        }
         Finding::UnmarkedInode { inode } => ("inodes are in use and are marked as free", inode),
         Finding::Lost { inode } => ("inodes are named by no directory", inode),
         Finding::LeakedInode { inode } => ("inodes are taken and hold nothing", inode),
-        Finding::InDoubt { inode } => ("inodes may be in an earlier state, for small changes are lost", inode),
+        Finding::InDoubt { inode } => {
+            ("inodes may be in an earlier state, for small changes are lost", inode)
+        }
         Finding::UnreadablePage { inode, logical } => {
-            return Some((format!("logical pages of {} cannot be read", paths.named("inode", inode)), logical));
+            return Some((
+                format!("logical pages of {} cannot be read", paths.named("inode", inode)),
+                logical,
+            ));
         }
         Finding::BadEntry { directory, inode } => {
             let directory = paths.named("directory", directory);
-            return Some((format!("inodes are named by {directory} that are not there, elsewhere, or named twice"), inode));
+            return Some((
+                format!(
+                    "inodes are named by {directory} that are not there, elsewhere, or named twice"
+                ),
+                inode,
+            ));
         }
         _ => return None,
     };
@@ -39,7 +55,9 @@ pub(super) fn lines(findings: &[Finding], paths: &Paths) -> String {
     let (mut text, mut first) = (String::new(), 0);
     while first < findings.len() {
         let what = kinds[first].as_ref().map(|(what, _)| what);
-        let row = kinds[first..].iter().take_while(|kind| what.is_some() && kind.as_ref().map(|(what, _)| what) == what);
+        let row = kinds[first..]
+            .iter()
+            .take_while(|kind| what.is_some() && kind.as_ref().map(|(what, _)| what) == what);
         let numbers: Vec<u32> = row.flatten().map(|(_, number)| *number).collect();
         let count = numbers.len().max(1);
         if let Some(what) = what.filter(|_| count > LINES_MAX) {
@@ -65,7 +83,9 @@ fn ranges(mut numbers: Vec<u32>) -> String {
             _ => ranges.push((number, number)),
         }
     }
-    let one = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let one = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
+    };
     let named: Vec<String> = ranges.iter().take(RANGES_MAX).map(one).collect();
     let more = if ranges.len() > RANGES_MAX { ", and others" } else { "" };
     named.join(", ") + more
@@ -80,7 +100,8 @@ mod tests {
     fn many_of_one_kind_are_one_line_and_few_have_one_each() {
         let leaked = |logical| Finding::LeakedPage { logical };
         let table = Finding::UnreadableTable { logical: 3 };
-        let many: Vec<Finding> = [table].into_iter().chain((10..20).map(leaked)).chain([leaked(31), table]).collect();
+        let many: Vec<Finding> =
+            [table].into_iter().chain((10..20).map(leaked)).chain([leaked(31), table]).collect();
         assert_eq!(
             lines(&many, &Paths::none()),
             "logical page 3, a table of the file system, cannot be read\n\
@@ -95,7 +116,8 @@ mod tests {
 
     #[test]
     fn pages_of_two_files_are_two_lines() {
-        let pages = |inode| (100..120).map(move |logical| Finding::UnreadablePage { inode, logical });
+        let pages =
+            |inode| (100..120).map(move |logical| Finding::UnreadablePage { inode, logical });
         let told = lines(&pages(1).chain(pages(2)).collect::<Vec<_>>(), &Paths::none());
         assert_eq!(
             told,

@@ -23,8 +23,9 @@ pub fn find(mut chip: Chip, repair: bool) -> Option<Damaged> {
         Ok(()) => Damaged { text: format!("{text}; it was written anew"), mended: true },
         Err(error) => {
             let reason = chip.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-            let text =
-                format!("{text}; it cannot be written anew: {error}{reason}; copy the files out while the other copy is whole");
+            let text = format!(
+                "{text}; it cannot be written anew: {error}{reason}; copy the files out while the other copy is whole"
+            );
             Damaged { text, mended: false }
         }
     })

@@ -54,7 +54,8 @@ fn foreground(line: Vec<String>) -> Vec<String> {
         Some(program) if super::is_helper(program) => super::of_helper(line.into_iter().skip(1)),
         _ => line,
     };
-    let mut ours: Vec<String> = line.into_iter().skip(1).filter(|argument| argument != "--background").collect();
+    let mut ours: Vec<String> =
+        line.into_iter().skip(1).filter(|argument| argument != "--background").collect();
     ours.push("--quiet".to_string());
     ours
 }

@@ -126,21 +126,30 @@ const EVENTS: [(&str, CommitOn); 4] = [
 impl Events {
     /// Returns the events of a preset.
     fn named(name: &str) -> Result<Self, String> {
-        let found = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, events)| Self(*events));
-        found.ok_or_else(|| format!("commit_on={name}: expected one of {}", EVENTS.map(|(name, _)| name).join(", ")))
+        let found =
+            EVENTS.iter().find(|(known, _)| *known == name).map(|(_, events)| Self(*events));
+        found.ok_or_else(|| {
+            format!("commit_on={name}: expected one of {}", EVENTS.map(|(name, _)| name).join(", "))
+        })
     }
 }
 
 /// Reads the number of bytes that may wait.
 fn commit_bytes(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
-    u32::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| "expected 1 B to 4 GiB".to_string())
+    u32::try_from(bytes)
+        .ok()
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected 1 B to 4 GiB".to_string())
 }
 
 impl Arguments {
     /// Returns the events that commit, from the preset, and the limits that were set.
     fn commit_on(&self) -> (CommitOn, CommitLimits) {
-        let limits = CommitLimits { changes: self.commit_every.unwrap_or(0), bytes: self.commit_bytes.unwrap_or(0) };
+        let limits = CommitLimits {
+            changes: self.commit_every.unwrap_or(0),
+            bytes: self.commit_bytes.unwrap_or(0),
+        };
         let many = if limits == CommitLimits::default() { CommitOn::NONE } else { CommitOn::MANY };
         (self.commit_on.0.with(many), limits)
     }

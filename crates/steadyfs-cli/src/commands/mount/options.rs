@@ -41,34 +41,49 @@ const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permi
 /// # Errors
 /// The fault of the option, and the expected form.
 pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
-    let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-    let needed = || value.ok_or_else(|| format!("option `{option}`: a value is missing; expected `{name}=…`"));
+    let (name, value) =
+        option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+    let needed = || {
+        value.ok_or_else(|| format!("option `{option}`: a value is missing; expected `{name}=…`"))
+    };
     match name {
         // For mount(8) and systemd themselves.
-        _ if name.starts_with("x-") || name.starts_with("X-") || name == "comment" || name.is_empty() => {}
+        _ if name.starts_with("x-")
+            || name.starts_with("X-")
+            || name == "comment"
+            || name.is_empty() => {}
         "commit_on" => arguments.commit_on = Events::named(needed()?)?,
         "commit_interval" => {
             let ms = needed()?.parse().ok().filter(|&ms: &u64| ms > 0);
-            arguments.commit_interval =
-                ms.ok_or_else(|| format!("option `{option}`: expected a whole number of milliseconds"))?;
+            arguments.commit_interval = ms.ok_or_else(|| {
+                format!("option `{option}`: expected a whole number of milliseconds")
+            })?;
         }
         "commit_every" => {
             let count = needed()?.parse().ok().filter(|&count: &u32| count > 0);
-            arguments.commit_every = Some(count.ok_or_else(|| format!("option `{option}`: expected a whole number of changes"))?);
+            arguments.commit_every =
+                Some(count.ok_or_else(|| {
+                    format!("option `{option}`: expected a whole number of changes")
+                })?);
         }
         "commit_bytes" => {
-            let bytes = commit_bytes(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
+            let bytes =
+                commit_bytes(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
             arguments.commit_bytes = Some(bytes);
         }
         "compress" => {
-            arguments.compress = Some(rule(needed()?).map_err(|error| format!("option `{option}`: {error}"))?);
+            arguments.compress =
+                Some(rule(needed()?).map_err(|error| format!("option `{option}`: {error}"))?);
         }
         "opened" => arguments.opened = Some(needed()?.into()),
         "read_cache" => {
-            arguments.read_cache = parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
+            arguments.read_cache =
+                parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
         }
         "device" => arguments.device = Some(needed()?.to_string()),
-        _ if value.is_some() => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
+        _ if value.is_some() => {
+            return Err(format!("option `{option}`: expected one of {EXPECTED}"));
+        }
         "ro" => arguments.read_only = true,
         "disk" => arguments.disk = true,
         "noexec" => arguments.no_exec = true,
@@ -92,7 +107,10 @@ pub fn of_helper(arguments: impl Iterator<Item = String>) -> Vec<String> {
         match argument.as_str() {
             "-o" => ours.extend(arguments.next().map(|options| format!("-o{options}"))),
             "-t" | "-N" => drop(arguments.next()),
-            flags if flags.len() > 1 && flags.starts_with('-') && flags[1..].chars().all(|flag| "sfnv".contains(flag)) => {}
+            flags
+                if flags.len() > 1
+                    && flags.starts_with('-')
+                    && flags[1..].chars().all(|flag| "sfnv".contains(flag)) => {}
             _ => ours.push(argument),
         }
     }
@@ -133,10 +151,20 @@ mod tests {
     #[test]
     fn a_limit_commits_beside_the_events() {
         let (events, limits) = applied("commit_every=16,commit_bytes=64KiB").unwrap().commit_on();
-        assert_eq!((events, limits), (CommitOn::IN_GROUPS, CommitLimits { changes: 16, bytes: 65_536 }));
+        assert_eq!(
+            (events, limits),
+            (CommitOn::IN_GROUPS, CommitLimits { changes: 16, bytes: 65_536 })
+        );
         let (events, limits) = applied("commit_bytes=100,commit_on=flush").unwrap().commit_on();
-        assert!(events.contains(CommitOn::MANY) && !events.contains(CommitOn::TIMED) && limits.changes == 0);
-        assert_eq!(applied("nofail").unwrap().commit_on(), (CommitOn::TIMED_AND_ON_FLUSH, CommitLimits::default()));
+        assert!(
+            events.contains(CommitOn::MANY)
+                && !events.contains(CommitOn::TIMED)
+                && limits.changes == 0
+        );
+        assert_eq!(
+            applied("nofail").unwrap().commit_on(),
+            (CommitOn::TIMED_AND_ON_FLUSH, CommitLimits::default())
+        );
     }
 
     #[test]
@@ -163,7 +191,10 @@ mod tests {
     #[test]
     fn calls_by_mount_become_arguments() {
         let of = |line: &str| of_helper(line.split(' ').map(String::from)).join(" ");
-        assert_eq!(of("card.img /mnt -sn -o ro,nofail -t fuse.steadyfs"), "steady mount --background card.img /mnt -oro,nofail");
+        assert_eq!(
+            of("card.img /mnt -sn -o ro,nofail -t fuse.steadyfs"),
+            "steady mount --background card.img /mnt -oro,nofail"
+        );
         assert!(is_helper("/sbin/mount.fuse.steadyfs") && !is_helper("/usr/bin/steady"));
     }
 }

@@ -17,7 +17,11 @@ pub struct Order {
 impl Order {
     /// Makes the file, or opens an existing file, which keeps its content until the end.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| Failure::at(path.display(), error))?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self { opened: Opened::default(), file, path: path.into() })
     }
 
@@ -28,6 +32,9 @@ impl Order {
         for path in self.opened.paths().iter().filter(|path| !path.contains(&b'\n')) {
             text.extend([&path[..], b"\n"].concat());
         }
-        self.file.set_len(0).and_then(|()| self.file.write_all(&text)).map_err(|error| Failure::at(self.path.display(), error))
+        self.file
+            .set_len(0)
+            .and_then(|()| self.file.write_all(&text))
+            .map_err(|error| Failure::at(self.path.display(), error))
     }
 }

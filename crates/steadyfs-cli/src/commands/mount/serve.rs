@@ -34,7 +34,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Mounts, and serves until the end.
 fn serve(arguments: &Arguments) -> Result<(), Failure> {
     // Check before the image is opened, because a mount of the volume may already change it.
-    steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
+    steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty)
+        .map_err(|refusal| refuse(arguments, &refusal))?;
     let order = arguments.opened.as_deref().map(Order::create).transpose()?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
     let reading = ReadOptions { chip: chip.clone(), verify_key: arguments.verify_key.clone() };
@@ -48,10 +49,16 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     let mut write_cache;
     let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
     if order.is_some() && matches!(volume, Mounted::Disk(_)) {
-        return Err(Failure::at(arguments.image.display(), "holds a disk, of which files are not known; expected no --opened"));
+        return Err(Failure::at(
+            arguments.image.display(),
+            "holds a disk, of which files are not known; expected no --opened",
+        ));
     }
     if arguments.disk && matches!(volume, Mounted::Files(_)) {
-        return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
+        return Err(Failure::at(
+            arguments.image.display(),
+            "holds a file system, not a disk; expected no --disk",
+        ));
     }
     volume.lend_read_cache(&mut read_cache);
     if let (Mounted::Files(volume), Access::ReadWrite) = (&mut volume, access) {
@@ -62,10 +69,17 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }
-    let options = Options { opened: order.as_ref().map(|order| order.opened.clone()), ..options_of(arguments) };
+    let options = Options {
+        opened: order.as_ref().map(|order| order.opened.clone()),
+        ..options_of(arguments)
+    };
     let served = match &mut volume {
-        Mounted::Files(volume) => steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options),
-        Mounted::Disk(volume) => steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options),
+        Mounted::Files(volume) => {
+            steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options)
+        }
+        Mounted::Disk(volume) => {
+            steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options)
+        }
     };
     let Health { corrected_reads, lost_reads, worst, .. } = volume.health();
     let closed = volume.close(&chip)?;
@@ -100,18 +114,32 @@ fn options_of(arguments: &Arguments) -> Options {
 }
 
 /// Mounts a read-only image, and serves it from memory until the end.
-fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>, order: Option<Order>) -> Result<(), Failure> {
+fn serve_archive(
+    arguments: &Arguments,
+    found: Raw,
+    key: Option<Key>,
+    order: Option<Order>,
+) -> Result<(), Failure> {
     if arguments.disk {
-        return Err(Failure::at(arguments.image.display(), "holds files, not a disk; expected no --disk"));
+        return Err(Failure::at(
+            arguments.image.display(),
+            "holds files, not a disk; expected no --disk",
+        ));
     }
     if arguments.real_time {
-        return Err(Failure::at(arguments.image.display(), "is read as a whole at once; expected no --real-time"));
+        return Err(Failure::at(
+            arguments.image.display(),
+            "is read as a whole at once; expected no --real-time",
+        ));
     }
     if key.is_some() {
         found.verify(key)?;
     }
     let tree = found.decode_and_warn()?.tree;
-    let options = Options { opened: order.as_ref().map(|order| order.opened.clone()), ..options_of(arguments) };
+    let options = Options {
+        opened: order.as_ref().map(|order| order.opened.clone()),
+        ..options_of(arguments)
+    };
     let served = steadyfs_fuse::mount_tree(tree, &arguments.directory, &options);
     order.map_or(Ok(()), Order::finish)?;
     served.map_err(|failure| explain(arguments, &failure))
@@ -138,14 +166,15 @@ fn explain(arguments: &Arguments, failure: &steadyfs_fuse::Failure) -> Failure {
 
 /// Describes the corrections of the ECC, in one line; `None` if there were none.
 fn describe_corrections(corrected: u32, lost: u32, worst: Corrected) -> Option<String> {
-    let reads = counted(corrected.into(), "page read needed a correction", "page reads needed corrections");
+    let reads =
+        counted(corrected.into(), "page read needed a correction", "page reads needed corrections");
     let Corrected { bits, strength } = worst;
     match (corrected, lost) {
         (0, 0) => None,
         (_, 0) => Some(format!("{reads}, at worst {bits} of {strength} bits")),
-        _ => {
-            Some(format!("{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: `steady check` tells more"))
-        }
+        _ => Some(format!(
+            "{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: `steady check` tells more"
+        )),
     }
 }
 
@@ -157,7 +186,10 @@ mod tests {
     fn corrections_are_told_where_there_were_any() {
         let worst = Corrected { bits: 5, strength: 8 };
         assert_eq!(describe_corrections(0, 0, Corrected { bits: 0, strength: 8 }), None);
-        assert_eq!(describe_corrections(1, 0, worst).unwrap(), "1 page read needed a correction, at worst 5 of 8 bits");
+        assert_eq!(
+            describe_corrections(1, 0, worst).unwrap(),
+            "1 page read needed a correction, at worst 5 of 8 bits"
+        );
         let lost = describe_corrections(1200, 2, worst).unwrap();
         assert_eq!(
             lost,

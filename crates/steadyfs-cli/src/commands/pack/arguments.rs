@@ -112,10 +112,14 @@ impl FromStr for Owner {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let both = || text.split_once(':').and_then(|(uid, gid)| Some((uid.parse().ok()?, gid.parse().ok()?)));
+        let both = || {
+            text.split_once(':').and_then(|(uid, gid)| Some((uid.parse().ok()?, gid.parse().ok()?)))
+        };
         match text {
             "files" => Ok(Self(None)),
-            _ => both().map(|both| Self(Some(both))).ok_or_else(|| "expected two numbers, as 0:0, or `files`".to_string()),
+            _ => both()
+                .map(|both| Self(Some(both)))
+                .ok_or_else(|| "expected two numbers, as 0:0, or `files`".to_string()),
         }
     }
 }
@@ -142,7 +146,8 @@ impl Arguments {
             return Ok(None);
         }
         let found = ReadOptions::default().find(&self.from)?;
-        let expected = "is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI";
+        let expected =
+            "is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI";
         let found = found.ok_or_else(|| Failure::at(self.from.display(), expected))?;
         found.decode_and_warn().map(Some)
     }

@@ -24,10 +24,14 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self, String> {
         let (packing, compressor) = (text.parse::<Packing>(), text.parse::<Compressor>());
         match (&packing, &compressor) {
-            (Err(error), Err(_)) if ["lz4", "deflate", "zstd"].iter().any(|name| text.starts_with(name)) => {
+            (Err(error), Err(_))
+                if ["lz4", "deflate", "zstd"].iter().any(|name| text.starts_with(name)) =>
+            {
                 Err(error.to_string())
             }
-            (Err(error), Err(_)) => Err(format!("{error}; with --read-only also lz4:fast, gzip, gzip:LEVEL, xz and lzo")),
+            (Err(error), Err(_)) => Err(format!(
+                "{error}; with --read-only also lz4:fast, gzip, gzip:LEVEL, xz and lzo"
+            )),
             _ => Ok(Self { packing: packing.ok(), compressor: compressor.ok() }),
         }
     }
@@ -39,9 +43,10 @@ impl Method {
         let expected = "--compress names what only read-only images have; expected lz4, deflate or zstd, or --read-only";
         let packing = self.packing.ok_or_else(|| Failure(expected.into()))?;
         match chunk {
-            Some(bytes) if !VOLUME_CHUNK_BYTES.contains(&bytes) => {
-                Err(Failure("--chunk is larger than a volume has; expected 4KiB to 64KiB, or --read-only".into()))
-            }
+            Some(bytes) if !VOLUME_CHUNK_BYTES.contains(&bytes) => Err(Failure(
+                "--chunk is larger than a volume has; expected 4KiB to 64KiB, or --read-only"
+                    .into(),
+            )),
             Some(bytes) => Ok(packing.with_chunks(bytes)),
             None => Ok(packing),
         }
@@ -56,15 +61,24 @@ impl Method {
 
 /// Reads the bytes of a chunk of a read-only image.
 pub fn read_only_chunk(text: &str) -> Result<usize, String> {
-    power_of_two(text, 4 << 10..=1 << 20, "expected a power of two from 4KiB to 64KiB, of read-only images to 1MiB")
+    power_of_two(
+        text,
+        4 << 10..=1 << 20,
+        "expected a power of two from 4KiB to 64KiB, of read-only images to 1MiB",
+    )
 }
 
 /// Reads the bytes of a block of a hash tree.
 pub fn hash_block(text: &str) -> Result<u32, String> {
-    power_of_two(text, 512..=4096, "expected a power of two from 512 to 4096").map(|bytes| bytes as u32)
+    power_of_two(text, 512..=4096, "expected a power of two from 512 to 4096")
+        .map(|bytes| bytes as u32)
 }
 
 fn power_of_two(text: &str, range: RangeInclusive<u64>, expected: &str) -> Result<usize, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
-    if bytes.is_power_of_two() && range.contains(&bytes) { Ok(bytes as usize) } else { Err(expected.to_string()) }
+    if bytes.is_power_of_two() && range.contains(&bytes) {
+        Ok(bytes as usize)
+    } else {
+        Err(expected.to_string())
+    }
 }

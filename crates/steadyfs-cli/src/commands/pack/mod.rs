@@ -19,8 +19,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Refuses to pack an image into itself: the next run would pack another directory.
 fn refuse_image_inside(arguments: &Arguments) -> Result<(), Failure> {
-    let from = arguments.from.canonicalize().map_err(|error| Failure::at(arguments.from.display(), error))?;
-    let parent = arguments.image.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let from = arguments
+        .from
+        .canonicalize()
+        .map_err(|error| Failure::at(arguments.from.display(), error))?;
+    let parent = arguments
+        .image
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let is_inside = match from.is_dir() {
         true => parent.canonicalize().is_ok_and(|parent| parent.starts_with(&from)),
         false => arguments.image.canonicalize().is_ok_and(|image| image == from),

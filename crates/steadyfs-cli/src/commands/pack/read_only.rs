@@ -78,7 +78,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tree = arguments.tree()?;
     warn_of_order(&tree, &settings.order);
     let left = LeftOut { attributes: other_attributes(&tree), ..LeftOut::default() };
-    let image = squashfs::write(&tree, &settings).map_err(|error| Failure::at(arguments.from.display(), error))?;
+    let image = squashfs::write(&tree, &settings)
+        .map_err(|error| Failure::at(arguments.from.display(), error))?;
     let (image, seal) = seal(arguments, image, key)?;
     let mut summary = Summary::of(&tree, &settings, &image, seal)?;
     summary.memory.nand = target.write(arguments, &image)?;
@@ -89,10 +90,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let usual = Settings::default();
     // Readers look for the hash tree behind the last block that the image itself counts.
-    let pad_bytes = if arguments.read_only.is_sealed() { arguments.read_only.hash_block_bytes() } else { usual.pad_bytes };
+    let pad_bytes = if arguments.read_only.is_sealed() {
+        arguments.read_only.hash_block_bytes()
+    } else {
+        usual.pad_bytes
+    };
     Ok(Settings {
         pad_bytes,
-        compressor: arguments.compress.map(|method| method.compressor()).transpose()?.unwrap_or(usual.compressor),
+        compressor: arguments
+            .compress
+            .map(|method| method.compressor())
+            .transpose()?
+            .unwrap_or(usual.compressor),
         block_bytes: arguments.chunk.unwrap_or(CHUNK_BYTES) as u32,
         plain_metadata: arguments.read_only.plain_metadata,
         order: arguments.read_only.order.as_deref().map(order).transpose()?.unwrap_or_default(),
@@ -115,22 +124,34 @@ fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
 
 /// Warns of paths that name no file, because they order nothing.
 fn warn_of_order(tree: &Tree, order: &[Vec<u8>]) {
-    let names_nothing = |path: &&Vec<u8>| std::str::from_utf8(path).is_ok_and(|path| tree.find(path).is_none());
+    let names_nothing =
+        |path: &&Vec<u8>| std::str::from_utf8(path).is_ok_and(|path| tree.find(path).is_none());
     let mut missing = order.iter().filter(names_nothing);
     if let Some(first) = missing.next() {
         let (first, more) = (String::from_utf8_lossy(first), missing.count());
-        let others = if more == 0 { ", which is".to_string() } else { format!(" and {more} more, which are") };
+        let others = if more == 0 {
+            ", which is".to_string()
+        } else {
+            format!(" and {more} more, which are")
+        };
         eprintln!("warning: --order names {}{others} not there", printable(&first));
     }
 }
 
 /// Adds the hash tree, if it is requested.
-fn seal(arguments: &Arguments, image: Vec<u8>, key: Option<Key>) -> Result<(Vec<u8>, Option<Sealed>), Failure> {
+fn seal(
+    arguments: &Arguments,
+    image: Vec<u8>,
+    key: Option<Key>,
+) -> Result<(Vec<u8>, Option<Sealed>), Failure> {
     if !arguments.read_only.is_sealed() {
         return Ok((image, None));
     }
     let block_bytes = arguments.read_only.hash_block_bytes();
-    let sealed = verity::append(image, &verity::Settings { block_bytes, key, ..verity::Settings::default() });
+    let sealed = verity::append(
+        image,
+        &verity::Settings { block_bytes, key, ..verity::Settings::default() },
+    );
     let sealed = sealed.map_err(|error| Failure::at(arguments.image.display(), error))?;
     let seal = Sealed {
         root_hash: hex(&sealed.root_hash),
@@ -153,7 +174,10 @@ impl Target {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
         let (target, settings) = (&arguments.image, &arguments.settings);
         if is_block_device(target) {
-            return Err(Failure::at(target.display(), "is a card or disk; expected a file, which `dd` writes there"));
+            return Err(Failure::at(
+                target.display(),
+                "is a card or disk; expected a file, which `dd` writes there",
+            ));
         }
         if is_mtd(target) {
             return Ok(Self::Nand);
@@ -162,7 +186,9 @@ impl Target {
         if settings.device.is_none() {
             return match settings.bad_block.is_empty() {
                 true => Ok(Self::File(None)),
-                false => Err(Failure("--bad-block is for NAND; expected --device with the chip".into())),
+                false => {
+                    Err(Failure("--bad-block is for NAND; expected --device with the chip".into()))
+                }
             };
         }
         Ok(match settings.chip()? {
@@ -178,10 +204,15 @@ impl Target {
         match self {
             Self::File(Some((most, chip))) if image.len() as u64 > *most => {
                 let sizes = [image.len() as u64, *most].map(format_size);
-                let what = format!("has {}, and {chip} {}; expected less content, or a larger chip", sizes[0], sizes[1]);
+                let what = format!(
+                    "has {}, and {chip} {}; expected less content, or a larger chip",
+                    sizes[0], sizes[1]
+                );
                 Err(Failure::at(arguments.image.display(), what))
             }
-            Self::File(_) => file::write(&arguments.image, image, arguments.settings.force).map(|()| None),
+            Self::File(_) => {
+                file::write(&arguments.image, image, arguments.settings.force).map(|()| None)
+            }
             Self::Nand => install(arguments, image).map(Some),
         }
     }
@@ -196,36 +227,51 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
             let size = format_size(image.len() as u64);
             Failure::at(
                 arguments.image.display(),
-                format!("has not so many good blocks as {size} take; expected less content, or a larger chip"),
+                format!(
+                    "has not so many good blocks as {size} take; expected less content, or a larger chip"
+                ),
             )
         }
         steadyfs_rom::Error::TooManyBadBlocks => {
             let most = steadyfs_rom::nand::header::BLOCKS_MAX;
             Failure::at(
                 arguments.image.display(),
-                format!("has no two good blocks among its first {most}, or more bad ones than a page lists"),
+                format!(
+                    "has no two good blocks among its first {most}, or more bad ones than a page lists"
+                ),
             )
         }
         error => Failure::at(arguments.image.display(), error),
     };
     if geometry.programs_bytes {
-        return Err(Failure::at(arguments.image.display(), "is NOR; expected a file, which `flashcp` writes there"));
+        return Err(Failure::at(
+            arguments.image.display(),
+            "is NOR; expected a file, which `flashcp` writes there",
+        ));
     }
     let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
     let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
     install.push(image).map_err(fail)?;
     // No particular chip is named: then a programmer may skip the bad blocks of each chip.
     let is_any_chip = arguments.settings.bad_block.is_empty() && !is_mtd(&arguments.image);
-    let mut chip = if is_any_chip { install.finish_by_marks() } else { install.finish() }.map_err(fail)?;
-    let bad_count = (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
+    let mut chip =
+        if is_any_chip { install.finish_by_marks() } else { install.finish() }.map_err(fail)?;
+    let bad_count =
+        (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
     let needed = OnNand::<Chip>::memory_bytes(&chip, bad_count as u32);
     draft.finish(chip)?;
     Ok(needed)
 }
 
 impl Summary {
-    fn of(tree: &Tree, settings: &Settings, image: &[u8], seal: Option<Sealed>) -> Result<Self, Failure> {
-        let needs = Needs::of(&mut InRam::new(image)).map_err(|error| Failure(error.to_string()))?;
+    fn of(
+        tree: &Tree,
+        settings: &Settings,
+        image: &[u8],
+        seal: Option<Sealed>,
+    ) -> Result<Self, Failure> {
+        let needs =
+            Needs::of(&mut InRam::new(image)).map_err(|error| Failure(error.to_string()))?;
         let (mut files, mut directories, mut bytes) = (0, 0, 0);
         for (_, index) in tree.walk() {
             match kind_and_size(tree.inode(index)) {
@@ -234,23 +280,46 @@ impl Summary {
             }
         }
         let verify = seal.as_ref().and_then(|seal| {
-            let layout = Layout::new(seal.data_bytes / u64::from(seal.block_bytes), seal.block_bytes).ok()?;
+            let layout =
+                Layout::new(seal.data_bytes / u64::from(seal.block_bytes), seal.block_bytes)
+                    .ok()?;
             Some(Verified::memory_bytes(seal.block_bytes as usize, layout.levels().clamp(1, 8)))
         });
         let memory = Memory { least: needs.least, both: needs.both, verify, nand: None };
         let (compressor, chunk_bytes) = (settings.compressor.to_string(), settings.block_bytes);
-        Ok(Self { files, directories, bytes, compressor, chunk_bytes, image_bytes: image.len(), seal, memory })
+        Ok(Self {
+            files,
+            directories,
+            bytes,
+            compressor,
+            chunk_bytes,
+            image_bytes: image.len(),
+            seal,
+            memory,
+        })
     }
 
     fn text(&self) -> String {
-        let (files, directories) = (counted(self.files, "file", "files"), counted(self.directories, "directory", "directories"));
+        let (files, directories) = (
+            counted(self.files, "file", "files"),
+            counted(self.directories, "directory", "directories"),
+        );
         let chunk = format_size(self.chunk_bytes.into());
         let bytes = |bytes: usize| format!("{} B", format_count(bytes as u64));
-        let mut told =
-            vec![("Image", format!("{}, {}, chunks of {chunk}", format_size(self.image_bytes as u64), self.compressor))];
+        let mut told = vec![(
+            "Image",
+            format!(
+                "{}, {}, chunks of {chunk}",
+                format_size(self.image_bytes as u64),
+                self.compressor
+            ),
+        )];
         if let Some(seal) = &self.seal {
             told.push(("Root hash", seal.root_hash.clone()));
-            told.push(("Hashed", format!("{} B in blocks of {} B", seal.data_bytes, seal.block_bytes)));
+            told.push((
+                "Hashed",
+                format!("{} B in blocks of {} B", seal.data_bytes, seal.block_bytes),
+            ));
             told.extend(seal.public_key.iter().map(|key| ("Signed by", key.clone())));
         }
         let both = if self.memory.both > self.memory.least {
@@ -259,8 +328,12 @@ impl Summary {
             String::new()
         };
         told.push(("RAM to read", bytes(self.memory.least) + &both));
-        told.extend(self.memory.verify.map(|needed| ("RAM to verify", format!("{} more", bytes(needed)))));
-        told.extend(self.memory.nand.map(|needed| ("RAM for NAND", format!("{} more", bytes(needed)))));
+        told.extend(
+            self.memory.verify.map(|needed| ("RAM to verify", format!("{} more", bytes(needed)))),
+        );
+        told.extend(
+            self.memory.nand.map(|needed| ("RAM for NAND", format!("{} more", bytes(needed)))),
+        );
         format!("{files}, {directories}, {}\n\n{}", format_size(self.bytes), facts(told))
     }
 }

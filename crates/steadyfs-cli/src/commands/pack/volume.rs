@@ -53,7 +53,12 @@ fn pack(arguments: &Arguments, own: &Source<'_>, sources: &[Source<'_>]) -> Resu
     let mut memory = Memory::default();
     let mut volume = draft.format(chip, &arguments.settings, &mut memory)?;
     let stamp = arguments.stamp()?;
-    let mode = Mode { keeps_times: stamp == Stamp::OfFiles, owner: arguments.owner(), is_atomic: false, packing };
+    let mode = Mode {
+        keeps_times: stamp == Stamp::OfFiles,
+        owner: arguments.owner(),
+        is_atomic: false,
+        packing,
+    };
     if let Stamp::Fixed(ns) = stamp {
         volume.fs.set_time(ns);
     }
@@ -76,7 +81,10 @@ impl Summary {
     }
 
     fn text(&self) -> String {
-        let (files, directories) = (counted(self.files, "file", "files"), counted(self.directories, "directory", "directories"));
+        let (files, directories) = (
+            counted(self.files, "file", "files"),
+            counted(self.directories, "directory", "directories"),
+        );
         format!("{files}, {directories}, {}\n\n{}", format_size(self.bytes), self.room.text())
     }
 }

@@ -25,7 +25,8 @@ fn mend(image: &mut [u8], order: Order) {
         put(image, at + 8, sum);
         match order.u16(image, at + 2) {
             0xe002 => {
-                let end = (at + 68).saturating_add(order.u32(image, at + 48) as usize).min(image.len());
+                let end =
+                    (at + 68).saturating_add(order.u32(image, at + 48) as usize).min(image.len());
                 let (data, head) = (crc(&image[at + 68..end]), crc(&image[at..at + 60]));
                 put(image, at + 60, data);
                 put(image, at + 64, head);
@@ -46,12 +47,19 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
     let root = tempfile::tempdir().expect("a directory");
     fs::create_dir(root.path().join("d")).expect("makes");
     for index in 0..12 {
-        fs::write(root.path().join(format!("d/{index}")), "text ".repeat(index * 200)).expect("writes");
+        fs::write(root.path().join(format!("d/{index}")), "text ".repeat(index * 200))
+            .expect("writes");
     }
-    fs::write(root.path().join("noise"), (0..9000u32).map(|at| ((at * at) >> 9) as u8).collect::<Vec<_>>()).expect("writes");
+    fs::write(
+        root.path().join("noise"),
+        (0..9000u32).map(|at| ((at * at) >> 9) as u8).collect::<Vec<_>>(),
+    )
+    .expect("writes");
     let limit = Limit { bytes: 300_000, inodes: 40 };
     let started = Instant::now();
-    for (order, options) in [(Order::Little, ["-l", "-n", "-m", "priority"]), (Order::Big, ["-b", "-n", "-X", "lzo"])] {
+    for (order, options) in
+        [(Order::Little, ["-l", "-n", "-m", "priority"]), (Order::Big, ["-b", "-n", "-X", "lzo"])]
+    {
         let Some(sound) = mkfs::image(root.path(), &options) else { return };
         for number in 0..2000 {
             let mut image = fixture::damage(&sound, number);
@@ -74,7 +82,11 @@ fn many_nodes_that_claim_the_same_bytes_cost_no_more_than_one_look_each() {
     maker.entry(1, 1, 2, b"f");
     let size_bytes = 50_000_000;
     for version in 1..20_000 {
-        maker.write(Part { compressor: 1, unpacked_bytes: size_bytes, ..Part::plain(version, size_bytes, 0, b"") });
+        maker.write(Part {
+            compressor: 1,
+            unpacked_bytes: size_bytes,
+            ..Part::plain(version, size_bytes, 0, b"")
+        });
     }
     let started = Instant::now();
     read(&maker.image, Limit::default()).expect("sound");

@@ -31,7 +31,16 @@ impl<'a> Part<'a> {
     /// Makes a part of file 2 that is not packed.
     pub fn plain(version: u32, size_bytes: u32, offset: u32, content: &'a [u8]) -> Self {
         let unpacked_bytes = content.len() as u32;
-        Self { inode: 2, version, mode: FILE, size_bytes, offset, unpacked_bytes, compressor: 0, packed: content }
+        Self {
+            inode: 2,
+            version,
+            mode: FILE,
+            size_bytes,
+            offset,
+            unpacked_bytes,
+            compressor: 0,
+            packed: content,
+        }
     }
 }
 

@@ -184,8 +184,13 @@ fn links_devices_pipes_and_sockets_are_read() {
         (Order::Big, 0x0501u16.to_be_bytes(), 0x0121_2c70u32.to_be_bytes()),
     ] {
         let mut maker = Maker::new(order);
-        let all: [(u32, &[u8]); 5] =
-            [(0o120_777, b"target"), (0o020_600, &old), (0o060_600, &new), (0o010_600, b""), (0o140_600, b"")];
+        let all: [(u32, &[u8]); 5] = [
+            (0o120_777, b"target"),
+            (0o020_600, &old),
+            (0o060_600, &new),
+            (0o010_600, b""),
+            (0o140_600, b""),
+        ];
         for (index, (mode, content)) in all.into_iter().enumerate() {
             let inode = index as u32 + 2;
             maker.write(Part { inode, mode, ..Part::plain(1, 0, 0, content) });
@@ -220,7 +225,8 @@ fn of_attributes_the_newest_reference_holds() {
         maker.reference(9, 3, 8);
     }) {
         let tree = tree(&image);
-        let read: Vec<_> = tree.inode(1).attributes.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        let read: Vec<_> =
+            tree.inode(1).attributes.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         assert_eq!(read, [(&b"user.changed"[..], &b"new"[..]), (b"user.kept", b"value")]);
     }
 }
@@ -244,7 +250,10 @@ fn compressors_that_are_not_read_are_refused_with_the_name_of_the_file() {
             maker.write(Part { compressor, unpacked_bytes: 9, ..Part::plain(1, 9, 0, b"packed") });
         }) {
             let error = read(&image, Limit::default()).expect_err("not read");
-            assert_eq!(error, Error::Compressor { path: "/f".into(), at: 44, compressor: name.into() });
+            assert_eq!(
+                error,
+                Error::Compressor { path: "/f".into(), at: 44, compressor: name.into() }
+            );
         }
     }
 }
@@ -280,7 +289,10 @@ fn a_directory_with_two_names_or_within_itself_is_refused() {
             }
             maker.entry(directory, 9, 3, b"f");
         }) {
-            assert_eq!(read(&image, Limit::default()), Err(Error::DirectoryTwice { path: name.into() }));
+            assert_eq!(
+                read(&image, Limit::default()),
+                Err(Error::DirectoryTwice { path: name.into() })
+            );
         }
     }
 }
@@ -297,7 +309,10 @@ fn a_type_that_must_be_known_is_refused_and_others_are_not() {
     for image in both(|maker| {
         maker.node(0xe017, &[1; 8]);
     }) {
-        assert_eq!(read(&image, Limit::default()), Err(Error::UnknownNode { at: 44, kind: 0xe017 }));
+        assert_eq!(
+            read(&image, Limit::default()),
+            Err(Error::UnknownNode { at: 44, kind: 0xe017 })
+        );
     }
 }
 
@@ -313,9 +328,16 @@ fn what_is_no_image_is_refused() {
 fn a_file_larger_than_the_limit_is_refused_before_memory_is_taken() {
     let limit = Limit { bytes: 1000, inodes: 10 };
     for image in both(|maker| {
-        maker.write(Part { compressor: 1, unpacked_bytes: u32::MAX, ..Part::plain(1, u32::MAX, 0, b"") });
+        maker.write(Part {
+            compressor: 1,
+            unpacked_bytes: u32::MAX,
+            ..Part::plain(1, u32::MAX, 0, b"")
+        });
     }) {
-        assert_eq!(read(&image, limit), Err(Error::Tree { path: "/f".into(), error: TreeError::Bytes(1000) }));
+        assert_eq!(
+            read(&image, limit),
+            Err(Error::Tree { path: "/f".into(), error: TreeError::Bytes(1000) })
+        );
     }
     for image in both(|maker| {
         maker.write(Part { mode: FILE & 0o777, ..Part::plain(1, 0, 0, b"") });

@@ -26,9 +26,12 @@ fn ubinize(dynamic: &[u8], options: &str) -> Option<Made> {
     fs::write(at("fixed"), &fixed).expect("writes");
     let volume = |id: u32, name: &str, kind: &str, more: &str| {
         let image = at(name);
-        format!("[{name}]\nmode=ubi\nimage={image}\nvol_id={id}\nvol_type={kind}\nvol_name={name}\n{more}\n")
+        format!(
+            "[{name}]\nmode=ubi\nimage={image}\nvol_id={id}\nvol_type={kind}\nvol_name={name}\n{more}\n"
+        )
     };
-    let table = volume(0, "dynamic", "dynamic", "vol_size=30MiB\nvol_flags=autoresize") + &volume(5, "fixed", "static", "");
+    let table = volume(0, "dynamic", "dynamic", "vol_size=30MiB\nvol_flags=autoresize")
+        + &volume(5, "fixed", "static", "");
     fs::write(at("table"), table).expect("writes");
     let out = at("out");
     let mut arguments = vec!["-o", &out];
@@ -46,7 +49,8 @@ fn made() -> Option<Made> {
 
 fn compare(image: &[u8], made: &Made) -> Vec<Volume> {
     let volumes = volumes(image).expect("a sound image");
-    let names: Vec<_> = volumes.iter().map(|volume| (volume.id, &volume.name[..], volume.is_static)).collect();
+    let names: Vec<_> =
+        volumes.iter().map(|volume| (volume.id, &volume.name[..], volume.is_static)).collect();
     assert_eq!(names, [(0, "dynamic", false), (5, "fixed", true)]);
     assert!(volumes[0].bytes.starts_with(&made.dynamic));
     assert!(volumes[0].bytes[made.dynamic.len()..].iter().all(|&byte| byte == 0xff));
@@ -83,8 +87,13 @@ fn newer(physical: &[u8], is_copy: bool) -> Vec<u8> {
 #[test]
 fn volumes_are_read_whatever_the_size_of_blocks_and_pages() {
     let dynamic: Vec<u8> = (0..500_000u32).map(|at| (at.wrapping_mul(at) >> 13) as u8).collect();
-    for options in ["-p 128KiB -m 2048", "-p 128KiB -m 2048 -s 512", "-p 64KiB -m 1", "-p 16KiB -m 512", "-p 1MiB -m 16384 -e 7"]
-    {
+    for options in [
+        "-p 128KiB -m 2048",
+        "-p 128KiB -m 2048 -s 512",
+        "-p 64KiB -m 1",
+        "-p 16KiB -m 512",
+        "-p 1MiB -m 16384 -e 7",
+    ] {
         let Some(made) = ubinize(&dynamic, options) else { return };
         assert!(is_ubi(&made.image));
         compare(&made.image, &made);
@@ -95,11 +104,17 @@ fn volumes_are_read_whatever_the_size_of_blocks_and_pages() {
 fn a_file_system_in_a_volume_is_read() {
     let root = tempfile::tempdir().expect("a directory");
     fixture::make(root.path());
-    let Some(volume) = ubifs::mkfs_image(root.path(), &["-m", "2048", "-e", "126976", "-c", "500"]) else { return };
+    let Some(volume) = ubifs::mkfs_image(root.path(), &["-m", "2048", "-e", "126976", "-c", "500"])
+    else {
+        return;
+    };
     let Some(made) = ubinize(&volume, "-p 128KiB -m 2048 -s 2048") else { return };
     let volumes = compare(&made.image, &made);
     assert_eq!(volumes[0].block_bytes, 126_976);
-    fixture::compare(&ubifs::read(&volumes[0].bytes, Limit::default()).expect("a sound volume"), root.path());
+    fixture::compare(
+        &ubifs::read(&volumes[0].bytes, Limit::default()).expect("a sound volume"),
+        root.path(),
+    );
 }
 
 #[test]
@@ -133,7 +148,10 @@ fn of_two_blocks_for_a_place_the_newer_counts() {
     let newer = newer(&made.image[2 * PHYSICAL_BYTES..3 * PHYSICAL_BYTES], false);
     made.dynamic[..100].fill(b'N');
     compare(&[&made.image[..], &newer].concat(), &made);
-    compare(&[&made.image[..2 * PHYSICAL_BYTES], &newer, &made.image[2 * PHYSICAL_BYTES..]].concat(), &made);
+    compare(
+        &[&made.image[..2 * PHYSICAL_BYTES], &newer, &made.image[2 * PHYSICAL_BYTES..]].concat(),
+        &made,
+    );
 }
 
 #[test]
@@ -142,7 +160,10 @@ fn a_copy_counts_only_when_it_was_finished() {
     let mut copy = newer(&made.image[2 * PHYSICAL_BYTES..3 * PHYSICAL_BYTES], true);
     copy[4500] ^= 1;
     compare(&[&made.image[..], &copy].concat(), &made);
-    compare(&[&made.image[..2 * PHYSICAL_BYTES], &copy, &made.image[2 * PHYSICAL_BYTES..]].concat(), &made);
+    compare(
+        &[&made.image[..2 * PHYSICAL_BYTES], &copy, &made.image[2 * PHYSICAL_BYTES..]].concat(),
+        &made,
+    );
     copy[4500] ^= 1;
     made.dynamic[..100].fill(b'N');
     compare(&[&made.image[..], &copy].concat(), &made);
@@ -206,7 +227,10 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
             }
         }
         if let Ok(volumes) = volumes(&image) {
-            assert!(volumes.iter().map(|volume| volume.bytes.len()).sum::<usize>() <= image.len() + 16384);
+            assert!(
+                volumes.iter().map(|volume| volume.bytes.len()).sum::<usize>()
+                    <= image.len() + 16384
+            );
         }
     }
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
@@ -231,7 +255,15 @@ fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     let mut block = vec![0xff; SMALL_BLOCK_BYTES];
     block[..HEADER_BYTES].copy_from_slice(&header(b"UBI#", &[(16, 512), (20, 1024)]));
     let kind = if volume == LAYOUT { 0x0101_0005 } else { 0x0102_0000 };
-    let fields = [(4, kind), (8, volume), (12, place), (20, data.len() as u32), (24, used), (32, crc(data)), (44, place + 1)];
+    let fields = [
+        (4, kind),
+        (8, volume),
+        (12, place),
+        (20, data.len() as u32),
+        (24, used),
+        (32, crc(data)),
+        (44, place + 1),
+    ];
     block[512..512 + HEADER_BYTES].copy_from_slice(&header(b"UBI!", &fields));
     block[1024..1024 + data.len()].copy_from_slice(data);
     block
@@ -251,8 +283,11 @@ pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
         put(record, 168, sum);
     }
     let content: Vec<u8> = (0..4 * 10_000u32).map(|at| (at.wrapping_mul(at) >> 10) as u8).collect();
-    let mut image: Vec<u8> = (0..2).flat_map(|place| erase_block(LAYOUT, place, 0, &table)).collect();
-    image.extend(content.chunks(10_000).zip(0..).flat_map(|(data, place)| erase_block(0, place, 4, data)));
+    let mut image: Vec<u8> =
+        (0..2).flat_map(|place| erase_block(LAYOUT, place, 0, &table)).collect();
+    image.extend(
+        content.chunks(10_000).zip(0..).flat_map(|(data, place)| erase_block(0, place, 4, data)),
+    );
     (image, content)
 }
 
@@ -262,7 +297,13 @@ fn a_damaged_first_block_costs_a_copy_of_the_table_alone() {
     let (image, content) = small();
     let read = |image: &[u8]| volumes(image).map(|volumes| volumes[0].bytes.clone());
     assert_eq!(read(&image), Ok(content.clone()));
-    for (fill, bytes) in [(0xff, SMALL_BLOCK_BYTES), (0, SMALL_BLOCK_BYTES), (0x5a, SMALL_BLOCK_BYTES), (0, 4), (0xff, 64)] {
+    for (fill, bytes) in [
+        (0xff, SMALL_BLOCK_BYTES),
+        (0, SMALL_BLOCK_BYTES),
+        (0x5a, SMALL_BLOCK_BYTES),
+        (0, 4),
+        (0xff, 64),
+    ] {
         let mut damaged = image.clone();
         damaged[..bytes].fill(fill);
         assert_eq!(read(&damaged), Ok(content.clone()), "{fill:#x}");

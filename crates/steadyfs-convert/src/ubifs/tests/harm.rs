@@ -10,9 +10,19 @@ use std::time::{Duration, Instant};
 /// Makes a volume with all types of nodes.
 fn sound() -> Maker {
     let text = b"some text and the same text again and again".repeat(60);
-    let blocks = [packed(64, 0, 2580, 1, &lzokay_native::compress(&text).expect("packs")), data(64, 1, b"plain")];
-    let files =
-        [directory(1), name(1, b"f", 64), file(64, 4101), name(1, b"d", 70), directory(70), name(70, b"g", 65), file(65, 10)];
+    let blocks = [
+        packed(64, 0, 2580, 1, &lzokay_native::compress(&text).expect("packs")),
+        data(64, 1, b"plain"),
+    ];
+    let files = [
+        directory(1),
+        name(1, b"f", 64),
+        file(64, 4101),
+        name(1, b"d", 70),
+        directory(70),
+        name(70, b"g", 65),
+        file(65, 10),
+    ];
     let mut maker = Maker::new(&[&files[..], &blocks].concat());
     let zlib = packed(65, 0, 2580, 2, &miniz_oxide::deflate::compress_to_vec(&text, 6));
     let zstd = packed(65, 1, 2580, 3, &zstd::bulk::compress(&text, 3).expect("packs"));
@@ -44,7 +54,10 @@ fn mend(image: &mut [u8]) {
 /// Changes one bit of some nodes. Most of a volume is erased, and damage there has no effect.
 fn damage_nodes(image: &mut [u8], number: u64) {
     let mut random = fastrand::Rng::with_seed(number);
-    let nodes: Vec<usize> = (0..image.len().saturating_sub(24)).step_by(8).filter(|&at| u32_at(image, at) == MAGIC).collect();
+    let nodes: Vec<usize> = (0..image.len().saturating_sub(24))
+        .step_by(8)
+        .filter(|&at| u32_at(image, at) == MAGIC)
+        .collect();
     for _ in 0..random.usize(1..=4) {
         if let Some(&node) = random.choice(&nodes) {
             let at = node + random.usize(8..160);

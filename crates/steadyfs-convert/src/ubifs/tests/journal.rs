@@ -106,7 +106,18 @@ fn a_rename_moves_a_directory_over_and_names_of_one_hash_stay_apart() {
         name(1, b"BB", 65),
         file(65, 0),
     ]);
-    maker.bud(BUDS, 1, 2000, &[name(1, b"to", 71), name(70, b"moved", 0), directory(70), directory(1), name(1, b"BB", 0)]);
+    maker.bud(
+        BUDS,
+        1,
+        2000,
+        &[
+            name(1, b"to", 71),
+            name(70, b"moved", 0),
+            directory(70),
+            directory(1),
+            name(1, b"BB", 0),
+        ],
+    );
     let tree = tree(&maker);
     assert_eq!(tree.find("/from/moved"), None);
     assert_eq!(tree.find("/BB"), None);
@@ -135,7 +146,11 @@ fn a_group_without_its_last_node_does_not_hold() {
         maker.bud(BUDS, head, 2000, &[&sound[..], &cut].concat());
         let tree = tree(&maker);
         assert!(tree.find("/g").is_some());
-        assert_eq!(tree.find("/h").is_some(), head == 0, "the collector's nodes keep the marks they had");
+        assert_eq!(
+            tree.find("/h").is_some(),
+            head == 0,
+            "the collector's nodes keep the marks they had"
+        );
     }
 }
 
@@ -209,7 +224,11 @@ fn every_compressor_is_read_and_others_are_refused() {
     let zlib = miniz_oxide::deflate::compress_to_vec(&text, 6);
     let zstd = zstd::bulk::compress(&text, 3).expect("packs");
     let bytes = text.len() as u32;
-    let blocks = [packed(64, 0, bytes, 1, &lzo), packed(64, 1, bytes, 2, &zlib), packed(64, 2, bytes, 3, &zstd)];
+    let blocks = [
+        packed(64, 0, bytes, 1, &lzo),
+        packed(64, 1, bytes, 2, &zlib),
+        packed(64, 2, bytes, 3, &zstd),
+    ];
     maker.bud(BUDS, 2, 2000, &blocks);
     maker.bud(BUDS + 1, 1, 2010, &[file(64, 8192 + 920)]);
     let tree = tree(&maker);
@@ -217,7 +236,9 @@ fn every_compressor_is_read_and_others_are_refused() {
         assert_eq!(block[..text.len()], text);
     }
     maker.bud(BUDS + 2, 2, 2020, &[packed(64, 0, bytes, 4, &zstd)]);
-    assert!(matches!(refused(&maker), Error::File { path, fault: Fault::Compressor { compressor: 4, .. } } if path == "/f"));
+    assert!(
+        matches!(refused(&maker), Error::File { path, fault: Fault::Compressor { compressor: 4, .. } } if path == "/f")
+    );
 }
 
 #[test]
@@ -250,8 +271,9 @@ fn links_devices_pipes_and_sockets_are_read() {
         maker.bud(BUDS + index, 1, 2000 + 10 * u64::from(index), &nodes);
     }
     let tree = tree(&maker);
-    let kinds: Vec<_> =
-        ["/a", "/b", "/c", "/d", "/e"].map(|path| tree.inode(tree.find(path).expect("is there")).kind.clone()).into();
+    let kinds: Vec<_> = ["/a", "/b", "/c", "/d", "/e"]
+        .map(|path| tree.inode(tree.find(path).expect("is there")).kind.clone())
+        .into();
     let expected = [
         Kind::Symlink(b"target".to_vec()),
         Kind::Device { is_block: false, major: 300, minor: 0x1270 },
@@ -276,9 +298,20 @@ fn attributes_are_read_and_removed() {
         value(80, b"1"),
         value(81, b"2"),
     ]);
-    maker.bud(BUDS, 1, 2000, &[attribute(64, b"user.one", 0), removal(80), attribute(64, b"user.three", 82), value(82, b"3")]);
+    maker.bud(
+        BUDS,
+        1,
+        2000,
+        &[
+            attribute(64, b"user.one", 0),
+            removal(80),
+            attribute(64, b"user.three", 82),
+            value(82, b"3"),
+        ],
+    );
     let tree = tree(&maker);
-    let read: Vec<_> = tree.inode(1).attributes.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+    let read: Vec<_> =
+        tree.inode(1).attributes.iter().map(|(name, value)| (&name[..], &value[..])).collect();
     assert_eq!(read, [(&b"user.three"[..], &b"3"[..]), (b"user.two", b"2")]);
 }
 
@@ -286,12 +319,20 @@ fn attributes_are_read_and_removed() {
 fn a_directory_with_two_names_or_within_itself_is_refused() {
     let at = |directory_of: u32| {
         let mut maker = committed();
-        maker.bud(BUDS, 1, 2000, &[name(1, b"d", 70), directory(70), name(70, b"e", 71), directory(71)]);
+        maker.bud(
+            BUDS,
+            1,
+            2000,
+            &[name(1, b"d", 70), directory(70), name(70, b"e", 71), directory(71)],
+        );
         maker.bud(BUDS + 1, 1, 2010, &[name(directory_of, b"twice", 70)]);
         refused(&maker)
     };
     for (directory_of, path) in [(1, "/twice"), (70, "/d/twice"), (71, "/d/e/twice")] {
-        assert_eq!(at(directory_of), Error::File { path: path.into(), fault: Fault::DirectoryTwice });
+        assert_eq!(
+            at(directory_of),
+            Error::File { path: path.into(), fault: Fault::DirectoryTwice }
+        );
     }
 }
 
@@ -313,7 +354,11 @@ fn an_index_that_refers_to_itself_or_to_a_wrong_level_is_refused() {
     let leaf = leaf_of_root(&maker);
     let (mut offset, mut bytes) = maker.append(7, 700, &index(0, &[leaf; 60]));
     for level in 1..8 {
-        (offset, bytes) = maker.append(7, 700 + u64::from(level), &index(level, &[(7, offset, bytes, leaf.3); 60]));
+        (offset, bytes) = maker.append(
+            7,
+            700 + u64::from(level),
+            &index(level, &[(7, offset, bytes, leaf.3); 60]),
+        );
     }
     maker.master(900, (7, offset, bytes));
     assert!(matches!(refused(&maker), Error::Index { what: "is referred to more than once", .. }));

@@ -5,7 +5,8 @@
 //! | | superblock | master | log | not needed | index | committed nodes | buds |
 
 use crate::ubifs::node::{
-    ATTRIBUTE, COMMIT_START, DATA, INDEX, INODE, Key, MAGIC, MASTER, NAME, PADDING, REFERENCE, SUPERBLOCK, TRUNCATION, crc,
+    ATTRIBUTE, COMMIT_START, DATA, INDEX, INODE, Key, MAGIC, MASTER, NAME, PADDING, REFERENCE,
+    SUPERBLOCK, TRUNCATION, crc,
 };
 
 pub(super) const BLOCK_BYTES: usize = 16384;
@@ -66,7 +67,14 @@ fn hash(name: &[u8]) -> u32 {
 
 /// Makes an inode with links, a mode, a size, flags and its own content. It belongs to 7 and 8 and
 /// was changed in second 9.
-pub(super) fn inode_with(inode: u32, links: u32, mode: u32, size: u64, flags: u32, content: &[u8]) -> Unwritten {
+pub(super) fn inode_with(
+    inode: u32,
+    links: u32,
+    mode: u32,
+    size: u64,
+    flags: u32,
+    content: &[u8],
+) -> Unwritten {
     let mut body = key(inode, INODE, 0);
     for word in [0, size, 0, 0, 9] {
         body.extend(word.to_le_bytes());
@@ -95,7 +103,13 @@ pub(super) fn removal(inode: u32) -> Unwritten {
 }
 
 /// Makes a block of a file, packed with a compressor.
-pub(super) fn packed(inode: u32, block: u32, bytes: u32, compressor: u16, packed: &[u8]) -> Unwritten {
+pub(super) fn packed(
+    inode: u32,
+    block: u32,
+    bytes: u32,
+    compressor: u16,
+    packed: &[u8],
+) -> Unwritten {
     let mut body = key(inode, DATA, block);
     body.extend(bytes.to_le_bytes());
     body.extend(compressor.to_le_bytes());
@@ -146,7 +160,8 @@ pub(super) fn padding(bytes: u32) -> Unwritten {
 
 /// Makes a node of the log that names a bud.
 pub(super) fn reference(block: u32, offset: u32, head: u32) -> Unwritten {
-    let mut body = [block, offset, head].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let mut body =
+        [block, offset, head].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
     body.resize(40, 0);
     Unwritten::new(REFERENCE, body)
 }
@@ -156,7 +171,9 @@ pub(super) fn index(level: u16, branches: &[(u32, u32, u32, Key)]) -> Unwritten 
     let mut body = [(branches.len() as u16).to_le_bytes(), level.to_le_bytes()].concat();
     for &(block, offset, bytes, key) in branches {
         let word = u32::from(key.kind) << 29 | key.rest;
-        body.extend([block, offset, bytes, key.inode, word].iter().flat_map(|word| word.to_le_bytes()));
+        body.extend(
+            [block, offset, bytes, key.inode, word].iter().flat_map(|word| word.to_le_bytes()),
+        );
     }
     Unwritten::new(INDEX, body)
 }
@@ -172,7 +189,8 @@ pub(super) struct Maker {
 impl Maker {
     /// Makes a volume with these nodes committed, and nothing in its journal.
     pub fn new(committed: &[Unwritten]) -> Self {
-        let mut maker = Self { image: vec![0xff; BLOCK_BYTES * BLOCK_COUNT], ends: [0; BLOCK_COUNT], flags: 1 };
+        let mut maker =
+            Self { image: vec![0xff; BLOCK_BYTES * BLOCK_COUNT], ends: [0; BLOCK_COUNT], flags: 1 };
         maker.superblock(0);
         maker.put(3, 0, START, &Unwritten::new(COMMIT_START, 5u64.to_le_bytes().to_vec()));
         let mut leaves = Vec::new();
@@ -204,9 +222,16 @@ impl Maker {
     }
 
     /// Writes one copy of a master node.
-    pub fn master_copy(&mut self, block: u32, sequence: u64, (root, offset, bytes): (u32, u32, u32)) {
+    pub fn master_copy(
+        &mut self,
+        block: u32,
+        sequence: u64,
+        (root, offset, bytes): (u32, u32, u32),
+    ) {
         let mut body = [0u64, 5].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
-        body.extend([self.flags, 3, root, offset, bytes].iter().flat_map(|word| word.to_le_bytes()));
+        body.extend(
+            [self.flags, 3, root, offset, bytes].iter().flat_map(|word| word.to_le_bytes()),
+        );
         body.resize(488, 0);
         self.append(block, sequence, &Unwritten::new(MASTER, body));
     }
@@ -222,7 +247,13 @@ impl Maker {
     }
 
     /// Writes a node at an offset of a block.
-    pub fn put(&mut self, block: u32, offset: usize, sequence: u64, node: &Unwritten) -> (u32, u32) {
+    pub fn put(
+        &mut self,
+        block: u32,
+        offset: usize,
+        sequence: u64,
+        node: &Unwritten,
+    ) -> (u32, u32) {
         let bytes = node.bytes(sequence);
         let at = block as usize * BLOCK_BYTES + offset;
         self.image[at..at + bytes.len()].copy_from_slice(&bytes);

@@ -11,7 +11,8 @@ use std::path::Path;
 pub(crate) fn image(root: &Path, options: &[&str]) -> Option<Vec<u8>> {
     let out = tempfile::tempdir().expect("a directory");
     let path = out.path().join("image");
-    let mut arguments = vec!["-r", root.to_str().expect("text"), "-o", path.to_str().expect("text")];
+    let mut arguments =
+        vec!["-r", root.to_str().expect("text"), "-o", path.to_str().expect("text")];
     arguments.extend(options);
     fixture::run("mkfs.ubifs", &arguments).then(|| fs::read(path).expect("reads"))
 }
@@ -35,10 +36,14 @@ fn every_kind_of_image_gives_the_directory_it_was_made_of() {
         let words: Vec<&str> = options.split(' ').collect();
         let Some(image) = image(root.path(), &words) else { return };
         assert!(is_ubifs(&image), "{options}");
-        let tree = read(&image, Limit::default()).unwrap_or_else(|error| panic!("{options}: {error}"));
+        let tree =
+            read(&image, Limit::default()).unwrap_or_else(|error| panic!("{options}: {error}"));
         fixture::compare(&tree, root.path());
         let (root, on_disk) = (tree.inode(0), fs::symlink_metadata(root.path()).expect("is there"));
-        assert_eq!((u32::from(root.mode), root.uid, root.modified), (on_disk.mode() & 0o7777, on_disk.uid(), on_disk.mtime()));
+        assert_eq!(
+            (u32::from(root.mode), root.uid, root.modified),
+            (on_disk.mode() & 0o7777, on_disk.uid(), on_disk.mtime())
+        );
     }
 }
 
@@ -49,7 +54,20 @@ fn encrypted_volumes_are_refused() {
     let key = tempfile::NamedTempFile::new().expect("a file");
     fs::write(key.path(), (0..64).collect::<Vec<u8>>()).expect("writes");
     let key = key.path().to_str().expect("text");
-    let options = ["-m", "2048", "-e", "126976", "-c", "50", "-K", key, "-b", "0123456789abcdef", "-C", "AES-256-XTS"];
+    let options = [
+        "-m",
+        "2048",
+        "-e",
+        "126976",
+        "-c",
+        "50",
+        "-K",
+        key,
+        "-b",
+        "0123456789abcdef",
+        "-C",
+        "AES-256-XTS",
+    ];
     let Some(image) = image(root.path(), &options) else { return };
     assert_eq!(read(&image, Limit::default()), Err(Error::Encrypted));
 }

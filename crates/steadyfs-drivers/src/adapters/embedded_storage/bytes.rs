@@ -33,13 +33,25 @@ impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
     ///
     /// # Errors
     /// [`RangeError`].
-    pub fn new(flash: T, range: Range<u32>, times: FlashTimes) -> Result<NorPages<Self>, RangeError> {
+    pub fn new(
+        flash: T,
+        range: Range<u32>,
+        times: FlashTimes,
+    ) -> Result<NorPages<Self>, RangeError> {
         check(&flash, &range)?;
         let bytes = range.end - range.start;
-        let geometry = Self::geometry(bytes).ok_or(if has_nor() { RangeError::TooSmall } else { RangeError::WithoutNor })?;
-        let block_bytes = bytes / T::ERASE_SIZE as u32 / geometry.block_count * T::ERASE_SIZE as u32;
+        let geometry = Self::geometry(bytes).ok_or(if has_nor() {
+            RangeError::TooSmall
+        } else {
+            RangeError::WithoutNor
+        })?;
+        let block_bytes =
+            bytes / T::ERASE_SIZE as u32 / geometry.block_count * T::ERASE_SIZE as u32;
         let window = Window::new(flash, range.start, times, Failure::Device);
-        Ok(NorPages::new(Self { window, block_bytes, block_count: geometry.block_count }, geometry.page_bytes))
+        Ok(NorPages::new(
+            Self { window, block_bytes, block_count: geometry.block_count },
+            geometry.page_bytes,
+        ))
     }
 
     /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few. As a

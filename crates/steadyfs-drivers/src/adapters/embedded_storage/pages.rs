@@ -44,7 +44,8 @@ pub struct FromWriteOnce<T: NorFlash> {
 
 impl<T: NorFlash> FromWriteOnce<T> {
     /// Bytes of the place of a tag.
-    const TAG_SLOT: u32 = if T::WRITE_SIZE > TAG_BYTES { T::WRITE_SIZE as u32 } else { TAG_BYTES as u32 };
+    const TAG_SLOT: u32 =
+        if T::WRITE_SIZE > TAG_BYTES { T::WRITE_SIZE as u32 } else { TAG_BYTES as u32 };
 
     /// Takes a chip, the range of the volume in it, and the times of the chip.
     ///
@@ -54,8 +55,13 @@ impl<T: NorFlash> FromWriteOnce<T> {
         check(&flash, &range)?;
         let bytes = range.end - range.start;
         let geometry = Self::geometry(bytes).ok_or(RangeError::TooSmall)?;
-        let block_bytes = bytes / T::ERASE_SIZE as u32 / geometry.block_count * T::ERASE_SIZE as u32;
-        Ok(Self { window: Window::new(flash, range.start, times, Failure::Uncorrectable), block_bytes, geometry })
+        let block_bytes =
+            bytes / T::ERASE_SIZE as u32 / geometry.block_count * T::ERASE_SIZE as u32;
+        Ok(Self {
+            window: Window::new(flash, range.start, times, Failure::Uncorrectable),
+            block_bytes,
+            geometry,
+        })
     }
 
     /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few.
@@ -127,7 +133,12 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         Timing { read_ns, read_tag_ns, program_ns, copy_ns: read_ns + program_ns, erase_ns }
     }
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.read_tag(page, tag)?;
         self.window.read(self.data_address(page), data)
     }
@@ -137,9 +148,15 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
     }
 
     /// Programs the data first: a page without its tag counts as never written.
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
-        self.window.write(self.data_address(page), &data[..used], |found, wanted| found == wanted)?;
+        self.window
+            .write(self.data_address(page), &data[..used], |found, wanted| found == wanted)?;
         self.window.write(self.tag_address(page), tag, |found, wanted| found == wanted)
     }
 

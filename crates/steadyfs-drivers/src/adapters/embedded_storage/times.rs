@@ -22,11 +22,22 @@ pub struct FlashTimes {
 impl FlashTimes {
     /// A serial chip with four data lines at 50 MHz: the longest times of Winbond's W25Q128JV for
     /// 256 bytes and for 4 KiB (datasheet, 9.6).
-    pub const SPI_NOR: Self =
-        Self { read_ns: 1_000, read_byte_ns: 40, write_bytes: 256, write_ns: 3_020_000, erase_ns: 400_000_000 };
+    pub const SPI_NOR: Self = Self {
+        read_ns: 1_000,
+        read_byte_ns: 40,
+        write_bytes: 256,
+        write_ns: 3_020_000,
+        erase_ns: 400_000_000,
+    };
     /// Flash inside a microcontroller: the longest times of an STM32G0 for eight bytes and for 2
     /// KiB (datasheet of the STM32G071, "Flash memory characteristics").
-    pub const INTERNAL: Self = Self { read_ns: 100, read_byte_ns: 30, write_bytes: 8, write_ns: 125_000, erase_ns: 40_000_000 };
+    pub const INTERNAL: Self = Self {
+        read_ns: 100,
+        read_byte_ns: 30,
+        write_bytes: 8,
+        write_ns: 125_000,
+        erase_ns: 40_000_000,
+    };
 
     pub(super) const fn read(&self, bytes: u32) -> u64 {
         self.read_ns as u64 + bytes as u64 * self.read_byte_ns as u64
@@ -44,6 +55,7 @@ impl FlashTimes {
     }
 
     const fn look(&self, bytes: u32) -> u64 {
-        bytes.div_ceil(WORD_BYTES_MAX as u32) as u64 * self.read_ns as u64 + bytes as u64 * self.read_byte_ns as u64
+        bytes.div_ceil(WORD_BYTES_MAX as u32) as u64 * self.read_ns as u64
+            + bytes as u64 * self.read_byte_ns as u64
     }
 }

@@ -21,14 +21,20 @@ pub(super) struct Window<T: NorFlash> {
 /// Checks that addresses can be computed from words, sectors and range of a chip.
 pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), RangeError> {
     let words = [T::READ_SIZE, T::WRITE_SIZE];
-    if words.iter().any(|word| !word.is_power_of_two() || *word > WORD_BYTES_MAX) || !T::ERASE_SIZE.is_multiple_of(256) {
+    if words.iter().any(|word| !word.is_power_of_two() || *word > WORD_BYTES_MAX)
+        || !T::ERASE_SIZE.is_multiple_of(256)
+    {
         return Err(RangeError::Words);
     }
     if range.end < range.start || range.end as usize > flash.capacity() {
         return Err(RangeError::OutOfBounds);
     }
     let is_aligned = |address: u32| (address as usize).is_multiple_of(T::ERASE_SIZE);
-    if is_aligned(range.start) && is_aligned(range.end) { Ok(()) } else { Err(RangeError::NotSectors) }
+    if is_aligned(range.start) && is_aligned(range.end) {
+        Ok(())
+    } else {
+        Err(RangeError::NotSectors)
+    }
 }
 
 /// Returns the first part of `length` bytes at an address: the bytes to skip in its first word,
@@ -72,7 +78,12 @@ impl<T: NorFlash> Window<T> {
 
     /// Writes bytes, fills incomplete words with ones, and reads the bytes back.
     /// `holds(found, wanted)` returns true if a byte is as it should be.
-    pub fn write(&mut self, address: u32, data: &[u8], holds: fn(u8, u8) -> bool) -> Result<(), Failure> {
+    pub fn write(
+        &mut self,
+        address: u32,
+        data: &[u8],
+        holds: fn(u8, u8) -> bool,
+    ) -> Result<(), Failure> {
         let (word, mut at, mut rest) = (T::WRITE_SIZE, self.start + address, data);
         let mut result = Ok(());
         while !rest.is_empty() && result.is_ok() {
@@ -95,18 +106,29 @@ impl<T: NorFlash> Window<T> {
     pub fn erase(&mut self, address: u32, bytes: u32) -> Result<(), Failure> {
         let sector = T::ERASE_SIZE as u32;
         let first = self.start + address;
-        let result = (first..first + bytes).step_by(sector as usize).try_for_each(|at| self.flash.erase(at, at + sector));
+        let result = (first..first + bytes)
+            .step_by(sector as usize)
+            .try_for_each(|at| self.flash.erase(at, at + sector));
         let is_blank = self.compare(address, bytes as usize, |_, found| found == 0xFF);
         self.conclude(result, is_blank)
     }
 
     /// Returns true if `is_right` accepts all bytes.
-    fn compare(&mut self, address: u32, bytes: usize, is_right: impl Fn(usize, u8) -> bool) -> Result<bool, Failure> {
+    fn compare(
+        &mut self,
+        address: u32,
+        bytes: usize,
+        is_right: impl Fn(usize, u8) -> bool,
+    ) -> Result<bool, Failure> {
         let mut found = [0; WORD_BYTES_MAX];
         for done in (0..bytes).step_by(WORD_BYTES_MAX) {
             let length = WORD_BYTES_MAX.min(bytes - done);
             self.read(address + done as u32, &mut found[..length])?;
-            if !found[..length].iter().enumerate().all(|(index, byte)| is_right(done + index, *byte)) {
+            if !found[..length]
+                .iter()
+                .enumerate()
+                .all(|(index, byte)| is_right(done + index, *byte))
+            {
                 return Ok(false);
             }
         }
@@ -115,7 +137,11 @@ impl<T: NorFlash> Window<T> {
 
     /// Returns the result of an operation. It is the block's fault if the bytes differ, or if they
     /// are uncorrectable after an operation without an error. All other failures are `Device`.
-    fn conclude(&mut self, result: Result<(), T::Error>, is_right: Result<bool, Failure>) -> Result<(), Failure> {
+    fn conclude(
+        &mut self,
+        result: Result<(), T::Error>,
+        is_right: Result<bool, Failure>,
+    ) -> Result<(), Failure> {
         let is_told = result.is_err();
         if let Err(error) = result {
             self.last_error = Some(error);

@@ -11,7 +11,11 @@ const PIECE: usize = 64 << 10;
 
 /// Copies `files` files of `bytes` bytes together. Each is durable when it is closed. The whole
 /// copy is one step.
-pub fn run<K: Contender>(bench: &mut Bench<'_, K>, files: u32, bytes: u64) -> Result<Measured, Fault> {
+pub fn run<K: Contender>(
+    bench: &mut Bench<'_, K>,
+    files: u32,
+    bytes: u64,
+) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, bytes, files.into())?;
     volume.unmount()?;

@@ -32,7 +32,9 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
     let mut volume = contender.mount()?;
     demand(&mut volume, 0, u64::from(*files + ROUNDS))?;
     let mut unmeasured = Gauge::default();
-    let mut documents = (0..*files).map(|n| create(&mut unmeasured, &mut volume, n)).collect::<Result<Vec<_>, _>>()?;
+    let mut documents = (0..*files)
+        .map(|n| create(&mut unmeasured, &mut volume, n))
+        .collect::<Result<Vec<_>, _>>()?;
     unmeasured.end_unmeasured()?;
     let mut bound_ns = volume.mount_bound_ns();
     volume.unmount()?;
@@ -54,13 +56,19 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
     verify(contender, &documents)?;
     Ok(match what {
         What::Clean => Measured { gauge: mounts, bytes: None, limit: None },
-        What::Cut => Measured::times(mounts, Limit { transfer_ns: 0.0, erase_ns: medium.erase_ns() }),
+        What::Cut => {
+            Measured::times(mounts, Limit { transfer_ns: 0.0, erase_ns: medium.erase_ns() })
+        }
         What::FirstChange => Measured::times(changes, medium.write(BYTES as u64 + NAME_BYTES)),
     })
 }
 
 /// Gives random files other bytes, durably, a random number of times.
-fn change<V: Volume>(volume: &mut V, documents: &mut [Document], rng: &mut Rng) -> Result<(), Fault> {
+fn change<V: Volume>(
+    volume: &mut V,
+    documents: &mut [Document],
+    rng: &mut Rng,
+) -> Result<(), Fault> {
     for _ in 0..rng.u32(..CHANGES_MAX) {
         let document = &mut documents[rng.usize(..documents.len())];
         document.renew();

@@ -36,7 +36,9 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, call: Call) -> Result<Measure
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, 0, bench.files.into())?;
     let (mut created, mut gauge) = (Gauge::default(), Gauge::default());
-    let mut documents = (0..bench.files).map(|n| create(&mut created, &mut volume, n)).collect::<Result<Vec<_>, _>>()?;
+    let mut documents = (0..bench.files)
+        .map(|n| create(&mut created, &mut volume, n))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut order: Vec<usize> = (0..documents.len()).collect();
     bench.rng.shuffle(&mut order);
     if call == Call::Create {
@@ -46,10 +48,16 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, call: Call) -> Result<Measure
     }
     match call {
         Call::Create => {}
-        Call::Open => order.iter().try_for_each(|&index| open(&mut gauge, &mut volume, &documents[index]))?,
-        Call::Stat => order.iter().try_for_each(|&index| stat(&mut gauge, &mut volume, &documents[index]))?,
+        Call::Open => {
+            order.iter().try_for_each(|&index| open(&mut gauge, &mut volume, &documents[index]))?
+        }
+        Call::Stat => {
+            order.iter().try_for_each(|&index| stat(&mut gauge, &mut volume, &documents[index]))?
+        }
         Call::Remove => {
-            let mut remove = |&index: &usize| gauge.step(&mut volume, |step| step.remove(&documents[index].path));
+            let mut remove = |&index: &usize| {
+                gauge.step(&mut volume, |step| step.remove(&documents[index].path))
+            };
             order.iter().try_for_each(&mut remove)?;
             must_be_gone(&mut volume, &documents)?;
             documents.clear();
@@ -67,7 +75,11 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, call: Call) -> Result<Measure
 }
 
 /// Makes a file durably, as one step.
-pub fn create<V: Volume>(gauge: &mut Gauge, volume: &mut V, number: u32) -> Result<Document, Fault> {
+pub fn create<V: Volume>(
+    gauge: &mut Gauge,
+    volume: &mut V,
+    number: u32,
+) -> Result<Document, Fault> {
     let mut document = Document::new(format!("file-{number:05}"));
     let data = document.bytes(0, BYTES);
     gauge.step(volume, |step| {
@@ -94,7 +106,9 @@ fn stat<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &Document) -> Re
 
 fn must_be_gone<V: Volume>(volume: &mut V, documents: &[Document]) -> Result<(), Fault> {
     match documents.iter().find(|document| volume.stat(&document.path).is_ok()) {
-        Some(document) => Err(Fault::Failed(format!("{} is there after it was removed", document.path))),
+        Some(document) => {
+            Err(Fault::Failed(format!("{} is there after it was removed", document.path)))
+        }
         None => Ok(()),
     }
 }
@@ -110,7 +124,9 @@ pub fn rename_many<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, F
         let spent_ns = volume.counters().since(&begin).time_ns;
         if spent_ns > bench.patience_ns {
             let (made, spent) = (format_count(number.into()), format_duration(spent_ns as f64));
-            return Err(Fault::NoRoom(format!("making the files takes too long: {made} of them took {spent}")));
+            return Err(Fault::NoRoom(format!(
+                "making the files takes too long: {made} of them took {spent}"
+            )));
         }
     }
     let mut order: Vec<usize> = (0..documents.len()).collect();

@@ -39,7 +39,11 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     volume.cut();
     verify(&mut bench.contender, [&document])?;
     let steps = gauge.steps_ns.len() as u64;
-    Ok(Measured::throughput(gauge, steps * PAGE_BYTES, bench.medium.write(PAGE_BYTES) * steps as f64))
+    Ok(Measured::throughput(
+        gauge,
+        steps * PAGE_BYTES,
+        bench.medium.write(PAGE_BYTES) * steps as f64,
+    ))
 }
 
 /// Overwrites a page at a random place with other bytes. Returns the file; if the volume had no

@@ -17,7 +17,8 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measu
     volume.unmount()?;
     let mut volume = bench.contender.mount()?;
     let mut file = volume.open(&document.path, Mode::Read)?;
-    let (mut gauge, mut data, expected) = (Gauge::default(), vec![0; piece], document.bytes(0, BYTES as usize));
+    let (mut gauge, mut data, expected) =
+        (Gauge::default(), vec![0; piece], document.bytes(0, BYTES as usize));
     for (index, expected) in expected.chunks(piece).enumerate() {
         let offset = (index * piece) as u64;
         let length = gauge.step(&mut volume, |step| step.read(&mut file, offset, &mut data))?;
@@ -27,5 +28,9 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measu
     }
     volume.close(file)?;
     let steps = BYTES / piece as u64;
-    Ok(Measured::throughput(gauge, BYTES, Limit::reads(steps as f64 * bench.medium.read_ns(piece as u64))))
+    Ok(Measured::throughput(
+        gauge,
+        BYTES,
+        Limit::reads(steps as f64 * bench.medium.read_ns(piece as u64)),
+    ))
 }

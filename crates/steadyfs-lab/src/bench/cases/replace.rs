@@ -35,7 +35,8 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     let mut settings = make(&mut volume, "settings", BYTES as u64, PIECE_BYTES)?;
     // Only the in-place case keeps the file open. The other cases replace the file, and nothing
     // may write through a handle of a replaced file.
-    let mut file = if way == Way::InPlace { Some(volume.open(&settings.path, Mode::Durable)?) } else { None };
+    let mut file =
+        if way == Way::InPlace { Some(volume.open(&settings.path, Mode::Durable)?) } else { None };
     let mut gauge = Gauge::default();
     for steps in [WARM_UP, STEPS] {
         gauge.begin();
@@ -59,14 +60,22 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     Ok(Measured::times(gauge, bench.medium.write(bytes)))
 }
 
-fn truncate<V: Volume>(step: &mut Step<'_, V>, settings: &Document, data: &[u8]) -> Result<(), Fault> {
+fn truncate<V: Volume>(
+    step: &mut Step<'_, V>,
+    settings: &Document,
+    data: &[u8],
+) -> Result<(), Fault> {
     let mut file = step.open(&settings.path, Mode::Replace)?;
     step.write(&mut file, 0, data)?;
     step.sync(&mut file)?;
     step.close(file)
 }
 
-fn rename<V: Volume>(step: &mut Step<'_, V>, settings: &Document, data: &[u8]) -> Result<(), Fault> {
+fn rename<V: Volume>(
+    step: &mut Step<'_, V>,
+    settings: &Document,
+    data: &[u8],
+) -> Result<(), Fault> {
     let mut file = step.open(NEW, Mode::Create)?;
     step.write(&mut file, 0, data)?;
     step.close(file)?;

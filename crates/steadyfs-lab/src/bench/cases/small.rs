@@ -45,13 +45,20 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     let limit = match way {
         Way::Formatted | Way::Aged => medium.write(BYTES),
         Way::Prepared => medium.write(BYTES).erased(),
-        Way::Durable => medium.write(PIECE as u64) * (BYTES / PIECE as u64) as f64 + medium.write(BYTES % PIECE as u64),
+        Way::Durable => {
+            medium.write(PIECE as u64) * (BYTES / PIECE as u64) as f64
+                + medium.write(BYTES % PIECE as u64)
+        }
     };
     Ok(Measured::throughput(gauge, BYTES, limit))
 }
 
 /// Writes the file so that every write is durable when it returns.
-fn append_durably<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document) -> Result<(), Fault> {
+fn append_durably<V: Volume>(
+    gauge: &mut Gauge,
+    volume: &mut V,
+    document: &mut Document,
+) -> Result<(), Fault> {
     let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Durable))?;
     while document.size < BYTES {
         let length = (BYTES - document.size).min(PIECE as u64) as usize;

@@ -41,7 +41,11 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, load: Load) -> Result<Measure
         }
     };
     verify(&mut bench.contender, &documents)?;
-    Ok(Measured::throughput(gauge, bytes, bench.medium.write(step_bytes) * (bytes / step_bytes) as f64))
+    Ok(Measured::throughput(
+        gauge,
+        bytes,
+        bench.medium.write(step_bytes) * (bytes / step_bytes) as f64,
+    ))
 }
 
 /// Returns the bytes of a file that takes `percent` per cent of the volume, in whole pages.
@@ -52,7 +56,10 @@ fn share<V: Volume>(volume: &mut V, percent: u64) -> Result<u64, Fault> {
     }
 }
 
-fn overwrites<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u64, Vec<Document>), Fault> {
+fn overwrites<K: Contender>(
+    bench: &mut Bench<'_, K>,
+    gauge: &mut Gauge,
+) -> Result<(u64, Vec<Document>), Fault> {
     let mut volume = bench.contender.mount()?;
     let (rest_bytes, file_bytes) = (share(&mut volume, 40)?, share(&mut volume, 5)?);
     let at_rest = make(&mut volume, "rest", rest_bytes, PIECE_BYTES)?;
@@ -79,7 +86,10 @@ fn overwrites<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Resu
     Ok((gauge.steps_ns.len() as u64 * PAGE_BYTES, documents))
 }
 
-fn logs<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u64, Vec<Document>), Fault> {
+fn logs<K: Contender>(
+    bench: &mut Bench<'_, K>,
+    gauge: &mut Gauge,
+) -> Result<(u64, Vec<Document>), Fault> {
     let mut volume = bench.contender.mount()?;
     let file_bytes = share(&mut volume, 10)?;
     let total = CAPACITIES * bench.medium.size_bytes();

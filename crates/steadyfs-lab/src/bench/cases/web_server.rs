@@ -9,7 +9,8 @@ use crate::bench::limit::Limit;
 use crate::bench::stage::make;
 
 /// Bytes of each page, and number of its visits out of 100.
-const PAGES: [(u64, usize); 8] = [(4000, 25), (3000, 20), (2000, 16), (1000, 12), (1500, 10), (3000, 8), (2000, 5), (3500, 4)];
+const PAGES: [(u64, usize); 8] =
+    [(4000, 25), (3000, 20), (2000, 16), (1000, 12), (1500, 10), (3000, 8), (2000, 5), (3500, 4)];
 /// Bytes of the style sheet.
 const STYLE_BYTES: u64 = 2000;
 /// Number of visits. Each visit opens two files.
@@ -39,7 +40,8 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
             gauge.step(&mut volume, |step| serve(step, document))?;
             served += document.size;
             let (whole, rest) = (document.size / PIECE as u64, document.size % PIECE as u64);
-            limit_ns += whole as f64 * bench.medium.read_ns(PIECE as u64) + bench.medium.read_ns(rest);
+            limit_ns +=
+                whole as f64 * bench.medium.read_ns(PIECE as u64) + bench.medium.read_ns(rest);
         }
     }
     Ok(Measured::throughput(gauge, served, Limit::reads(limit_ns)))

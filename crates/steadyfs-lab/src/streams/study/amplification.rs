@@ -14,7 +14,8 @@ const ALIKE: f64 = 0.02;
 
 /// Returns all rows.
 pub(super) fn all(runs: &Runs) -> Vec<Finding> {
-    [endurance(runs), by_fill(runs), at_equal_spare(runs), by_count(runs), above_the_switch(runs)].concat()
+    [endurance(runs), by_fill(runs), at_equal_spare(runs), by_count(runs), above_the_switch(runs)]
+        .concat()
 }
 
 fn waf(run: &Run) -> f64 {
@@ -28,7 +29,8 @@ fn at(writes: Writes, fill: f64) -> String {
 
 fn endurance(runs: &Runs) -> Vec<Finding> {
     let row = |writes| {
-        let erases = |system| change(runs.pair(system, writes, FILLS[1]), |run| run.erases_per_block);
+        let erases =
+            |system| change(runs.pair(system, writes, FILLS[1]), |run| run.erases_per_block);
         finding(
             "Erases of a block, 1 stream → 3",
             (at(writes, FILLS[1]), "section 6.2"),
@@ -48,9 +50,15 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
             let cell = |system| change(runs.pair(system, writes, fill), waf);
             let paper = format!("−{LESS_PERCENT:.0} %");
             let source = "abstract, figure 5.2, section 9";
-            rows.push(finding(PART, (at(writes, fill), source), [paper, cell(PLAIN), cell(STEADYFS)], why_less(runs, writes)));
+            rows.push(finding(
+                PART,
+                (at(writes, fill), source),
+                [paper, cell(PLAIN), cell(STEADYFS)],
+                why_less(runs, writes),
+            ));
         }
-        let gains = [PLAIN, STEADYFS].map(|system| percents(&FILLS.map(|fill| less(runs.pair_apart(system, writes, fill)))));
+        let gains = [PLAIN, STEADYFS]
+            .map(|system| percents(&FILLS.map(|fill| less(runs.pair_apart(system, writes, fill)))));
         for fill in FILLS {
             let cell = |system| change(runs.pair_apart(system, writes, fill), waf);
             let why = format!(
@@ -58,7 +66,12 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
                 gains[0], gains[1]
             );
             let what = format!("… {}, moves apart", format_percent(fill));
-            rows.push(finding(PART, (what, "section 4"), [NOTHING.into(), cell(PLAIN), cell(STEADYFS)], why));
+            rows.push(finding(
+                PART,
+                (what, "section 4"),
+                [NOTHING.into(), cell(PLAIN), cell(STEADYFS)],
+                why,
+            ));
         }
     }
     rows
@@ -82,7 +95,9 @@ fn why_less(runs: &Runs, writes: Writes) -> String {
             "writes at random leave some of each block in use even where it is of one job, and moves put the streams' pages into one block again"
         }
     };
-    format!("{gains} less on the plain layer, {verdict}: {how}. The paper says neither its fill nor where its jobs wrote.")
+    format!(
+        "{gains} less on the plain layer, {verdict}: {how}. The paper says neither its fill nor where its jobs wrote."
+    )
 }
 
 fn at_equal_spare(runs: &Runs) -> Vec<Finding> {
@@ -126,7 +141,12 @@ fn by_count(runs: &Runs) -> Vec<Finding> {
     let row_apart = |ids: u8| {
         let steadyfs = if ids <= STREAMS_MAX { cell(STEADYFS, ids, true) } else { NOTHING.into() };
         let why = "Where moves keep streams apart, what each stream adds is seen better, and how little is left beyond four.";
-        finding(PART, (format!("{ids} streams, moves apart"), SOURCE), [NOTHING.into(), cell(PLAIN, ids, true), steadyfs], why)
+        finding(
+            PART,
+            (format!("{ids} streams, moves apart"), SOURCE),
+            [NOTHING.into(), cell(PLAIN, ids, true), steadyfs],
+            why,
+        )
     };
     COUNTS.skip(1).map(row).chain(COUNTS.skip(1).map(row_apart)).collect()
 }

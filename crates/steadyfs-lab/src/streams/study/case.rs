@@ -67,10 +67,22 @@ pub(super) fn cases(passes: Option<u64>) -> Vec<Case> {
         for fill in FILLS {
             let passes = passes.unwrap_or(endurance_passes(fill));
             let ways = [(1, false), (3, false), (3, true)];
-            cases.extend(ways.map(|(ids, moved_apart)| Case { writes, fill, ids, moved_apart, passes }));
+            cases.extend(ways.map(|(ids, moved_apart)| Case {
+                writes,
+                fill,
+                ids,
+                moved_apart,
+                passes,
+            }));
         }
     }
-    let usual = Case { writes: Writes::Lives, fill: FILLS[0], ids: 1, moved_apart: false, passes: passes.unwrap_or(PASSES) };
+    let usual = Case {
+        writes: Writes::Lives,
+        fill: FILLS[0],
+        ids: 1,
+        moved_apart: false,
+        passes: passes.unwrap_or(PASSES),
+    };
     cases.extend(COUNTS.map(|ids| Case { ids, ..usual.clone() }));
     cases.extend(COUNTS.skip(1).map(|ids| Case { ids, moved_apart: true, ..usual.clone() }));
     for writes in [Writes::F2fs, Writes::Sqlite] {

@@ -12,7 +12,9 @@ use steadyfs::media::Geometry;
 
 /// Returns the devices and their scale in one line.
 pub(super) fn scale(geometry: &Geometry, pages_per_block: u32) -> String {
-    let chip = u64::from(geometry.page_bytes) * u64::from(geometry.pages_per_block) * u64::from(geometry.block_count);
+    let chip = u64::from(geometry.page_bytes)
+        * u64::from(geometry.pages_per_block)
+        * u64::from(geometry.block_count);
     let pages = 1024 * SUPERBLOCK_MB / PAGE_KB;
     format!(
         "Paper: {} superblocks of {} pages. Plain layer: as many of {pages_per_block}, 1 : {} in size. SteadyFS: {} blocks of {}, {}",
@@ -26,7 +28,12 @@ pub(super) fn scale(geometry: &Geometry, pages_per_block: u32) -> String {
 }
 
 /// Returns all rows.
-pub(super) fn all(runs: &[Run], geometry: &Geometry, pages_per_block: u32, spare: f64) -> Vec<Finding> {
+pub(super) fn all(
+    runs: &[Run],
+    geometry: &Geometry,
+    pages_per_block: u32,
+    spare: f64,
+) -> Vec<Finding> {
     let runs = Runs(runs);
     let mut rows = set_up(&runs, geometry, pages_per_block, spare);
     rows.extend(amplification::all(&runs));
@@ -37,7 +44,9 @@ pub(super) fn all(runs: &[Run], geometry: &Geometry, pages_per_block: u32, spare
 fn set_up(runs: &Runs, geometry: &Geometry, pages_per_block: u32, spare: f64) -> Vec<Finding> {
     const PART: &str = "Set-up, and the paper's example";
     let written = |system| {
-        let (least, most) = range(&FILLS.map(|fill| runs.find(system, Writes::Random, fill, 1, false).written_times));
+        let (least, most) = range(
+            &FILLS.map(|fill| runs.find(system, Writes::Random, fill, 1, false).written_times),
+        );
         format!("{least:.1} to {most:.1} times")
     };
     let paper = format!("{:.1} times", WRITTEN_GB / CAPACITY_GB);
@@ -56,14 +65,22 @@ fn set_up(runs: &Runs, geometry: &Geometry, pages_per_block: u32, spare: f64) ->
         finding(
             PART,
             ("Pages of a superblock", "section 2"),
-            [format_count(pages.into()), pages_per_block.to_string(), geometry.pages_per_block.to_string()],
+            [
+                format_count(pages.into()),
+                pages_per_block.to_string(),
+                geometry.pages_per_block.to_string(),
+            ],
             "Scaled, for time: amplification follows from how many superblocks there are and how many of them are spare; \
              how long one is decides the longest write.",
         ),
         finding(
             PART,
             ("Spare pages", NOTHING),
-            ["not said".into(), format!("{:.1} %", 100.0 * usual), format!("{:.1} %", 100.0 * spare)],
+            [
+                "not said".into(),
+                format!("{:.1} %", 100.0 * usual),
+                format!("{:.1} %", 100.0 * spare),
+            ],
             "The plain layer has what is usual. SteadyFS counts superblocks, roots, journal, map, heads and their reserve as spare, \
              a large share of a small chip, and the fill is that of the disk with most streams; so both are compared at equal spare pages as well.",
         ),

@@ -11,8 +11,14 @@ use std::collections::BTreeSet;
 use steadyfs::streams::{F2fsLog, SqliteFile, context_stream, f2fs_stream};
 
 /// The logs of F2FS and the files of SQLite, in the order of the paper's tables.
-const LOGS: [F2fsLog; 6] =
-    [F2fsLog::HotNode, F2fsLog::WarmNode, F2fsLog::ColdNode, F2fsLog::HotData, F2fsLog::WarmData, F2fsLog::ColdData];
+const LOGS: [F2fsLog; 6] = [
+    F2fsLog::HotNode,
+    F2fsLog::WarmNode,
+    F2fsLog::ColdNode,
+    F2fsLog::HotData,
+    F2fsLog::WarmData,
+    F2fsLog::ColdData,
+];
 const FILES: [SqliteFile; 9] = [
     SqliteFile::RollbackJournal,
     SqliteFile::SuperJournal,
@@ -74,11 +80,22 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
     const NONE: &str = "The paper measures none of it and says that such hosts gain.";
     let waf = |system, writes| change(runs.pair(system, writes, FILLS[0]), |run| run.amplification);
     let full = format_percent(FILLS[0]);
-    let logs = LOGS.iter().zip(F2FS).filter(|&(&log, stream)| f2fs_stream(log, STREAMS_MAX) == stream).count();
-    let files = FILES.iter().zip(SQLITE).filter(|&(file, stream)| file.stream(STREAMS_MAX) == stream).count();
-    let streams: BTreeSet<u8> = (1..=NUMBERS).map(|number| context_stream(number, STREAMS_MAX)).collect();
+    let logs = LOGS
+        .iter()
+        .zip(F2FS)
+        .filter(|&(&log, stream)| f2fs_stream(log, STREAMS_MAX) == stream)
+        .count();
+    let files = FILES
+        .iter()
+        .zip(SQLITE)
+        .filter(|&(file, stream)| file.stream(STREAMS_MAX) == stream)
+        .count();
+    let streams: BTreeSet<u8> =
+        (1..=NUMBERS).map(|number| context_stream(number, STREAMS_MAX)).collect();
     let at_rest = match runs.find(PLAIN, Writes::Sqlite, FILLS[0], 1, false).amplification < 1.01 {
-        true => " The plain layer has more spare pages than the databases have pages, and moves nothing.",
+        true => {
+            " The plain layer has more spare pages than the databases have pages, and moves nothing."
+        }
         false => "",
     };
     vec![
@@ -92,7 +109,9 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
             PART,
             (format!("F2FS-like, WAF, {full}, 1 → 3"), "section 7.1"),
             ["a gain".into(), waf(PLAIN, Writes::F2fs), waf(STEADYFS, Writes::F2fs)],
-            format!("{NONE} How much each of the six logs writes is assumed here; what F2FS itself moves counts as written."),
+            format!(
+                "{NONE} How much each of the six logs writes is assumed here; what F2FS itself moves counts as written."
+            ),
         ),
         finding(
             PART,
@@ -104,13 +123,18 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
             PART,
             (format!("SQLite, recorded, WAF, {full}, 1 → 3"), "section 7.2"),
             ["a gain".into(), waf(PLAIN, Writes::Sqlite), waf(STEADYFS, Writes::Sqlite)],
-            format!("{NONE} Two databases, with a rollback journal and with a write-ahead log.{at_rest}"),
+            format!(
+                "{NONE} Two databases, with a rollback journal and with a write-ahead log.{at_rest}"
+            ),
         ),
         finding(
             PART,
             ("Numbers that a command may give", "section 4"),
             [NUMBERS.to_string(), NOTHING.into(), NUMBERS.to_string()],
-            format!("All are taken, and are {} streams beside the one of data without a number.", streams.len()),
+            format!(
+                "All are taken, and are {} streams beside the one of data without a number.",
+                streams.len()
+            ),
         ),
     ]
 }

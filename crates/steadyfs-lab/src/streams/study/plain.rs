@@ -67,7 +67,13 @@ pub(super) struct Shape {
 pub(super) fn run(case: &Case, shape: &Shape, timing: Timing, seed: u64) -> Run {
     let pages = (f64::from(shape.shown_pages) * case.fill) as u32;
     let moved_heads = if case.moved_apart { case.ids } else { 1 };
-    let layer = Layer::new(BLOCKS, shape.pages_per_block, pages, usize::from(case.ids), usize::from(moved_heads));
+    let layer = Layer::new(
+        BLOCKS,
+        shape.pages_per_block,
+        pages,
+        usize::from(case.ids),
+        usize::from(moved_heads),
+    );
     let mut plain = Plain { case, layer, timing, tally: Tally::default(), longest_ns: 0 };
     let mut workload = Workload::new(case.writes, pages, seed);
     (0..pages).for_each(|page| plain.write(&workload, page, workload.job_of(page)));
@@ -119,7 +125,9 @@ impl Plain<'_> {
         let begin = self.tally;
         let tally = &mut self.tally;
         let case = self.case;
-        let moved_to = |page| if case.moved_apart { usize::from(case.id_of(workload.job_of(page))) } else { 0 };
+        let moved_to = |page| {
+            if case.moved_apart { usize::from(case.id_of(workload.job_of(page))) } else { 0 }
+        };
         tally.writes += 1;
         let mut tell = |event| match event {
             Event::Program { is_moved, .. } => {

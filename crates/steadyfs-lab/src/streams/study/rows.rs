@@ -13,9 +13,17 @@ pub(super) const NOTHING: &str = "–";
 pub(super) struct Runs<'r>(pub(super) &'r [Run]);
 
 impl Runs<'_> {
-    pub(super) fn find(&self, system: &str, writes: Writes, fill: f64, ids: u8, moved_apart: bool) -> &Run {
+    pub(super) fn find(
+        &self,
+        system: &str,
+        writes: Writes,
+        fill: f64,
+        ids: u8,
+        moved_apart: bool,
+    ) -> &Run {
         let is_it = |run: &&Run| {
-            (run.system.as_str(), run.writes.as_str(), run.ids, run.moved_apart) == (system, writes.name(), ids, moved_apart)
+            (run.system.as_str(), run.writes.as_str(), run.ids, run.moved_apart)
+                == (system, writes.name(), ids, moved_apart)
                 && run.fill == fill
         };
         self.0.iter().find(is_it).expect("every case is run")
@@ -28,7 +36,8 @@ impl Runs<'_> {
 
     /// Returns a run with one stream, and a run with three that moves keep apart.
     pub(super) fn pair_apart(&self, system: &str, writes: Writes, fill: f64) -> [&Run; 2] {
-        [(1, false), (3, true)].map(|(ids, moved_apart)| self.find(system, writes, fill, ids, moved_apart))
+        [(1, false), (3, true)]
+            .map(|(ids, moved_apart)| self.find(system, writes, fill, ids, moved_apart))
     }
 }
 
@@ -45,7 +54,15 @@ pub(super) fn finding(
     [paper, plain, steadyfs]: [String; 3],
     why: impl Into<String>,
 ) -> Finding {
-    Finding { part: part.into(), what: what.into(), source: source.into(), paper, plain, steadyfs, why: why.into() }
+    Finding {
+        part: part.into(),
+        what: what.into(),
+        source: source.into(),
+        paper,
+        plain,
+        steadyfs,
+        why: why.into(),
+    }
 }
 
 /// Formats two numbers, and the change from one to the other.
@@ -76,7 +93,10 @@ pub(super) fn words(writes: Writes) -> &'static str {
 
 /// Returns the least and the greatest of some numbers.
 pub(super) fn range(numbers: &[f64]) -> (f64, f64) {
-    (numbers.iter().copied().fold(f64::MAX, f64::min), numbers.iter().copied().fold(f64::MIN, f64::max))
+    (
+        numbers.iter().copied().fold(f64::MAX, f64::min),
+        numbers.iter().copied().fold(f64::MIN, f64::max),
+    )
 }
 
 /// Formats shares from the least to the greatest, in whole percent.

@@ -36,13 +36,18 @@ impl Study {
 /// Prints the tables, with a sentence below each row or group of rows that it explains.
 impl fmt::Display for Study {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Enhancing eMMC using Multi-Stream technique (2019), and what was measured\n\n")?;
+        f.write_str(
+            "Enhancing eMMC using Multi-Stream technique (2019), and what was measured\n\n",
+        )?;
         for sentence in self.lead() {
             f.write_str(&wrapped(&sentence, 0))?;
         }
         for (part, findings) in self.parts() {
-            let mut rows = vec![[part, "Paper", "Plain layer", "SteadyFS"].map(String::from).to_vec()];
-            rows.extend(findings.iter().map(|row| [&row.what, &row.paper, &row.plain, &row.steadyfs].map(String::from).to_vec()));
+            let mut rows =
+                vec![[part, "Paper", "Plain layer", "SteadyFS"].map(String::from).to_vec()];
+            rows.extend(findings.iter().map(|row| {
+                [&row.what, &row.paper, &row.plain, &row.steadyfs].map(String::from).to_vec()
+            }));
             let text = table(&rows, &[Align::Left, Align::Right, Align::Right, Align::Right]);
             f.write_char('\n')?;
             for (index, line) in text.lines().enumerate() {
@@ -80,6 +85,8 @@ mod tests {
     fn sentences_are_broken_between_words() {
         let text = wrapped(&"word ".repeat(45), 2);
         assert_eq!(text.split_whitespace().count(), 45);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH && line.starts_with("  word")));
+        assert!(
+            text.lines().all(|line| line.chars().count() <= WIDTH && line.starts_with("  word"))
+        );
     }
 }

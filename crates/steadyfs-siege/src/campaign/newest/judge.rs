@@ -62,15 +62,23 @@ impl Judge<'_> {
             let fate = fate(path, *inode, node, seen);
             log.trace(|| format!("{path}: {fate:?}"));
             match fate {
-                Fate::Zeros => log.find("zeros without an error, before a repair", format!("{damage:?}: {path}")),
+                Fate::Zeros => log
+                    .find("zeros without an error, before a repair", format!("{damage:?}: {path}")),
                 Fate::Absent | Fate::Emptied | Fate::Bare if damage.is_some() => {
-                    log.count("  files that are missing before a repair, and the mount says damage");
+                    log.count(
+                        "  files that are missing before a repair, and the mount says damage",
+                    );
                 }
                 Fate::Same | Fate::Error => {}
                 _ if damage.is_none() => {
-                    log.find("wrong without an error or a word, before a repair", format!("{path} {fate:?}"));
+                    log.find(
+                        "wrong without an error or a word, before a repair",
+                        format!("{path} {fate:?}"),
+                    );
                 }
-                _ => log.count("  files that show other bytes before a repair, and the mount says damage"),
+                _ => log.count(
+                    "  files that show other bytes before a repair, and the mount says damage",
+                ),
             }
         }
         self.strangers(seen, damage.is_some(), "before a repair", log);
@@ -86,13 +94,21 @@ impl Judge<'_> {
             gone += usize::from(fate != Fate::Same && !node.is_dir);
             match fate {
                 Fate::Same => {}
-                Fate::Zeros => log.find("zeros without an error, after a repair", format!("{when}{path}")),
+                Fate::Zeros => {
+                    log.find("zeros without an error, after a repair", format!("{when}{path}"))
+                }
                 Fate::Other if !JOURNAL_IS_TWICE && report.doubted.contains(inode) => {
                     log.count("  files that are of before, and the report names them");
                 }
-                Fate::Other => log.find("wrong without an error, after a repair", format!("{when}{path}, named {is_named}")),
+                Fate::Other => log.find(
+                    "wrong without an error, after a repair",
+                    format!("{when}{path}, named {is_named}"),
+                ),
                 _ if !is_named && !report.names_may_miss => {
-                    log.find("lost something, and the report does not name it", format!("{when}{path}, inode {inode}: {fate:?}"));
+                    log.find(
+                        "lost something, and the report does not name it",
+                        format!("{when}{path}, inode {inode}: {fate:?}"),
+                    );
                 }
                 _ => log.count("  files that lost something, and the report says so"),
             }
@@ -115,9 +131,13 @@ impl Judge<'_> {
     /// Logs names that were not there before.
     fn strangers(&self, seen: &Partial, is_excused: bool, when: &str, log: &mut Log) {
         for path in seen.sizes.keys().filter(|path| !self.truth.0.contains_key(*path)) {
-            let inode = path.strip_prefix("lost-").and_then(|rest| rest.get(..10)).and_then(|digits| digits.parse().ok());
-            if inode.is_some_and(|inode: InodeNumber| self.truth.0.values().any(|(known, _)| *known == inode))
-                || path.starts_with("lost-") && path.contains('/')
+            let inode = path
+                .strip_prefix("lost-")
+                .and_then(|rest| rest.get(..10))
+                .and_then(|digits| digits.parse().ok());
+            if inode.is_some_and(|inode: InodeNumber| {
+                self.truth.0.values().any(|(known, _)| *known == inode)
+            }) || path.starts_with("lost-") && path.contains('/')
             {
                 continue;
             }
@@ -140,13 +160,18 @@ fn fate(path: &str, inode: InodeNumber, node: &Node, seen: &Partial) -> Fate {
         return Fate::Other;
     }
     let shown = || seen.pieces.iter().filter(|(of, ..)| of == path);
-    let differs = |(_, offset, bytes): &(String, usize, Vec<u8>)| node.data.get(*offset..*offset + bytes.len()) != Some(bytes);
-    let is_zero = |piece: &(String, usize, Vec<u8>)| differs(piece) && piece.2.iter().all(|&byte| byte == 0);
+    let differs = |(_, offset, bytes): &(String, usize, Vec<u8>)| {
+        node.data.get(*offset..*offset + bytes.len()) != Some(bytes)
+    };
+    let is_zero =
+        |piece: &(String, usize, Vec<u8>)| differs(piece) && piece.2.iter().all(|&byte| byte == 0);
     let attributes = seen.attributes.get(path);
     match size {
         Some(0) if !node.data.is_empty() => return Fate::Emptied,
         Some(_) if shown().any(is_zero) => return Fate::Zeros,
-        Some(size) if *size != node.data.len() as u64 || shown().any(differs) => return Fate::Other,
+        Some(size) if *size != node.data.len() as u64 || shown().any(differs) => {
+            return Fate::Other;
+        }
         _ => {}
     }
     match attributes {

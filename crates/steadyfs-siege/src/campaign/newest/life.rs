@@ -20,7 +20,8 @@ pub fn live(volume: &mut Volume, log: &mut Log) -> Result<(), String> {
     let mounts = volume.rng.u32(1..4);
     let mut there = Vec::new();
     for mount in 0..mounts {
-        let count = if mount + 1 == mounts { files as usize } else { volume.rng.usize(0..=names.len()) };
+        let count =
+            if mount + 1 == mounts { files as usize } else { volume.rng.usize(0..=names.len()) };
         let new: Vec<String> = names.by_ref().take(count).collect();
         let lived = volume.mount(Access::ReadWrite, log, |mut session| {
             let result = use_once(&mut session.fs, session.rng, new, &mut there);
@@ -28,7 +29,15 @@ pub fn live(volume: &mut Volume, log: &mut Log) -> Result<(), String> {
             result.and(ended.map(drop))
         });
         match lived {
-            Ok(Ok(()) | Err(Error::NoSpace | Error::TooManyFiles | Error::TransactionTooLarge | Error::AttributesTooLarge)) => {}
+            Ok(
+                Ok(())
+                | Err(
+                    Error::NoSpace
+                    | Error::TooManyFiles
+                    | Error::TransactionTooLarge
+                    | Error::AttributesTooLarge,
+                ),
+            ) => {}
             other => return Err(format!("{other:?}")),
         }
     }
@@ -58,7 +67,12 @@ fn size(rng: &mut fastrand::Rng) -> usize {
 }
 
 /// Uses a volume once: makes new files, and changes existing ones.
-fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, new: Vec<String>, there: &mut Vec<String>) -> Result<(), Error> {
+fn use_once(
+    fs: &mut Fs<'_, '_>,
+    rng: &mut fastrand::Rng,
+    new: Vec<String>,
+    there: &mut Vec<String>,
+) -> Result<(), Error> {
     // If a call of the use before was refused, names that were not committed may be gone.
     there.retain(|name| fs.stat(name.as_str()).is_ok());
     fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH, CommitOn::MANUAL][rng.usize(..3)]);
@@ -86,7 +100,11 @@ fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, new: Vec<String>, ther
 }
 
 /// Changes one of the files.
-fn change(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, there: &mut Vec<String>) -> Result<(), Error> {
+fn change(
+    fs: &mut Fs<'_, '_>,
+    rng: &mut fastrand::Rng,
+    there: &mut Vec<String>,
+) -> Result<(), Error> {
     let Some(index) = (!there.is_empty()).then(|| rng.usize(..there.len())) else { return Ok(()) };
     let name = there[index].clone();
     let mut file = fs.open(name.as_str(), OpenOptions::WRITE)?;

@@ -83,7 +83,8 @@ fn look(volume: &mut Volume, log: &mut Log) -> Result<Truth, String> {
 fn one(volume: &mut Volume, truth: &Truth, held: Held, log: &mut Log) {
     let piece = lost::piece_of(volume);
     let judge = Judge { truth, held };
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
+    let mut scratch =
+        vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let mut report = Report::default();
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         let damage = session.fs.damage();
@@ -94,7 +95,9 @@ fn one(volume: &mut Volume, truth: &Truth, held: Held, log: &mut Log) {
             Some(_) => session.fs.repair(&mut scratch, &mut note),
             None => session.fs.check(&mut scratch, true, &mut note),
         };
-        session.log.trace(|| format!("{damage:?}: {repaired:?}\n  {}", report.findings.join("\n  ")));
+        session
+            .log
+            .trace(|| format!("{damage:?}: {repaired:?}\n  {}", report.findings.join("\n  ")));
         match repaired {
             Ok(_) => {}
             Err(error) => {

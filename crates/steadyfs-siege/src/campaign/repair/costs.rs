@@ -43,7 +43,9 @@ impl Held {
         match tag[8] & 15 {
             1 => Self::Superblock,
             2 => Self::Root,
-            3 | 4 | 7 | 8 => Self::of_logical(u32::from_le_bytes([tag[5], tag[6], tag[7], 0]), config, &geometry),
+            3 | 4 | 7 | 8 => {
+                Self::of_logical(u32::from_le_bytes([tag[5], tag[6], tag[7], 0]), config, &geometry)
+            }
             5 | 6 | 11 => Self::Journal,
             9 | 10 | 12 => Self::Leaf,
             _ => Self::Other,
@@ -103,18 +105,30 @@ pub struct Costs {
 
 impl Costs {
     /// The head of the table.
-    pub const HEAD: &str = "lost               pages  nothing  earlier  refused    gone  empty  damaged  bare";
+    pub const HEAD: &str =
+        "lost               pages  nothing  earlier  refused    gone  empty  damaged  bare";
 
     /// Returns the losses of a repaired volume against the nearest possible state.
     pub fn of(after: &Partial, oracle: &Oracle) -> Self {
         let each = oracle.durable.iter().map(|tree| Self::beside(after, tree));
-        let least = each.min_by_key(|costs| costs.gone + costs.emptied + costs.damaged + costs.bare).unwrap_or_default();
+        let least = each
+            .min_by_key(|costs| costs.gone + costs.emptied + costs.damaged + costs.bare)
+            .unwrap_or_default();
         let costs_nothing = least.gone + least.emptied + least.damaged + least.bare == 0;
         Self { lost: 1, nothing: u64::from(costs_nothing), ..least }
     }
 
     /// Costs of a volume that shows an earlier state.
-    pub const EARLIER: Self = Self { lost: 1, nothing: 0, earlier: 1, refused: 0, gone: 0, emptied: 0, damaged: 0, bare: 0 };
+    pub const EARLIER: Self = Self {
+        lost: 1,
+        nothing: 0,
+        earlier: 1,
+        refused: 0,
+        gone: 0,
+        emptied: 0,
+        damaged: 0,
+        bare: 0,
+    };
     /// Costs of a volume that cannot be repaired.
     pub const REFUSED: Self = Self { earlier: 0, refused: 1, ..Self::EARLIER };
 
@@ -128,7 +142,9 @@ impl Costs {
             };
             costs.emptied += u32::from(*size == Some(0) && !node.data.is_empty());
             costs.damaged += u32::from(after.damaged.contains(path));
-            costs.bare += u32::from(after.attributes.get(path).is_none_or(|attributes| *attributes != *node.attributes));
+            costs.bare += u32::from(
+                after.attributes.get(path).is_none_or(|attributes| *attributes != *node.attributes),
+            );
         }
         costs
     }
@@ -149,6 +165,9 @@ impl Costs {
 impl Display for Costs {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { lost, nothing, earlier, refused, gone, emptied, damaged, bare } = self;
-        write!(f, "{lost:>9}{nothing:>9}{earlier:>9}{refused:>9}{gone:>8}{emptied:>7}{damaged:>9}{bare:>6}")
+        write!(
+            f,
+            "{lost:>9}{nothing:>9}{earlier:>9}{refused:>9}{gone:>8}{emptied:>7}{damaged:>9}{bare:>6}"
+        )
     }
 }

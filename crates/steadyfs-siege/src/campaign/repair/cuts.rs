@@ -52,7 +52,9 @@ fn each(seed: u64, meets: Meets, log: &mut Log) {
                     uncut.is_some()
                 }
                 (None, _) => false,
-                (Some(uncut), _) if meets == Meets::Cut => cut_once(&mut volume, uncut, cut - 1, &mut own),
+                (Some(uncut), _) if meets == Meets::Cut => {
+                    cut_once(&mut volume, uncut, cut - 1, &mut own)
+                }
                 (Some(uncut), _) => fail_once(&mut volume, uncut, cut - 1, &mut own),
             };
             log.take_in(own, format_args!("page {page}, cut {cut}"));
@@ -98,7 +100,11 @@ fn fail_once(volume: &mut Volume, uncut: &Partial, after: u32, log: &mut Log) ->
     let mut scratch = scratch(volume);
     let fired = volume.medium.fired();
     let is_erase = after < 6 && volume.rng.u32(..5) == 0;
-    let mut fault = if is_erase { Fault::any_erase(after, &mut volume.rng) } else { Fault::any_program(after, &mut volume.rng) };
+    let mut fault = if is_erase {
+        Fault::any_erase(after, &mut volume.rng)
+    } else {
+        Fault::any_program(after, &mut volume.rng)
+    };
     // Without a reserve for failing programs, a block that takes no more programs fails once in
     // each repair, until it is left.
     fault.is_bad_for_good &= volume.config.failures > 0;
@@ -107,7 +113,10 @@ fn fail_once(volume: &mut Volume, uncut: &Partial, after: u32, log: &mut Log) ->
         let result = mend(&mut session.fs, &mut scratch);
         session.log.trace(|| format!("repair in which something may fail: {result:?}"));
         if result.is_ok() && session.fs.health().read_only {
-            session.log.find("read-only after a repair that says it ended", format!("{:?}", session.fs.damage()));
+            session.log.find(
+                "read-only after a repair that says it ended",
+                format!("{:?}", session.fs.damage()),
+            );
         } else if result.is_ok() {
             let _ = check(&mut session, &mut scratch, "after a repair in which something failed");
         }
@@ -134,7 +143,9 @@ fn last(volume: &mut Volume, uncut: Option<&Partial>, log: &mut Log) -> Option<P
             let damage = session.fs.damage();
             match mend(&mut session.fs, &mut scratch) {
                 Ok(_) => {}
-                Err(steadyfs::Error::Corrupt) if damage == Some(steadyfs::Damage::Leaf) => return None,
+                Err(steadyfs::Error::Corrupt) if damage == Some(steadyfs::Damage::Leaf) => {
+                    return None;
+                }
                 Err(error) => {
                     session.log.find("repair refused", format!("{damage:?}: {error:?}"));
                     return None;

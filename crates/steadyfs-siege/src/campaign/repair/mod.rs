@@ -63,7 +63,9 @@ pub fn volume(seed: u64, log: &mut Log) {
 /// Returns a volume after a life, with its known content.
 fn used_volume(seed: u64, pages_max: u32, log: &mut Log) -> Option<Volume> {
     let has_permissions = fastrand::Rng::with_seed(seed ^ 0x5EED).bool();
-    let mut volume = match Volume::with(seed, Settings::Any, pages_max, log, |config| config.permissions = has_permissions) {
+    let mut volume = match Volume::with(seed, Settings::Any, pages_max, log, |config| {
+        config.permissions = has_permissions
+    }) {
         Ok(volume) => volume,
         Err(error) => {
             log.find("format refused", format!("{error:?}"));
@@ -98,12 +100,20 @@ fn one(volume: &mut Volume, log: &mut Log) -> Costs {
     let mounted = volume.mount(Access::ReadWrite, log, |mut session| {
         let before = view::look_tolerantly(&mut session.fs, piece);
         // The campaign `lost` finds wrong content of the mount itself.
-        let is_old = matches!(loss::judge(&before, session.oracle), Verdict::Old(_) | Verdict::Wrong(_));
-        let hit = Hit { before, damage: session.fs.damage(), is_old, is_settled: session.fs.is_settled() };
+        let is_old =
+            matches!(loss::judge(&before, session.oracle), Verdict::Old(_) | Verdict::Wrong(_));
+        let hit = Hit {
+            before,
+            damage: session.fs.damage(),
+            is_old,
+            is_settled: session.fs.is_settled(),
+        };
         let done = repair(&mut session, &hit, piece, &mut scratch)?;
         judge::after_repair(&hit, &done, session.oracle, session.log);
         costs = if hit.is_old { Costs::EARLIER } else { Costs::of(&done.after, session.oracle) };
-        let is_idle = done.checked.mended.total() == 0 && hit.damage.is_none() && session.rng.u32(..IDLE_REPAIRS) > 0;
+        let is_idle = done.checked.mended.total() == 0
+            && hit.damage.is_none()
+            && session.rng.u32(..IDLE_REPAIRS) > 0;
         if session.log.findings.is_empty() && !is_idle {
             use_it(&mut session, &done, &mut scratch);
         }
@@ -124,12 +134,21 @@ fn scratch(volume: &Volume) -> Vec<u8> {
 
 /// Repairs a mounted volume as `steady check --repair` does.
 fn mend<F: Flash>(fs: &mut FileSystem<'_, F>, scratch: &mut [u8]) -> Result<CheckReport, Error> {
-    if fs.damage().is_some() { fs.repair(scratch, &mut |_| ()) } else { fs.check(scratch, true, &mut |_| ()) }
+    if fs.damage().is_some() {
+        fs.repair(scratch, &mut |_| ())
+    } else {
+        fs.check(scratch, true, &mut |_| ())
+    }
 }
 
 /// Repairs, checks, and repairs once more. Returns `None` if a repair is impossible, as
 /// documented, or if there is a finding.
-fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &mut [u8]) -> Option<Done> {
+fn repair(
+    session: &mut Session<'_, '_, '_>,
+    hit: &Hit,
+    piece: usize,
+    scratch: &mut [u8],
+) -> Option<Done> {
     session.log.trace(|| format!("damage {:?}", hit.damage));
     if session.fs.health().worn_out {
         session.log.count("  worn out");
@@ -160,7 +179,9 @@ fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &
     check(session, scratch, "after a repair")?;
     match mend(&mut session.fs, scratch) {
         Ok(again) if again.mended.total() == 0 => {}
-        result => session.log.find("a second repair changes something", format!("{:?}: {result:?}", hit.damage)),
+        result => session
+            .log
+            .find("a second repair changes something", format!("{:?}: {result:?}", hit.damage)),
     }
     let after = view::look_tolerantly(&mut session.fs, piece);
     Some(Done { checked, after })
@@ -202,7 +223,9 @@ fn check(session: &mut Session<'_, '_, '_>, scratch: &mut [u8], when: &str) -> O
         return Some(());
     }
     findings.truncate(6);
-    session.log.find("a check finds something", format!("{when}: {}; {checked:?}", findings.join("; ")));
+    session
+        .log
+        .find("a check finds something", format!("{when}: {}; {checked:?}", findings.join("; ")));
     None
 }
 

@@ -51,7 +51,10 @@ fn one(volume: &mut Volume, after: u32, log: &mut Log) -> bool {
             return false;
         }
         let seen = view::look_tolerantly(&mut session.fs, piece);
-        if before.sizes != seen.sizes || before.pieces != seen.pieces || before.attributes != seen.attributes {
+        if before.sizes != seen.sizes
+            || before.pieces != seen.pieces
+            || before.attributes != seen.attributes
+        {
             session.log.find("a read that failed once cost something", format!("{mended:?}"));
         } else if mended.is_ok_and(|checked| checked.mended.total() > 0) {
             session.log.count("  mended what was whole, and lost nothing");

@@ -226,7 +226,12 @@ impl Cells {
 impl<F: Flash> Flash for BitErrors<F> {
     forward!(geometry timing reads_many can_copy sync reorders is_bad mark_bad);
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         let outcome = self.inner.read(page, data, tag);
         let corrected = self.cells.as_mut().map_or(Ok(()), |cells| cells.correct(page, data, tag));
         outcome.and(corrected)
@@ -234,7 +239,8 @@ impl<F: Flash> Flash for BitErrors<F> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let outcome = self.inner.read_tag(page, tag);
-        let corrected = self.cells.as_mut().map_or(Ok(()), |cells| cells.correct(page, &mut [], tag));
+        let corrected =
+            self.cells.as_mut().map_or(Ok(()), |cells| cells.correct(page, &mut [], tag));
         outcome.and(corrected)
     }
 
@@ -245,7 +251,12 @@ impl<F: Flash> Flash for BitErrors<F> {
         }
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.note_program(page);
         self.inner.program(page, data, tag)
     }
@@ -255,11 +266,21 @@ impl<F: Flash> Flash for BitErrors<F> {
         self.inner.program_loaded(page, tag)
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.inner.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         self.inner.program_bytes(block, offset, data)
     }
 
@@ -316,10 +337,12 @@ mod tests {
     const DATA: [u8; 256] = [0x5A; 256];
     const TAG: [u8; TAG_BYTES] = [0x11; TAG_BYTES];
     const YEAR: u32 = 8766;
-    const EVEN: BitErrorModel = BitErrorModel { weak_permille: 0, endurance: 1000, ..BitErrorModel::SLC };
+    const EVEN: BitErrorModel =
+        BitErrorModel { weak_permille: 0, endurance: 1000, ..BitErrorModel::SLC };
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
@@ -330,7 +353,10 @@ mod tests {
         chip
     }
 
-    fn read<F: Flash>(chip: &mut F, page: PageIndex) -> Result<([u8; 256], [u8; TAG_BYTES]), Failure> {
+    fn read<F: Flash>(
+        chip: &mut F,
+        page: PageIndex,
+    ) -> Result<([u8; 256], [u8; TAG_BYTES]), Failure> {
         let (mut data, mut tag) = ([0; 256], [0; TAG_BYTES]);
         chip.read(page, &mut data, &mut tag).map(|()| (data, tag))
     }
@@ -352,7 +378,10 @@ mod tests {
         chip.program(0, &DATA, &TAG).unwrap();
         chip.advance_hours(100 * YEAR);
         assert_eq!(read(&mut chip, 0), Ok((DATA, TAG)));
-        assert_eq!((chip.corrected(), chip.tally()), (Corrected::default(), BitErrorTally::default()));
+        assert_eq!(
+            (chip.corrected(), chip.tally()),
+            (Corrected::default(), BitErrorTally::default())
+        );
     }
 
     #[test]
@@ -374,7 +403,12 @@ mod tests {
         assert!(young.iter().all(|bits| bits.is_some_and(|bits| bits < 4)), "{young:?}");
         assert!(before.iter().filter(|bits| bits.is_none()).count() > 4, "{before:?}");
         let tally = chip.tally();
-        assert!(tally.corrected_reads > 40 && tally.uncorrectable_reads > 8 && tally.corrected_bits_max == 8, "{tally:?}");
+        assert!(
+            tally.corrected_reads > 40
+                && tally.uncorrectable_reads > 8
+                && tally.corrected_bits_max == 8,
+            "{tally:?}"
+        );
     }
 
     #[test]
@@ -383,7 +417,10 @@ mod tests {
             let mut chip = BitErrors::new(nand()).with_model(EVEN, 2).with_erases(erases);
             (0..8).for_each(|page| chip.program(page, &DATA, &TAG).unwrap());
             chip.advance_hours(years * YEAR);
-            assert!(corrected(&mut chip).iter().all(Option::is_some), "{erases} erases, {years} years");
+            assert!(
+                corrected(&mut chip).iter().all(Option::is_some),
+                "{erases} erases, {years} years"
+            );
         }
     }
 

@@ -126,14 +126,21 @@ mod tests {
         let fresh = MODEL.expected(0, 0, 0);
         assert!(MODEL.expected(100_000, 0, 0) > fresh + 0.2, "wear");
         assert!(MODEL.expected(100_000, 8766, 0) > MODEL.expected(100_000, 0, 0) + 1.0, "age");
-        assert!(MODEL.expected(100_000, 0, 1_000_000) > MODEL.expected(100_000, 0, 0) + 1.0, "reads");
-        assert!(MODEL.expected(10_000, 8766, 0) < MODEL.expected(100_000, 8766, 0) / 5.0, "a worn block forgets sooner");
+        assert!(
+            MODEL.expected(100_000, 0, 1_000_000) > MODEL.expected(100_000, 0, 0) + 1.0,
+            "reads"
+        );
+        assert!(
+            MODEL.expected(10_000, 8766, 0) < MODEL.expected(100_000, 8766, 0) / 5.0,
+            "a worn block forgets sooner"
+        );
     }
 
     #[test]
     fn wrong_bits_never_become_fewer_as_causes_grow() {
         for page in 0..200 {
-            let bits: Vec<_> = (0..100).map(|step| MODEL.wrong_bits(7, page, 5, f64::from(step) * 0.1)).collect();
+            let bits: Vec<_> =
+                (0..100).map(|step| MODEL.wrong_bits(7, page, 5, f64::from(step) * 0.1)).collect();
             assert!(bits.is_sorted(), "page {page}: {bits:?}");
         }
     }
@@ -150,7 +157,9 @@ mod tests {
     fn weak_pages_are_as_many_as_asked_and_have_a_multiple_of_the_flips() {
         let model = BitErrorModel { weak_permille: 100, weak_factor: 10.0, codewords: 1, ..MODEL };
         let none = BitErrorModel { weak_permille: 0, ..model };
-        let weak = (0..4000).filter(|&page| model.wrong_bits(3, page, 0, 2.0) > none.wrong_bits(3, page, 0, 2.0)).count();
+        let weak = (0..4000)
+            .filter(|&page| model.wrong_bits(3, page, 0, 2.0) > none.wrong_bits(3, page, 0, 2.0))
+            .count();
         assert!((300..500).contains(&weak), "{weak} of 4000");
     }
 

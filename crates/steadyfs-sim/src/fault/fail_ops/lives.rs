@@ -39,14 +39,20 @@ pub(super) struct Wear {
 
 impl Wear {
     pub(super) fn new(lives: Lives, block_count: u32, seed: u64) -> Self {
-        assert!(lives.spread_percent <= 100, "lives spread by {} %: the least is below 0", lives.spread_percent);
+        assert!(
+            lives.spread_percent <= 100,
+            "lives spread by {} %: the least is below 0",
+            lives.spread_percent
+        );
         let nothing = vec![0; block_count as usize];
         Self { lives, seed, erases: nothing.clone(), replaced: nothing }
     }
 
     /// Returns the random numbers of a block.
     fn rng_of(&self, block: BlockIndex) -> Rng {
-        Rng::with_seed(self.seed ^ u64::from(block) << 32 ^ u64::from(self.replaced[block as usize]))
+        Rng::with_seed(
+            self.seed ^ u64::from(block) << 32 ^ u64::from(self.replaced[block as usize]),
+        )
     }
 
     /// Returns the number of erases that a block endures.
@@ -64,13 +70,21 @@ impl Wear {
     }
 
     /// Returns true if a program fails because the block has had its last erase.
-    pub(super) fn program_fails(&self, block: BlockIndex, in_block: u32, pages_per_block: u32) -> bool {
-        if self.lives.ending_in_program_percent == 0 || self.erases[block as usize] < self.life(block) {
+    pub(super) fn program_fails(
+        &self,
+        block: BlockIndex,
+        in_block: u32,
+        pages_per_block: u32,
+    ) -> bool {
+        if self.lives.ending_in_program_percent == 0
+            || self.erases[block as usize] < self.life(block)
+        {
             return false;
         }
         let mut rng = self.rng_of(block);
         rng.u64(..);
-        rng.u32(0..100) < self.lives.ending_in_program_percent && in_block >= rng.u32(0..pages_per_block)
+        rng.u32(0..100) < self.lives.ending_in_program_percent
+            && in_block >= rng.u32(0..pages_per_block)
     }
 
     /// Begins a new life: the device has replaced this block by another one.
@@ -99,7 +113,10 @@ mod tests {
         let lives = Lives { spread_percent: 10, ..Lives::of(3000) };
         let some = lives_of(lives, 1);
         assert!(some.iter().all(|life| (2700..=3300).contains(life)), "{some:?}");
-        assert!(some.iter().any(|&life| life < 2800) && some.iter().any(|&life| life > 3200), "{some:?}");
+        assert!(
+            some.iter().any(|&life| life < 2800) && some.iter().any(|&life| life > 3200),
+            "{some:?}"
+        );
         let mean = some.iter().sum::<u32>() / 64;
         assert!((2900..3100).contains(&mean), "{mean}");
         assert_eq!(some, lives_of(lives, 1));
@@ -109,7 +126,10 @@ mod tests {
     #[test]
     fn a_replaced_block_lives_anew() {
         let mut wear = Wear::new(Lives::of(2), 1, 1);
-        assert_eq!([wear.erase_fails(0), wear.erase_fails(0), wear.erase_fails(0)], [false, false, true]);
+        assert_eq!(
+            [wear.erase_fails(0), wear.erase_fails(0), wear.erase_fails(0)],
+            [false, false, true]
+        );
         wear.replace(0);
         assert!(!wear.erase_fails(0));
     }

@@ -165,7 +165,11 @@ impl<F: Tearable> FailOps<F> {
     /// Decides the fate of an operation on a block. If the operation fails, the block goes bad.
     fn fate(&mut self, block: BlockIndex, planned: bool) -> Fate {
         let regular = self.failing_every.is_some_and(|n| self.operations().is_multiple_of(n));
-        if planned || regular || self.failing_blocks.contains(&block) { self.fail(block) } else { Fate::Work }
+        if planned || regular || self.failing_blocks.contains(&block) {
+            self.fail(block)
+        } else {
+            Fate::Work
+        }
     }
 
     /// Marks a block bad, or makes the device replace it.
@@ -207,7 +211,8 @@ impl<F: Tearable> FailOps<F> {
             return refused;
         }
         let planned = self.failing_programs.remove(&self.programs);
-        let worn = self.wear.as_ref().is_some_and(|wear| wear.program_fails(block, in_block, per_block));
+        let worn =
+            self.wear.as_ref().is_some_and(|wear| wear.program_fails(block, in_block, per_block));
         self.fate(block, planned | worn)
     }
 
@@ -237,7 +242,12 @@ impl<F: Tearable> FailOps<F> {
 impl<F: Tearable> Flash for FailOps<F> {
     forward!(geometry timing reads_many corrected can_copy sync reorders is_bad mark_bad);
 
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn read(
+        &mut self,
+        page: PageIndex,
+        data: &mut [u8],
+        tag: &mut [u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         self.inner.read(page, data, tag)
     }
 
@@ -245,7 +255,12 @@ impl<F: Tearable> Flash for FailOps<F> {
         self.inner.read_tag(page, tag)
     }
 
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+    fn program(
+        &mut self,
+        page: PageIndex,
+        data: &[u8],
+        tag: &[u8; TAG_BYTES],
+    ) -> Result<(), Failure> {
         match self.program_fate(page) {
             Fate::Work => self.inner.program(page, data, tag),
             Fate::Fail => {
@@ -258,7 +273,12 @@ impl<F: Tearable> Flash for FailOps<F> {
 
     /// Counts the command as one program of its first page. If it fails, it fails for the block
     /// of that page.
-    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    fn program_many(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
         if !self.inner.joins_programs() {
             return one_by_one(self, first, data, tags);
         }
@@ -286,11 +306,21 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+    fn read_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &mut [u8],
+    ) -> Result<(), Failure> {
         self.inner.read_bytes(block, offset, data)
     }
 
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    fn program_bytes(
+        &mut self,
+        block: BlockIndex,
+        offset: u32,
+        data: &[u8],
+    ) -> Result<(), Failure> {
         match self.program_fate(self.page_of(block, offset)) {
             Fate::Work => self.inner.program_bytes(block, offset, data),
             Fate::Fail => {
@@ -332,7 +362,13 @@ impl<F: Tearable> Tearable for FailOps<F> {
         self.inner.joins_programs()
     }
 
-    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+    fn program_many_torn(
+        &mut self,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+        torn: Torn,
+    ) {
         match self.program_fate(first) {
             Fate::Work => self.inner.program_many_torn(first, data, tags, torn),
             Fate::Fail => self.inner.program_many_torn(first, data, tags, Torn::Garbled),
@@ -387,14 +423,17 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn chip() -> FailOps<Nand> {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+        let geometry =
+            Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1)
     }
 
     fn reads_well<F: Flash>(flash: &mut F, page: PageIndex) -> bool {
         let bytes = flash.geometry().page_bytes as usize;
         let (mut data, mut tag) = (vec![0; bytes], [0; TAG_BYTES]);
-        (0..8).all(|_| flash.read(page, &mut data, &mut tag).is_ok() && data == vec![0x5A; bytes] && tag == TAG)
+        (0..8).all(|_| {
+            flash.read(page, &mut data, &mut tag).is_ok() && data == vec![0x5A; bytes] && tag == TAG
+        })
     }
 
     #[test]
@@ -459,7 +498,8 @@ mod tests {
     fn one_of_every_n_operations_fails_and_one_block_after_another_goes_bad() {
         let mut chip = chip();
         chip.fail_every(3);
-        let outcomes: Vec<_> = (0..4).flat_map(|block| [chip.erase(block), chip.erase(block)]).collect();
+        let outcomes: Vec<_> =
+            (0..4).flat_map(|block| [chip.erase(block), chip.erase(block)]).collect();
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 3, "{outcomes:?}");
         assert_eq!(chip.grown_bad().collect::<Vec<_>>(), [1, 2]);
         chip.fail_every(0);
@@ -515,7 +555,8 @@ mod tests {
 
     #[test]
     fn nor_goes_on_after_a_failed_program() {
-        let mut chip = FailOps::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512), 1);
+        let mut chip =
+            FailOps::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512), 1);
         chip.fail_program(1);
         assert_eq!(chip.program(0, &[0x5A; 512], &TAG), Err(Failure::BadBlock));
         let next_block = chip.geometry().pages_per_block;

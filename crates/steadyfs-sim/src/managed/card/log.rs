@@ -94,7 +94,8 @@ impl Log {
     /// Frees a block. Returns the slots that are still needed, which must be appended again.
     pub(super) fn take(&mut self, block: u32) -> Vec<u32> {
         let places = (block * self.block_slots) as usize..((block + 1) * self.block_slots) as usize;
-        let needed = self.owners[places.clone()].iter().copied().filter(|&slot| slot != NONE).collect();
+        let needed =
+            self.owners[places.clone()].iter().copied().filter(|&slot| slot != NONE).collect();
         self.owners[places].fill(NONE);
         self.full.remove(&(self.valid[block as usize], block));
         self.valid[block as usize] = 0;

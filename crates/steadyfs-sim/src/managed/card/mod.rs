@@ -129,7 +129,8 @@ impl Card {
     pub(super) fn read(&mut self, first: u32, count: u32) {
         self.end_stream();
         self.clock.pass(us(self.profile.command_us));
-        let (from, to) = (first / self.slot_sectors(), (first + count).div_ceil(self.slot_sectors()));
+        let (from, to) =
+            (first / self.slot_sectors(), (first + count).div_ceil(self.slot_sectors()));
         let (mut last_page, mut work) = (u32::MAX, 0);
         for slot in from..to {
             match self.map.get(slot) {
@@ -158,7 +159,8 @@ impl Card {
         // An open unit of which no data is left is closed.
         let (unit, end) = (self.unit_sectors(), first + count);
         self.open.retain(|open| first > open.unit * unit + size || end < (open.unit + 1) * unit);
-        self.recent.retain(|&(closed, _)| first > closed * unit + size || end < (closed + 1) * unit);
+        self.recent
+            .retain(|&(closed, _)| first > closed * unit + size || end < (closed + 1) * unit);
     }
 
     pub(super) fn flush(&mut self) {
@@ -172,12 +174,16 @@ impl Card {
         self.end_stream();
         while self.clock.now_ns < until {
             let room = until - self.clock.now_ns;
-            let owed = if self.owed_ns > 0 { &mut self.owed_ns } else { &mut self.owed_cleaning_ns };
+            let owed =
+                if self.owed_ns > 0 { &mut self.owed_ns } else { &mut self.owed_cleaning_ns };
             let part = room.min(*owed);
             *owed -= part;
             self.clock.stall(part);
-            let is_low = self.is_cleaning || self.log.free_blocks() < self.profile.clean_high_blocks;
-            if self.owed_ns + self.owed_cleaning_ns == 0 && !(is_low && self.profile.idle_cleans == 1 && self.clean_step()) {
+            let is_low =
+                self.is_cleaning || self.log.free_blocks() < self.profile.clean_high_blocks;
+            if self.owed_ns + self.owed_cleaning_ns == 0
+                && !(is_low && self.profile.idle_cleans == 1 && self.clean_step())
+            {
                 break;
             }
         }
@@ -250,7 +256,8 @@ impl Card {
     /// Notes the new place of a slot.
     fn settle(&mut self, slot: u32, place: Place) {
         let old = self.map.set(slot, place);
-        let logged = &mut self.logged[(slot / (self.profile.unit_kib * 1024 / self.profile.slot_bytes)) as usize];
+        let logged = &mut self.logged
+            [(slot / (self.profile.unit_kib * 1024 / self.profile.slot_bytes)) as usize];
         if old < HOME {
             self.log.forget(old);
             *logged -= 1;
@@ -303,13 +310,16 @@ impl Card {
             let place = self.log.append(slot);
             self.map.set(slot, place);
         }
-        us(self.profile.erase_us) + self.read_slots(needed.len() as u32) + self.program_slots(needed.len() as u32)
+        us(self.profile.erase_us)
+            + self.read_slots(needed.len() as u32)
+            + self.program_slots(needed.len() as u32)
     }
 
     /// Makes an access wait for its share of the owed work: a part for each of its busy gaps.
     fn pay(&mut self, gaps: u32) {
         for _ in 0..gaps {
-            let longest = us(self.profile.busy_us_max.saturating_sub(2 * self.profile.page_program_us));
+            let longest =
+                us(self.profile.busy_us_max.saturating_sub(2 * self.profile.page_program_us));
             if self.owed_ns > 0 {
                 let part = self.owed_ns.min(longest);
                 self.owed_ns -= part;
@@ -318,7 +328,8 @@ impl Card {
             }
             let slice = us(self.profile.clean_slice_us).min(longest);
             while self.is_cleaning && self.owed_cleaning_ns < slice {
-                self.is_cleaning = self.log.free_blocks() < self.profile.clean_high_blocks && self.clean_step();
+                self.is_cleaning =
+                    self.log.free_blocks() < self.profile.clean_high_blocks && self.clean_step();
             }
             if self.owed_cleaning_ns > 0 {
                 let part = self.owed_cleaning_ns.min(slice);

@@ -82,8 +82,11 @@ impl Card {
                 let is_read = u32::from(at_home > 0);
                 self.clock.counts.reads += u64::from(is_read);
                 self.count_page();
-                self.clock.counts.copied_bytes += u64::from(at_home + in_log) * u64::from(self.profile.slot_bytes);
-                cost += us(is_read * self.profile.page_read_us) + us(self.profile.page_program_us) + self.read_slots(in_log);
+                self.clock.counts.copied_bytes +=
+                    u64::from(at_home + in_log) * u64::from(self.profile.slot_bytes);
+                cost += us(is_read * self.profile.page_read_us)
+                    + us(self.profile.page_program_us)
+                    + self.read_slots(in_log);
             }
         }
         cost
@@ -102,7 +105,9 @@ impl Card {
         self.resume(index);
         while at < end {
             let until = end.min((at / page + 1) * page);
-            self.clock.pass(u64::from(until.saturating_sub(at.max(from))) * u64::from(self.profile.sector_ns));
+            self.clock.pass(
+                u64::from(until.saturating_sub(at.max(from))) * u64::from(self.profile.sector_ns),
+            );
             self.skip(start, at, from.min(until));
             if until % page == 0 {
                 self.clock.wait();
@@ -125,7 +130,8 @@ impl Card {
     /// Fills a gap in a page with the valid data of the old unit.
     fn skip(&mut self, start: u32, at: u32, until: u32) {
         if at < until {
-            let slots = (start + at) / self.slot_sectors()..(start + until).div_ceil(self.slot_sectors());
+            let slots =
+                (start + at) / self.slot_sectors()..(start + until).div_ceil(self.slot_sectors());
             let valid = slots.filter(|&slot| self.map.get(slot) != BLANK).count() as u32;
             let work = self.read_slots(valid);
             self.clock.start(work);

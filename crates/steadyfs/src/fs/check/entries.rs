@@ -1,7 +1,9 @@
 //! Names: the records of each directory, and inodes without a name.
 
 use super::super::directories::{Found, NameGap};
-use super::super::inode::{AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
+use super::super::inode::{
+    AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region,
+};
 use super::super::volume::{Depth, Node, RecordPlace, Room, bucket_of};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
@@ -55,15 +57,21 @@ impl<F: Flash> Checker<'_, '_, F> {
             // The root page is already a finding, and holds no depth.
             return Ok(());
         }
-        self.fault(Finding::WrongCount { directory }, Count::Counts, |fs| fs.volume.write_depth(walk.depth))
+        self.fault(Finding::WrongCount { directory }, Count::Counts, |fs| {
+            fs.volume.write_depth(walk.depth)
+        })
     }
 
     fn walk(&mut self, walk: &mut Walk) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
             // A directory with more buckets than the volume has pages is already a finding.
-            let can_be = |header: &InodeHeader, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
+            let can_be = |header: &InodeHeader, pages: u32| {
+                header.kind == InodeKind::Directory && header.extra <= pages
+            };
             if self.is_taken(inode)?
-                && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.volume.plan().data_count))
+                && let Some(header) = self
+                    .header(inode)?
+                    .filter(|header| can_be(header, self.fs.volume.plan().data_count))
             {
                 self.directory(inode, &header, walk)?;
             }
@@ -71,15 +79,25 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    fn directory(&mut self, directory: u32, header: &InodeHeader, walk: &mut Walk) -> Result<(), Error> {
+    fn directory(
+        &mut self,
+        directory: u32,
+        header: &InodeHeader,
+        walk: &mut Walk,
+    ) -> Result<(), Error> {
         let overflow = self.overflow_pages(directory, header)?;
         let (mut entries, mut subdirectories) = (0, 0);
         walk.note(directory, Depth { pages: overflow, equal: 0 });
         let (mut node, buckets) = (Node::new(directory), self.fs.volume.buckets());
         for index in 0..header.extra + overflow {
             let is_bucket = index < header.extra;
-            let file_page = if is_bucket { index } else { buckets.overflow_page(index - header.extra).unwrap_or(index) };
-            let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))? else {
+            let file_page = if is_bucket {
+                index
+            } else {
+                buckets.overflow_page(index - header.extra).unwrap_or(index)
+            };
+            let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))?
+            else {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
@@ -92,8 +110,12 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             for slot in 0..buckets.slots() {
                 let place = buckets.place(page, slot);
-                let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else { break };
-                let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
+                let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else {
+                    break;
+                };
+                let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else {
+                    continue;
+                };
                 let record = NameRecord { directory, seed: header.seed, hash, place, inode };
                 let is_there = !is_bucket || bucket_of(hash, header.extra).0 == file_page;
                 match if is_there { self.entry(&record, walk)? } else { None } {
@@ -112,12 +134,15 @@ impl<F: Flash> Checker<'_, '_, F> {
             return Ok(());
         }
         let finding = Finding::WrongCount { directory };
-        self.fault(finding, Count::Counts, |fs| fs.directories.write_count(&mut fs.volume, directory, entries, subdirectories))
+        self.fault(finding, Count::Counts, |fs| {
+            fs.directories.write_count(&mut fs.volume, directory, entries, subdirectories)
+        })
     }
 
     /// Counts the overflow pages of a directory.
     pub fn overflow_pages(&mut self, directory: u32, header: &InodeHeader) -> Result<u32, Error> {
-        let count = self.fs.seen(|fs| fs.directories.overflow_pages(&mut fs.volume, directory, header))?;
+        let count =
+            self.fs.seen(|fs| fs.directories.overflow_pages(&mut fs.volume, directory, header))?;
         self.fs.directories.forget();
         Ok(count.unwrap_or(0))
     }
@@ -150,22 +175,34 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// Returns true if a look-up of the name ends at the record. Notes the depth of this search.
-    fn is_found(&mut self, record: &NameRecord, header: &InodeHeader, walk: &mut Walk) -> Result<bool, Error> {
+    fn is_found(
+        &mut self,
+        record: &NameRecord,
+        header: &InodeHeader,
+        walk: &mut Walk,
+    ) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
-        Ok(match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
-            Some(Found::At { place, inode, searched }) => {
-                walk.note(record.directory, searched);
-                (place, inode) == (record.place, record.inode)
-            }
-            Some(Found::Free(_)) => false,
-            // A page on the way cannot be read. This is no fault of the record.
-            None => true,
-        })
+        Ok(
+            match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
+                Some(Found::At { place, inode, searched }) => {
+                    walk.note(record.directory, searched);
+                    (place, inode) == (record.place, record.inode)
+                }
+                Some(Found::Free(_)) => false,
+                // A page on the way cannot be read. This is no fault of the record.
+                None => true,
+            },
+        )
     }
 
     /// The name of an inode, if it can be read.
-    fn name<'b>(&mut self, inode: u32, header: &InodeHeader, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
+    fn name<'b>(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        bytes: &'b mut [u8; NAME_BYTES_MAX],
+    ) -> Result<Option<&'b str>, Error> {
         let is_read = self.fs.seen(|fs| fs.volume.read_name(inode, header, bytes))?.is_some();
         let name = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]);
         Ok(name.ok().filter(|_| is_read))
@@ -189,7 +226,8 @@ impl<F: Flash> Checker<'_, '_, F> {
                 let is_there = is_page
                     && !self.marks.is_owned(page)
                     && (self.fs.seen(|fs| fs.volume.page_is_taken(page))? == Some(true)
-                        || self.fs.seen(|fs| fs.volume.store.logical.is_written(page))? != Some(false));
+                        || self.fs.seen(|fs| fs.volume.store.logical.is_written(page))?
+                            != Some(false));
                 if !is_there {
                     return Ok(false);
                 }
@@ -209,10 +247,13 @@ impl<F: Flash> Checker<'_, '_, F> {
                 }
                 match self.header(inode)? {
                     Some(header) if header.kind == kind => self.lost(inode, &header)?,
-                    Some(header) if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
+                    Some(header)
+                        if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
-                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.volume.free_inode(inode))?;
+                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| {
+                            fs.volume.free_inode(inode)
+                        })?;
                     }
                     _ => {}
                 }
@@ -231,19 +272,26 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
         let found = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
-            Some(name) => self.fs.seen(|fs| fs.directories.find(&mut fs.volume, header.parent, name))?,
+            Some(name) => {
+                self.fs.seen(|fs| fs.directories.find(&mut fs.volume, header.parent, name))?
+            }
             None => None,
         };
         let finding = Finding::Lost { inode };
-        if let (Some(Found::Free(gap)), Ok(name)) = (found, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
-            return self.fault(finding, Count::Names, |fs| fs.add_name(header.parent, name, gap, inode, header));
+        if let (Some(Found::Free(gap)), Ok(name)) =
+            (found, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]))
+        {
+            return self.fault(finding, Count::Names, |fs| {
+                fs.add_name(header.parent, name, gap, inode, header)
+            });
         }
         self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
     }
 
     fn is_directory(&mut self, inode: u32) -> Result<bool, Error> {
         let is_there = inode < self.fs.volume.plan().inode_count && self.is_taken(inode)?;
-        Ok(is_there && self.header(inode)?.is_some_and(|header| header.kind == InodeKind::Directory))
+        Ok(is_there
+            && self.header(inode)?.is_some_and(|header| header.kind == InodeKind::Directory))
     }
 }
 
@@ -258,7 +306,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         for number in 0..NAMES_MAX {
             bytes[16] = b'0' + number as u8;
-            let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes }).unwrap_or("lost");
+            let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes })
+                .unwrap_or("lost");
             if let Found::Free(gap) = self.directories.find(&mut self.volume, ROOT, name)? {
                 let (page, at) = self.volume.inode_place(inode);
                 self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
@@ -270,9 +319,23 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Adds a name to a directory, even on a full volume.
-    fn add_name(&mut self, directory: u32, name: &str, gap: NameGap, inode: u32, header: &InodeHeader) -> Result<(), Error> {
+    fn add_name(
+        &mut self,
+        directory: u32,
+        name: &str,
+        gap: NameGap,
+        inode: u32,
+        header: &InodeHeader,
+    ) -> Result<(), Error> {
         self.directories.enter(&mut self.volume, directory)?;
         let is_directory = header.kind == InodeKind::Directory;
-        self.directories.insert_record(&mut self.volume, name, inode, gap, is_directory, Room::Spare)
+        self.directories.insert_record(
+            &mut self.volume,
+            name,
+            inode,
+            gap,
+            is_directory,
+            Room::Spare,
+        )
     }
 }

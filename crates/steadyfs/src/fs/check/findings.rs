@@ -117,27 +117,49 @@ pub enum Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnreadableTable { logical } => write!(f, "logical page {logical}, a table of the file system, cannot be read"),
-            Self::UnreadablePage { inode, logical } => write!(f, "inode {inode}: logical page {logical} cannot be read"),
-            Self::BadInode { inode } => write!(f, "inode {inode} is in use and makes no sense"),
-            Self::LostExtension { inode } => write!(f, "inode {inode}: the rest of its name, or its attributes, are not there"),
-            Self::BadEntry { directory, inode } => {
-                write!(f, "directory {directory} names inode {inode}, which is not there, elsewhere, or named twice")
+            Self::UnreadableTable { logical } => {
+                write!(f, "logical page {logical}, a table of the file system, cannot be read")
             }
-            Self::WrongCount { directory } => write!(f, "directory {directory} has another number of entries than it says"),
+            Self::UnreadablePage { inode, logical } => {
+                write!(f, "inode {inode}: logical page {logical} cannot be read")
+            }
+            Self::BadInode { inode } => write!(f, "inode {inode} is in use and makes no sense"),
+            Self::LostExtension { inode } => {
+                write!(f, "inode {inode}: the rest of its name, or its attributes, are not there")
+            }
+            Self::BadEntry { directory, inode } => {
+                write!(
+                    f,
+                    "directory {directory} names inode {inode}, which is not there, elsewhere, or named twice"
+                )
+            }
+            Self::WrongCount { directory } => {
+                write!(f, "directory {directory} has another number of entries than it says")
+            }
             Self::Lost { inode } => write!(f, "no directory names inode {inode}"),
-            Self::UnmarkedInode { inode } => write!(f, "inode {inode} is in use and is marked as free"),
+            Self::UnmarkedInode { inode } => {
+                write!(f, "inode {inode} is in use and is marked as free")
+            }
             Self::LeakedInode { inode } => write!(f, "inode {inode} is taken and holds nothing"),
             Self::LeakedPage { logical } => {
-                write!(f, "logical page {logical} is taken, or holds something, and belongs to no file")
+                write!(
+                    f,
+                    "logical page {logical} is taken, or holds something, and belongs to no file"
+                )
             }
-            Self::UnmarkedPage { logical } => write!(f, "logical page {logical} belongs to a file and is marked as free"),
+            Self::UnmarkedPage { logical } => {
+                write!(f, "logical page {logical} belongs to a file and is marked as free")
+            }
             Self::SharedPage { inode, logical } => {
                 write!(f, "logical page {logical} of inode {inode} belongs to another file as well")
             }
-            Self::DirtyEnd { inode } => write!(f, "inode {inode}: behind its end is what was there before"),
+            Self::DirtyEnd { inode } => {
+                write!(f, "inode {inode}: behind its end is what was there before")
+            }
             Self::BadList => f.write_str("a list of removed files is damaged"),
-            Self::InDoubt { inode } => write!(f, "inode {inode} may be in an earlier state, for small changes are lost"),
+            Self::InDoubt { inode } => {
+                write!(f, "inode {inode} may be in an earlier state, for small changes are lost")
+            }
             Self::LostChanges { inodes } => write!(
                 f,
                 "small changes are lost: files may be missing with their names, at most {inodes}, which is the number of empty inodes"
@@ -213,7 +235,8 @@ pub(super) enum Count {
 impl Repairs {
     /// The sum of all counters.
     pub const fn total(&self) -> u32 {
-        let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } = *self;
+        let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } =
+            *self;
         let Self { inodes_marked, inodes_freed, pages_marked, pages_freed, .. } = *self;
         let changed = tables + emptied + ends + directories + extensions + entries + counts + names;
         changed + inodes_marked + inodes_freed + pages_marked + pages_freed

@@ -25,7 +25,11 @@ impl<'c> Marks<'c> {
 
     /// Refuses memory that is too small.
     pub fn check_size(scratch: &[u8], plan: &VolumePlan) -> Result<(), Error> {
-        if scratch.len() < Self::bytes(plan).iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
+        if scratch.len() < Self::bytes(plan).iter().sum() {
+            Err(Error::ScratchTooSmall)
+        } else {
+            Ok(())
+        }
     }
 
     /// Bytes of the bits for all inodes, and for all data pages.

@@ -36,8 +36,10 @@ use rounds::Checker;
 impl Config {
     /// Bytes of the scratch memory of [`FileSystem::check`].
     pub const fn check_bytes(&self, geometry: &Geometry) -> usize {
-        let frames = (geometry.pages_per_block / self.pages_per_logical_page as u32).saturating_mul(geometry.block_count);
-        (self.files_max.saturating_add(SPARE_INODES).div_ceil(8) + Layout::data_pages(frames, self).div_ceil(8)) as usize
+        let frames = (geometry.pages_per_block / self.pages_per_logical_page as u32)
+            .saturating_mul(geometry.block_count);
+        (self.files_max.saturating_add(SPARE_INODES).div_ceil(8)
+            + Layout::data_pages(frames, self).div_ceil(8)) as usize
     }
 }
 
@@ -61,7 +63,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// - With `repair`, the errors of every call that changes something.
     ///
     /// Damage is a finding, not an error.
-    pub fn check(&mut self, scratch: &mut [u8], repair: bool, report: &mut dyn FnMut(Finding)) -> Result<CheckReport, Error> {
+    pub fn check(
+        &mut self,
+        scratch: &mut [u8],
+        repair: bool,
+        report: &mut dyn FnMut(Finding),
+    ) -> Result<CheckReport, Error> {
         let mut checker = Checker::new(self, scratch, report)?;
         if repair {
             checker.mend()?;
@@ -92,7 +99,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// - [`Error::ReadOnly`] if the volume was mounted for reading, or if the damage was found
     ///   after the mount.
     /// - The errors of [`check`](Self::check).
-    pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<CheckReport, Error> {
+    pub fn repair(
+        &mut self,
+        scratch: &mut [u8],
+        report: &mut dyn FnMut(Finding),
+    ) -> Result<CheckReport, Error> {
         if self.damage().is_none() {
             return Ok(CheckReport::default());
         }
@@ -106,10 +117,15 @@ impl<F: Flash> FileSystem<'_, F> {
         let doubts = if is_in_doubt { self.report_doubt(report) } else { Ok(0) };
         // Only content may still be missing. Any other fault may let a call take a page of
         // another file.
-        let is_mended = checked.is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
+        let is_mended = checked
+            .is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
         self.volume.store.end_repair(is_mended && doubts.is_ok())?;
         let (checked, doubts) = (checked?, doubts?);
-        if is_mended { Ok(CheckReport { findings: checked.findings + doubts, ..checked }) } else { Err(Error::Corrupt) }
+        if is_mended {
+            Ok(CheckReport { findings: checked.findings + doubts, ..checked })
+        } else {
+            Err(Error::Corrupt)
+        }
     }
 
     /// Reports that every file and directory may be in an earlier state, and reports the number

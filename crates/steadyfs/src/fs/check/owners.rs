@@ -11,10 +11,11 @@
 //! entry or run that names the page is cut off.
 
 use super::super::inode::{
-    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, InodeHeader, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
+    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, InodeHeader, InodeKind,
+    NAME_MORE_AT, REGIONS, ROOT, Region,
 };
 use super::findings::{Count, Finding, Repairs};
-use super::rounds::{Checker, CheckMode, soft};
+use super::rounds::{CheckMode, Checker, soft};
 use crate::error::Error;
 use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
@@ -112,7 +113,8 @@ impl ClaimTurn {
 
     /// The set of turns in which an inode is looked at.
     fn all_of(header: &InodeHeader) -> u32 {
-        let behind = if header.kind == InodeKind::File && !header.inline { 1 << Self::BEHIND.0 } else { 0 };
+        let behind =
+            if header.kind == InodeKind::File && !header.inline { 1 << Self::BEHIND.0 } else { 0 };
         Self::of(header.kind).map_or(0, |turn| 1 << turn.0) | behind
     }
 
@@ -155,7 +157,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         } else if now == ClaimTurn::BEHIND && now.is_in(turns) {
             // A file that was emptied in this walk had claimed pages that are free now. Leave
             // this check to the next walk.
-            let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
+            let owner = self
+                .owner_of_pages(inode, &header, 0)
+                .filter(|_| !self.checked.mended.has_emptied_since(before));
             if let Some(owner) = owner {
                 self.claim_all(&Owner { is_behind: true, ..owner })?;
             }
@@ -171,14 +175,18 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.tell(finding);
             return Ok(());
         }
-        self.fault(finding, Count::Emptied, |fs| fs.volume.store.logical.patch(page, at, &[0; HEADER_BYTES]))
+        self.fault(finding, Count::Emptied, |fs| {
+            fs.volume.store.logical.patch(page, at, &[0; HEADER_BYTES])
+        })
     }
 
     /// Returns true if the place of an inode is empty.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];
-        Ok(self.fs.seen(|fs| fs.volume.store.logical.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
+        Ok(self.fs.seen(|fs| fs.volume.store.logical.read(page, at, &mut kind))?.is_some()
+            && kind == [0]
+            && inode != ROOT)
     }
 
     /// Checks the extensions of an inode, for the rest of its name and for its attributes. Each
@@ -187,11 +195,14 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
             // A name that fits in the inode has no rest.
-            let is_none = at == NAME_MORE_AT && usize::from(header.name_bytes) <= self.fs.volume.plan().name_inline();
+            let is_none = at == NAME_MORE_AT
+                && usize::from(header.name_bytes) <= self.fs.volume.plan().name_inline();
             if is_none || !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.volume.inode_place(inode);
-                self.fault(finding, Count::Extensions, |fs| fs.volume.store.logical.patch(page, place + at, &[0; 4]))?;
+                self.fault(finding, Count::Extensions, |fs| {
+                    fs.volume.store.logical.patch(page, place + at, &[0; 4])
+                })?;
             } else if !self.is_taken(extension)? {
                 self.take_inode(extension)?;
             }
@@ -200,14 +211,22 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     fn is_extension_of(&mut self, extension: u32, owner: u32) -> Result<bool, Error> {
-        let header = if extension < self.fs.volume.plan().inode_count { self.header(extension)? } else { None };
+        let header = if extension < self.fs.volume.plan().inode_count {
+            self.header(extension)?
+        } else {
+            None
+        };
         // An extension stores its owner in the field for the generation.
-        Ok(header.is_some_and(|header| header.kind == InodeKind::Extension && header.generation == owner))
+        Ok(header.is_some_and(|header| {
+            header.kind == InodeKind::Extension && header.generation == owner
+        }))
     }
 
     /// Marks an inode as in use.
     pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
-        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.volume.mark_inode(inode))
+        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| {
+            fs.volume.mark_inode(inode)
+        })
     }
 
     fn pages_of(&mut self, inode: u32, header: &InodeHeader, before: Repairs) -> Result<(), Error> {
@@ -242,9 +261,14 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             // next walk reports the remaining faults.
             Some(Fault::Shared(_)) if self.checked.mended.has_emptied_since(before) => Ok(()),
             Some(Fault::Shared(logical)) => {
-                if header.kind == InodeKind::File && self.mode == CheckMode::Mend && self.is_content_of_another(inode, logical)? {
+                if header.kind == InodeKind::File
+                    && self.mode == CheckMode::Mend
+                    && self.is_content_of_another(inode, logical)?
+                {
                     // The true owner of the content cannot be determined.
-                    soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)))?;
+                    soft(self.fs.change(|fs| {
+                        fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)
+                    }))?;
                 }
                 self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
             }
@@ -258,16 +282,31 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 let (page, within) = self.fs.volume.split(header.size);
                 (page + u32::from(within > 0), within)
             }
-            InodeKind::Directory if header.extra <= self.fs.volume.plan().data_count => (header.extra, 0),
+            InodeKind::Directory if header.extra <= self.fs.volume.plan().data_count => {
+                (header.extra, 0)
+            }
             InodeKind::Removed | InodeKind::Orphan => (0, 0),
             _ => return None,
         };
         let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
-        Some(Owner { inode, kind: header.kind, pages, overflow, last_bytes, kept, is_behind: false })
+        Some(Owner {
+            inode,
+            kind: header.kind,
+            pages,
+            overflow,
+            last_bytes,
+            kept,
+            is_behind: false,
+        })
     }
 
     /// Takes all pages from an inode: a file is empty then, and a directory has no entries.
-    pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &InodeHeader) -> Result<(), Error> {
+    pub fn empty_out(
+        &mut self,
+        finding: Finding,
+        inode: u32,
+        header: &InodeHeader,
+    ) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         let emptied = InodeHeader { inline: !is_directory, size: 0, extra: 0, ..*header };
         let counter = if is_directory { Count::Directories } else { Count::Emptied };
@@ -288,7 +327,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
         let mut kept = owner.kept;
         for number in 0..REGIONS {
-            let (mut region, base) = (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
+            let (mut region, base) =
+                (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
             match self.claim_run(owner, &region, base)? {
                 Ok(()) => {}
                 Err((within, _)) if owner.is_behind => {
@@ -300,12 +340,18 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             if region.index == 0 {
                 continue;
             }
-            let span = if self.fs.volume.plan().index_is_deep { self.fs.volume.plan().index_entries } else { 1 };
+            let span = if self.fs.volume.plan().index_is_deep {
+                self.fs.volume.plan().index_entries
+            } else {
+                1
+            };
             let index = Index { page: region.index, base, run: region.count, first: 0, span };
             // Entries before `kept` belong to the file from which this tail was cut off.
             match self.claim_index(owner, &index, core::mem::take(&mut kept))? {
                 None => {}
-                Some(_) if owner.is_behind => self.cut_region(owner, number, Region { index: 0, ..region })?,
+                Some(_) if owner.is_behind => {
+                    self.cut_region(owner, number, Region { index: 0, ..region })?
+                }
                 fault => return Ok(fault),
             }
         }
@@ -313,9 +359,16 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Claims the pages of a run, up to the first page with a fault.
-    fn claim_run(&mut self, owner: &Owner, region: &Region, base: u32) -> Result<Result<(), (u32, Fault)>, Error> {
+    fn claim_run(
+        &mut self,
+        owner: &Owner,
+        region: &Region,
+        base: u32,
+    ) -> Result<Result<(), (u32, Fault)>, Error> {
         for within in (0..region.count).filter(|within| owner.claims(base + within)) {
-            if let Some(fault) = self.claim_content(owner, base + within, region.logical + within)? {
+            if let Some(fault) =
+                self.claim_content(owner, base + within, region.logical + within)?
+            {
                 return Ok(Err((within, fault)));
             }
         }
@@ -325,7 +378,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Writes a region of a file without its last pages or its index, which are behind the size.
     fn cut_region(&mut self, owner: &Owner, number: u32, region: Region) -> Result<(), Error> {
         let inode = owner.inode;
-        self.fault(Finding::DirtyEnd { inode }, Count::Ends, |fs| fs.volume.write_region(inode, number, region))
+        self.fault(Finding::DirtyEnd { inode }, Count::Ends, |fs| {
+            fs.volume.write_region(inode, number, region)
+        })
     }
 
     /// Marks a page as owned. Returns a fault if it is no data page, or is claimed already.
@@ -345,7 +400,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         match owner.kind {
             // A page behind the buckets or the overflow pages would become the next one of them.
             InodeKind::Directory => {
-                let is_behind = file_page >= owner.pages && self.fs.volume.buckets().overflow_number(file_page) >= owner.overflow;
+                let is_behind = file_page >= owner.pages
+                    && self.fs.volume.buckets().overflow_number(file_page) >= owner.overflow;
                 Ok(is_behind.then_some(Fault::Nonsense))
             }
             InodeKind::File => self.look_at_content(owner, file_page, logical).map(|()| None),
@@ -354,7 +410,12 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Checks that content is readable, and that there is none behind the end of a file.
-    fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
+    fn look_at_content(
+        &mut self,
+        owner: &Owner,
+        file_page: u32,
+        logical: u32,
+    ) -> Result<(), Error> {
         let (finding, counter) = (Finding::DirtyEnd { inode: owner.inode }, Count::Ends);
         if file_page >= owner.pages {
             // This page is reserved for the file.
@@ -374,7 +435,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             return Ok(());
         }
         if is_last && !self.is_blank_behind(logical, owner.last_bytes)? {
-            return self.fault(finding, counter, |fs| fs.volume.copy_cut(logical, logical, owner.last_bytes));
+            return self.fault(finding, counter, |fs| {
+                fs.volume.copy_cut(logical, logical, owner.last_bytes)
+            });
         }
         Ok(())
     }
@@ -383,7 +446,12 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// write this mark, because the final look reports the page.
     fn lose_content(&mut self, inode: u32, logical: u32) -> Result<(), Error> {
         if self.mode == CheckMode::Mend {
-            return soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost))).map(drop);
+            return soft(
+                self.fs.change(|fs| {
+                    fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)
+                }),
+            )
+            .map(drop);
         }
         self.tell(Finding::UnreadablePage { inode, logical });
         Ok(())
@@ -392,10 +460,15 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Returns true if all bytes of a page from byte `from` on are zero.
     fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
         let page_bytes = self.fs.volume.store.layout().geometry.page_bytes;
-        for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.pages_per_logical_page) {
+        for index in from / page_bytes
+            ..u32::from(self.fs.volume.store.layout().config.pages_per_logical_page)
+        {
             let start = from.saturating_sub(index * page_bytes) as usize;
             let is_blank = self.fs.seen(|fs| {
-                fs.volume.store.logical.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0))
+                fs.volume
+                    .store
+                    .logical
+                    .with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0))
             })?;
             if is_blank == Some(false) {
                 return Ok(false);
@@ -435,7 +508,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if let Some(fault) = self.claim_index_page(owner, index)? {
             return Ok(Some(fault));
         }
-        for entry in (kept..self.fs.volume.plan().index_entries).filter(|&entry| owner.claims(index.file_page(entry))) {
+        for entry in (kept..self.fs.volume.plan().index_entries)
+            .filter(|&entry| owner.claims(index.file_page(entry)))
+        {
             let fault = match self.named(index.page, entry)? {
                 None => continue,
                 Some(Ok(page)) => self.claim_content(owner, index.file_page(entry), page)?,
@@ -471,7 +546,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
         // After a salvage, pages that the lost entries named read as errors. Entries behind the
         // end name nothing.
-        let used = owner.pages.saturating_sub(index.base + index.first).div_ceil(index.span).min(entries);
+        let used =
+            owner.pages.saturating_sub(index.base + index.first).div_ceil(index.span).min(entries);
         if !self.is_readable(page)? || (used > 0 && self.has_lost_content(page)?) {
             let until = used * self.fs.volume.plan().index_bytes();
             self.salvage(
@@ -484,7 +560,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
-        Ok(self.fs.seen(|fs| fs.volume.raw_entry(page, entry))?.and_then(|number| self.fs.volume.named_by(number)))
+        Ok(self
+            .fs
+            .seen(|fs| fs.volume.raw_entry(page, entry))?
+            .and_then(|number| self.fs.volume.named_by(number)))
     }
 
     /// Returns true if a page is content of another file that is in use.
@@ -510,9 +589,11 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.seen(|fs| fs.volume.read_area(owner.inode, &mut area))?.is_none() {
             return Ok(false);
         }
-        let (entries, is_deep) = (self.volume.plan().index_entries, self.volume.plan().index_is_deep);
+        let (entries, is_deep) =
+            (self.volume.plan().index_entries, self.volume.plan().index_is_deep);
         for number in 0..REGIONS {
-            let (region, base) = (Region::of(&area, number), number * self.volume.plan().region_pages);
+            let (region, base) =
+                (Region::of(&area, number), number * self.volume.plan().region_pages);
             let pages = owner.pages.saturating_sub(base);
             if (region.logical..region.logical + region.count.min(pages)).contains(&logical) {
                 return Ok(true);
@@ -521,10 +602,15 @@ impl<F: Flash> FileSystem<'_, F> {
                 continue;
             }
             for entry in 0..if is_deep { pages.div_ceil(entries) } else { pages }.min(entries) {
-                let Some(Some(page)) = self.seen(|fs| fs.volume.index_entry(region.index, entry))? else { continue };
+                let Some(Some(page)) =
+                    self.seen(|fs| fs.volume.index_entry(region.index, entry))?
+                else {
+                    continue;
+                };
                 let is_there = if is_deep {
                     let below = (pages - entry * entries).min(entries);
-                    self.volume.check_data_pages(page, 1).is_ok() && self.is_indexed(page, below, logical)?
+                    self.volume.check_data_pages(page, 1).is_ok()
+                        && self.is_indexed(page, below, logical)?
                 } else {
                     page == logical
                 };

@@ -45,7 +45,11 @@ pub(super) struct Checker<'c, 'm, F> {
 }
 
 impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
-    pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Result<Self, Error> {
+    pub fn new(
+        fs: &'c mut FileSystem<'m, F>,
+        scratch: &'c mut [u8],
+        report: &'c mut dyn FnMut(Finding),
+    ) -> Result<Self, Error> {
         let marks = Marks::new(scratch, fs.volume.plan())?;
         Ok(Self { fs, marks, report, mode: CheckMode::Look, checked: CheckReport::default() })
     }
@@ -150,7 +154,10 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// The inode behind the last one in use. If the allocation map cannot be read, the number of
     /// all inodes.
     pub fn inodes_end(&mut self) -> Result<u32, Error> {
-        let end = self.fs.seen(|fs| fs.volume.count_taken())?.map_or(self.fs.volume.plan().inode_count, |(_, end)| end);
+        let end = self
+            .fs
+            .seen(|fs| fs.volume.count_taken())?
+            .map_or(self.fs.volume.plan().inode_count, |(_, end)| end);
         Ok(end.min(self.fs.volume.plan().inode_count))
     }
 
@@ -172,7 +179,10 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
                 return Ok(true);
             }
             match self.header(at)? {
-                Some(header) if header.kind == InodeKind::Directory && header.parent < self.fs.volume.plan().inode_count => {
+                Some(header)
+                    if header.kind == InodeKind::Directory
+                        && header.parent < self.fs.volume.plan().inode_count =>
+                {
                     at = header.parent
                 }
                 _ => return Ok(false),
@@ -194,7 +204,10 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Makes and commits one change, without the other work of a call: its lists may be damaged.
-    pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn change(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.begin_change()?;
         let result = change(self);
         self.end_change(result)
@@ -218,7 +231,10 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// A single failed read is no damage, and a repair counts unreadable data as lost. If the
     /// store repeats every read by itself, one look is enough.
-    pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
+    pub(super) fn seen<T>(
+        &mut self,
+        mut look: impl FnMut(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let looks = if self.volume.store.unsteady_reads() > 0 { 1 } else { LOOKS };
         let mut seen = None;
         for _ in 0..looks {
@@ -235,7 +251,9 @@ impl<F: Flash> FileSystem<'_, F> {
 pub(super) fn soft<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error @ (Error::Device | Error::MediaFailing | Error::ReadOnly | Error::Unknown)) => Err(error),
+        Err(error @ (Error::Device | Error::MediaFailing | Error::ReadOnly | Error::Unknown)) => {
+            Err(error)
+        }
         Err(_) => Ok(None),
     }
 }

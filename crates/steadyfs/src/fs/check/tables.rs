@@ -2,7 +2,7 @@
 
 use super::super::inode::InodeKind;
 use super::findings::{Count, Finding};
-use super::rounds::{Checker, CheckMode};
+use super::rounds::{CheckMode, Checker};
 use crate::error::Error;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
@@ -17,7 +17,11 @@ impl<F: Flash> Checker<'_, '_, F> {
         for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
                 let is_file_table = logical >= self.fs.volume.plan().table;
-                let edit = if is_file_table { Edit::SalvageWhole } else { Edit::Salvage { fill: 0, until: 0 } };
+                let edit = if is_file_table {
+                    Edit::SalvageWhole
+                } else {
+                    Edit::Salvage { fill: 0, until: 0 }
+                };
                 self.salvage(Finding::UnreadableTable { logical }, logical, edit)?;
             }
         }
@@ -26,7 +30,9 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Rewrites a page; `edit` replaces the parts that no read returns.
     pub fn salvage(&mut self, finding: Finding, logical: u32, edit: Edit) -> Result<(), Error> {
-        self.fault(finding, Count::Tables, |fs| fs.volume.store.logical.write_edited(logical, logical, edit))
+        self.fault(finding, Count::Tables, |fs| {
+            fs.volume.store.logical.write_edited(logical, logical, edit)
+        })
     }
 
     /// Checks the list of removed files and the list of removed files that are open.
@@ -37,7 +43,10 @@ impl<F: Flash> Checker<'_, '_, F> {
             return Ok(());
         }
         let (trim, (orphan_first, orphan_last)) = (self.fs.lists.trim(), self.fs.lists.orphans());
-        if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
+        if is_sound
+            && self.list_ends(trim, None)?
+            && self.list_ends(orphan_first, Some(orphan_last))?
+        {
             return Ok(());
         }
         self.fault(Finding::BadList, Count::Counts, |fs| fs.lists.clear(&mut fs.volume))
@@ -48,7 +57,10 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
-            if inode >= self.fs.volume.plan().inode_count || self.marks.name(inode) || !self.is_taken(inode)? {
+            if inode >= self.fs.volume.plan().inode_count
+                || self.marks.name(inode)
+                || !self.is_taken(inode)?
+            {
                 return Ok(false);
             }
             let Some(header) = self.header(inode)? else { return Ok(false) };
@@ -68,8 +80,12 @@ impl<F: Flash> Checker<'_, '_, F> {
     pub fn marks(&mut self) -> Result<(), Error> {
         for index in 0..self.fs.volume.plan().data_count {
             let logical = self.fs.volume.plan().data + index;
-            if self.marks.is_owned(logical) && self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(false) {
-                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.volume.mark_page(logical))?;
+            if self.marks.is_owned(logical)
+                && self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(false)
+            {
+                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| {
+                    fs.volume.mark_page(logical)
+                })?;
             }
         }
         Ok(())
@@ -78,22 +94,31 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Frees pages without an owner that the allocation map marks as in use. A repair also
     /// discards old content of free pages, because an allocated page must be empty.
     pub fn leaked_pages(&mut self) -> Result<(), Error> {
-        let (table, end) = (self.fs.volume.plan().table, self.fs.volume.plan().data + self.fs.volume.plan().data_count);
+        let (table, end) = (
+            self.fs.volume.plan().table,
+            self.fs.volume.plan().data + self.fs.volume.plan().data_count,
+        );
         // The page of the root stays.
         for logical in table + 1..self.fs.volume.plan().data {
             if self.is_leaked_table(logical)? {
-                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.volume.store.logical.discard(logical))?;
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| {
+                    fs.volume.store.logical.discard(logical)
+                })?;
             }
         }
         let mut first = self.fs.volume.plan().data;
         while first < end {
             let mut count = 0;
-            while first + count < end && count < PAGES_PER_CHANGE && self.is_leaked(first + count)? {
+            while first + count < end
+                && count < PAGES_PER_CHANGE
+                && self.is_leaked(first + count)?
+            {
                 count += 1;
             }
             match (count, self.mode) {
                 (0, _) => {}
-                (_, CheckMode::Look) => (first..first + count).for_each(|logical| self.tell(Finding::LeakedPage { logical })),
+                (_, CheckMode::Look) => (first..first + count)
+                    .for_each(|logical| self.tell(Finding::LeakedPage { logical })),
                 (_, CheckMode::Mend) => self.free_leaked(first, count)?,
             }
             first += count.max(1);
@@ -103,7 +128,8 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(!self.marks.is_owned(logical)
-            && (self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+            && (self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(true)
+                || self.is_to_be_emptied(logical)?))
     }
 
     /// Returns true if a page of the file table has content, but none of its inodes is in use.
@@ -140,7 +166,9 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Frees neighbouring pages in one change.
     fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
         let before = self.checked.mended.pages_freed;
-        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.volume.free_pages(first, count))?;
+        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| {
+            fs.volume.free_pages(first, count)
+        })?;
         if self.checked.mended.pages_freed > before {
             for logical in first + 1..first + count {
                 self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |_| Ok(()))?;

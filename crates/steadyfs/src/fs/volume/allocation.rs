@@ -53,7 +53,8 @@ impl<F: Flash> Volume<'_, F> {
         let page_bits = self.store.layout().geometry.page_bytes * 8;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let (files, bits) = (self.plan.data_bit(), self.plan.data_bit() + self.plan.data_count);
-        let (mut space, mut end, mut last_page) = (SpaceCounts { table_pages: 1, ..SpaceCounts::default() }, 1, 0);
+        let (mut space, mut end, mut last_page) =
+            (SpaceCounts { table_pages: 1, ..SpaceCounts::default() }, 1, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
             self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
@@ -163,20 +164,27 @@ impl<F: Flash> Volume<'_, F> {
             let page = (start / page_bytes + step) % pages;
             let base = page * page_bytes;
             let from = if step == 0 { start } else { first.max(base) };
-            let (run, other) = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
-                let limit = last.min(base + page_bytes);
-                let at = |byte: u32| bytes[(byte - base) as usize];
-                let run = (from..limit).find(|&byte| at(byte) == 0).map(|byte| {
-                    let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
-                    (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
-                });
-                // The bits of the byte after the last whole byte count as taken: some have no
-                // page.
-                let other = (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
-                (run, other)
-            })?;
+            let (run, other) =
+                self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
+                    let limit = last.min(base + page_bytes);
+                    let at = |byte: u32| bytes[(byte - base) as usize];
+                    let run = (from..limit).find(|&byte| at(byte) == 0).map(|byte| {
+                        let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
+                        (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
+                    });
+                    // The bits of the byte after the last whole byte count as taken: some have no
+                    // page.
+                    let other =
+                        (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
+                    (run, other)
+                })?;
             if let Some((from, to)) = run {
-                self.space = SpaceCounts { next: from * 8, count: ((to - from) * 8) as u16, byte: 0, ..self.space };
+                self.space = SpaceCounts {
+                    next: from * 8,
+                    count: ((to - from) * 8) as u16,
+                    byte: 0,
+                    ..self.space
+                };
                 return Ok(());
             }
             single = single.or(other);
@@ -184,7 +192,8 @@ impl<F: Flash> Volume<'_, F> {
         let (byte, value) = single.ok_or(Error::NoSpace)?;
         let bit = value.trailing_ones();
         let free = (value >> bit).trailing_zeros().min(8 - bit);
-        self.space = SpaceCounts { next: byte * 8 + bit, count: free as u16, byte: value, ..self.space };
+        self.space =
+            SpaceCounts { next: byte * 8 + bit, count: free as u16, byte: value, ..self.space };
         Ok(())
     }
 
@@ -257,7 +266,8 @@ impl<F: Flash> Volume<'_, F> {
     pub fn allocate_inode(&mut self, inode_limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
-        let (last, per_page, inode_count) = (inode_limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
+        let (last, per_page, inode_count) =
+            (inode_limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
         let page_inodes = self.store.layout().inodes_per_program() as usize;
         let whole_bytes = (inode_limit / 8).min(page_bytes) as usize;
         for page in 0..last.div_ceil(page_bytes) {
@@ -267,16 +277,25 @@ impl<F: Flash> Volume<'_, F> {
                 // The root's bit is never set.
                 let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);
                 (0..limit).find(|&index| taken(index) != 0xFF).map(|index| {
-                    let is_emptier = |other: usize| taken(other).count_ones() < taken(index).count_ones();
+                    let is_emptier =
+                        |other: usize| taken(other).count_ones() < taken(index).count_ones();
                     let other = index + page_inodes / 8;
-                    let spreads = base == 0 && index < page_inodes / 8 && other < whole_bytes && is_emptier(other);
+                    let spreads = base == 0
+                        && index < page_inodes / 8
+                        && other < whole_bytes
+                        && is_emptier(other);
                     let index = if spreads { other } else { index };
                     let (byte, value) = (base + index as u32, taken(index));
-                    let passed = if byte == 0 && inode_limit >= 8 { fuller_page(value, page_inodes as u32) } else { 0 };
+                    let passed = if byte == 0 && inode_limit >= 8 {
+                        fuller_page(value, page_inodes as u32)
+                    } else {
+                        0
+                    };
                     let inode = byte * 8 + (value | passed).trailing_ones();
                     let first = inode - inode % per_page;
                     let here = inodes_there(first, per_page, inode_count);
-                    let is_first = first != ROOT && page_is_free(&bytes[(first / 8 - base) as usize..], first, here);
+                    let is_first = first != ROOT
+                        && page_is_free(&bytes[(first / 8 - base) as usize..], first, here);
                     (byte, value, inode, is_first)
                 })
             })?;

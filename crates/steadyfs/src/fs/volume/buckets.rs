@@ -65,7 +65,8 @@ impl Buckets {
 
     /// The number of the overflow page at a page of a directory's file.
     pub fn overflow_number(&self, file_page: u32) -> u32 {
-        (REGIONS - 1).saturating_sub(file_page / self.region_pages) * self.region_pages + file_page % self.region_pages
+        (REGIONS - 1).saturating_sub(file_page / self.region_pages) * self.region_pages
+            + file_page % self.region_pages
     }
 
     /// The number of names of equal hash that every bound includes.
@@ -112,7 +113,9 @@ impl<F: Flash> Volume<'_, F> {
 /// hash depends on every byte of the name.
 pub fn hash(seed: u32, name: &[u8]) -> u32 {
     let basis = 0x811C_9DC5 ^ seed;
-    let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let mut h = name
+        .iter()
+        .fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
     h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
     h ^ h >> 16

@@ -17,7 +17,12 @@ static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
 
 impl<F: Flash> Volume<'_, F> {
     /// Reads from a file; `file` must match its inode.
-    pub fn read_known(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_known(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<usize, Error> {
         let length = (file.size.saturating_sub(offset)).min(data.len() as u64) as usize;
         let data = &mut data[..length];
         if file.inline {
@@ -34,7 +39,13 @@ impl<F: Flash> Volume<'_, F> {
             done += match self.page_of(&mut file.node, file_page)? {
                 Some(logical) => {
                     let pages = file.node.run_end(file_page).max(file_page + 1) - file_page;
-                    self.store.logical.read_pages(logical, pages, within, &mut data[done..], &mut in_order)?
+                    self.store.logical.read_pages(
+                        logical,
+                        pages,
+                        within,
+                        &mut data[done..],
+                        &mut in_order,
+                    )?
                 }
                 None => {
                     let step = ((logical_bytes - within) as usize).min(length - done);
@@ -60,7 +71,13 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes within one logical page of the file. `commits` is true if the call commits right
     /// after this piece.
-    pub fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8], commits: bool) -> Result<(), Error> {
+    pub fn write_piece(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        data: &[u8],
+        commits: bool,
+    ) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
@@ -68,7 +85,11 @@ impl<F: Flash> Volume<'_, F> {
             // with both.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
-            return self.store.logical.patch_or_write_through(page, at + AREA_AT + offset as u32, data);
+            return self.store.logical.patch_or_write_through(
+                page,
+                at + AREA_AT + offset as u32,
+                data,
+            );
         }
         if file.inline {
             self.leave_inode(file)?;
@@ -76,7 +97,11 @@ impl<F: Flash> Volume<'_, F> {
         let (file_page, within) = self.split(offset);
         let logical = match self.page_of(&mut file.node, file_page)? {
             Some(logical) => logical,
-            None => self.add_file_page(file, file_page, data.len() as u32 == self.store.layout().logical_bytes)?,
+            None => self.add_file_page(
+                file,
+                file_page,
+                data.len() as u32 == self.store.layout().logical_bytes,
+            )?,
         };
         let grows = end > file.size;
         self.note_change(file, end)?;
@@ -84,7 +109,12 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.write_or_patch(&piece, grows)
     }
 
-    fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
+    fn add_file_page(
+        &mut self,
+        file: &mut File,
+        file_page: u32,
+        is_whole: bool,
+    ) -> Result<u32, Error> {
         let logical = self.add_page(&mut file.node, file_page, Room::Usable)?;
         self.touch(file);
         if !is_whole {
@@ -132,8 +162,11 @@ impl<F: Flash> Volume<'_, F> {
     /// Moves inline data into a separate page.
     fn leave_inode(&mut self, file: &mut File) -> Result<(), Error> {
         let size = file.size as usize;
-        let first =
-            if size > 0 { Region { logical: self.allocate_page(Room::Usable)?, count: 1, index: 0 } } else { Region::EMPTY };
+        let first = if size > 0 {
+            Region { logical: self.allocate_page(Room::Usable)?, count: 1, index: 0 }
+        } else {
+            Region::EMPTY
+        };
         self.move_inline_data(file.inode(), size, first)?;
         file.inline = false;
         file.node.forget();
@@ -168,7 +201,11 @@ impl<F: Flash> Volume<'_, F> {
         } else if file.inline {
             if size < file.size {
                 let (page, at) = self.inode_place(file.inode());
-                self.store.logical.patch(page, at + AREA_AT + size as u32, &ZEROS[..(file.size - size) as usize])?;
+                self.store.logical.patch(
+                    page,
+                    at + AREA_AT + size as u32,
+                    &ZEROS[..(file.size - size) as usize],
+                )?;
             }
             self.fill_inline_gap(file, size)?;
             return self.set_size(file, size).map(|()| None);
@@ -198,7 +235,11 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(());
         }
         let (page, at) = self.inode_place(file.inode());
-        self.store.logical.patch(page, at + AREA_AT + file.size as u32, &ZEROS[..(offset - file.size) as usize])
+        self.store.logical.patch(
+            page,
+            at + AREA_AT + file.size as u32,
+            &ZEROS[..(offset - file.size) as usize],
+        )
     }
 
     pub fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {

@@ -4,7 +4,9 @@
 use super::Volume;
 use super::space::Room;
 use crate::error::Error;
-use crate::fs::inode::{AREA_AT, AREA_BYTES, InodeHeader, InodeKind, REGION_BYTES, REGIONS, Region};
+use crate::fs::inode::{
+    AREA_AT, AREA_BYTES, InodeHeader, InodeKind, REGION_BYTES, REGIONS, Region,
+};
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
@@ -60,8 +62,11 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(None);
         }
         let tail = self.allocate_inode(self.plan.inode_count)?;
-        let header =
-            InodeHeader { inline: false, extra: if cut.index != 0 { within } else { 0 }, ..InodeHeader::new(InodeKind::Removed, 0) };
+        let header = InodeHeader {
+            inline: false,
+            extra: if cut.index != 0 { within } else { 0 },
+            ..InodeHeader::new(InodeKind::Removed, 0)
+        };
         let (page, at) = self.inode_place(tail);
         self.patch_what_differs(page, at, &header.emit())?;
         self.patch_what_differs(page, at + AREA_AT, &area)?;
@@ -131,7 +136,9 @@ impl<F: Flash> Volume<'_, F> {
     /// The pages of an inode from page `keep` on.
     pub fn tail_of(&mut self, inode: u32, keep: u32) -> Result<Tail, Error> {
         let (first, kept) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
-        let Some(LastRegion { number, region, .. }) = self.last_region(inode)? else { return Ok(Tail::None) };
+        let Some(LastRegion { number, region, .. }) = self.last_region(inode)? else {
+            return Ok(Tail::None);
+        };
         if number < first || (number == first && region.index == 0 && region.count <= kept) {
             return Ok(Tail::None);
         }
@@ -144,7 +151,12 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Frees an inode and its pages, if the pages are few. Returns true if it freed them.
-    pub fn free_at_once(&mut self, inode: u32, header: &InodeHeader, has_pages: bool) -> Result<bool, Error> {
+    pub fn free_at_once(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        has_pages: bool,
+    ) -> Result<bool, Error> {
         match if has_pages { self.tail_of(inode, 0)? } else { Tail::None } {
             Tail::None => {}
             Tail::Run(run) => self.free_run(&run)?,
@@ -172,7 +184,9 @@ impl<F: Flash> Volume<'_, F> {
     /// Entries of the first index before `kept` belong to the file from which this tail was cut
     /// off.
     pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
-        let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else { return Ok(false) };
+        let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else {
+            return Ok(false);
+        };
         if region.index != 0 {
             let kept = if is_first { kept } else { 0 };
             if self.free_index_step(region.index, kept, gives_up)? {
@@ -204,7 +218,12 @@ impl<F: Flash> Volume<'_, F> {
         }
     }
 
-    fn try_free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+    fn try_free_index_step(
+        &mut self,
+        index: u32,
+        kept: u32,
+        gives_up: bool,
+    ) -> Result<bool, Error> {
         self.check_data_pages(index, 1)?;
         if !self.plan.index_is_deep {
             return self.free_indexed(index, kept);
@@ -261,7 +280,8 @@ impl<F: Flash> Volume<'_, F> {
         for step in 0..PAGES_PER_STEP / 2 {
             let Some((entry, target)) = self.last_entry(page, kept)? else { return Ok(step > 0) };
             self.set_index_entry(page, entry, None)?;
-            if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok()) {
+            if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok())
+            {
                 self.free_pages(target, 1)?;
             }
         }

@@ -4,8 +4,8 @@ use super::Volume;
 use crate::error::Error;
 use crate::features::LONG_NAMES;
 use crate::fs::inode::{
-    EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, InodeHeader, InodeKind, NAME_AT, NAME_BYTES_AT, NAME_BYTES_MAX, NAME_MORE_AT,
-    NAME_ROOM, PARENT_AT,
+    EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, InodeHeader, InodeKind, NAME_AT, NAME_BYTES_AT,
+    NAME_BYTES_MAX, NAME_MORE_AT, NAME_ROOM, PARENT_AT,
 };
 use crate::media::Flash;
 
@@ -49,7 +49,12 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Reads the name of an inode, of `header.name_bytes` bytes.
-    pub fn read_name(&mut self, inode: u32, header: &InodeHeader, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
+    pub fn read_name(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        name: &mut [u8; NAME_BYTES_MAX],
+    ) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
         let length = usize::from(header.name_bytes);
         let inline = self.plan.name_inline();
@@ -101,14 +106,23 @@ impl<F: Flash> Volume<'_, F> {
         debug_assert!(bytes.len() <= EXTENSION_BYTES);
         let (page, at) = self.inode_place(number - 1);
         for (index, piece) in bytes.chunks(EXTENSION_BYTES / 2).enumerate() {
-            self.store.logical.patch(page, at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32, piece)?;
+            self.store.logical.patch(
+                page,
+                at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32,
+                piece,
+            )?;
         }
         Ok(())
     }
 
     /// Writes the rest of a name that exceeds the inode's room into an extension. Updates the
     /// name's length and its extension in `header`.
-    fn write_long_name(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
+    fn write_long_name(
+        &mut self,
+        inode: u32,
+        header: &mut InodeHeader,
+        name: &[u8],
+    ) -> Result<(), Error> {
         let inline = self.plan.name_inline();
         if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
             // The extension holds no part of this short name.
@@ -129,7 +143,12 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes the header and the name of a new inode.
     #[inline(never)]
-    pub fn write_inode(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
+    pub fn write_inode(
+        &mut self,
+        inode: u32,
+        header: &mut InodeHeader,
+        name: &[u8],
+    ) -> Result<(), Error> {
         self.write_long_name(inode, header, name)?;
         let mut end = HEADER_BYTES + name.len().min(self.plan.name_inline());
         let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
@@ -144,7 +163,12 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes a new name of an inode.
-    pub fn write_name(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
+    pub fn write_name(
+        &mut self,
+        inode: u32,
+        header: &mut InodeHeader,
+        name: &[u8],
+    ) -> Result<(), Error> {
         let (length, more) = (header.name_bytes, header.name_more);
         self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
@@ -154,7 +178,11 @@ impl<F: Flash> Volume<'_, F> {
         if header.name_more != more {
             self.store.logical.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
         }
-        self.store.logical.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
+        self.store.logical.patch(
+            page,
+            at + NAME_AT,
+            &name[..name.len().min(self.plan.name_inline())],
+        )
     }
 
     /// Frees the extensions of an inode: the rest of its name, and its attributes.
@@ -164,7 +192,13 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes a new directory and a new name into an inode.
-    pub fn move_inode(&mut self, inode: u32, header: &mut InodeHeader, directory: u32, name: &str) -> Result<(), Error> {
+    pub fn move_inode(
+        &mut self,
+        inode: u32,
+        header: &mut InodeHeader,
+        directory: u32,
+        name: &str,
+    ) -> Result<(), Error> {
         if header.parent != directory {
             let (page, at) = self.inode_place(inode);
             self.store.logical.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;

@@ -100,12 +100,18 @@ mod tests {
     #[test]
     fn every_size_of_a_logical_page_has_a_plan() {
         let mut largest = 0;
-        for (page_shift, unit_shift, block_count) in
-            (8..15).flat_map(|page| (0..6).map(move |unit| (page, unit, 64)).chain([(page, 5, 1152)]))
+        for (page_shift, unit_shift, block_count) in (8..15)
+            .flat_map(|page| (0..6).map(move |unit| (page, unit, 64)).chain([(page, 5, 1152)]))
         {
             let (page_bytes, unit) = (1 << page_shift, 1 << unit_shift);
-            let geometry = Geometry { page_bytes, pages_per_block: 8 * unit, block_count, programs_bytes: false };
-            let config = Config { pages_per_logical_page: unit as u16, ..Config::for_geometry(&geometry) };
+            let geometry = Geometry {
+                page_bytes,
+                pages_per_block: 8 * unit,
+                block_count,
+                programs_bytes: false,
+            };
+            let config =
+                Config { pages_per_logical_page: unit as u16, ..Config::for_geometry(&geometry) };
             let Ok(layout) = Layout::derive(&geometry, &config) else { continue };
             let plan = VolumePlan::new(&layout);
             assert!(plan.region_pages >= plan.index_entries, "{geometry:?}, {unit}: {plan:?}");

@@ -72,13 +72,19 @@ impl<F: Flash> Volume<'_, F> {
         after: Option<u32>,
         free: &mut Option<RecordPlace>,
     ) -> Result<SearchStep, Error> {
-        let (buckets, unit) = (self.buckets(), u32::from(self.store.layout().config.pages_per_logical_page));
+        let (buckets, unit) =
+            (self.buckets(), u32::from(self.store.layout().config.pages_per_logical_page));
         let per_page = buckets.slots() / unit;
-        let (width, key, home) = (self.store.layout().record_bytes() as usize, buckets.key_of(hash), buckets.home_of(hash));
+        let (width, key, home) = (
+            self.store.layout().record_bytes() as usize,
+            buckets.key_of(hash),
+            buckets.home_of(hash),
+        );
         let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
         for step in done..unit {
             let index = (home + step) & (unit - 1);
-            let from = after.filter(|slot| slot / per_page == index).map_or(0, |slot| slot % per_page + 1);
+            let from =
+                after.filter(|slot| slot / per_page == index).map_or(0, |slot| slot % per_page + 1);
             let (found, is_full) = self.store.logical.with_page(page, index, |bytes| {
                 let mut is_full = true;
                 let mut found = None;
@@ -88,7 +94,10 @@ impl<F: Flash> Volume<'_, F> {
                         is_full &= number != 0;
                         *free = free.or(Some(buckets.place(page, index * per_page + slot)));
                     } else if found.is_none() && slot >= from && edit::key(record) == key {
-                        found = Some(SearchStep::Record { slot: index * per_page + slot, inode: number - 1 });
+                        found = Some(SearchStep::Record {
+                            slot: index * per_page + slot,
+                            inode: number - 1,
+                        });
                     }
                 }
                 (found, is_full)
@@ -112,7 +121,8 @@ impl<F: Flash> Volume<'_, F> {
     /// it. If the mount has reported damage, the depth itself may be lost, so every search may
     /// continue.
     pub fn check_searched(&self, searched: Depth) -> Result<(), Error> {
-        let is_sound = searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
+        let is_sound =
+            searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
         if is_sound { Ok(()) } else { Err(Error::Corrupt) }
     }
 
@@ -142,7 +152,12 @@ impl<F: Flash> Volume<'_, F> {
         Ok(&bytes[..name.len()] == name)
     }
 
-    pub fn write_record(&mut self, place: RecordPlace, hash: u32, number: u32) -> Result<(), Error> {
+    pub fn write_record(
+        &mut self,
+        place: RecordPlace,
+        hash: u32,
+        number: u32,
+    ) -> Result<(), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes() as usize);
         edit::write_record(&mut record[..width], hash, number);
         self.store.logical.patch(place.page, place.at, &record[..width])
@@ -150,8 +165,14 @@ impl<F: Flash> Volume<'_, F> {
 
     /// The first record of a page between `cursor` and `end`, as a cursor. The flag is true if
     /// every program page of the page was full at some time.
-    pub fn first_in_page(&mut self, page: u32, cursor: Cursor, end: u32) -> Result<(Option<Cursor>, bool), Error> {
-        let (mut best, mut all_full, width) = (None, true, self.store.layout().record_bytes() as usize);
+    pub fn first_in_page(
+        &mut self,
+        page: u32,
+        cursor: Cursor,
+        end: u32,
+    ) -> Result<(Option<Cursor>, bool), Error> {
+        let (mut best, mut all_full, width) =
+            (None, true, self.store.layout().record_bytes() as usize);
         for index in 0..u32::from(self.store.layout().config.pages_per_logical_page) {
             let (here, is_full) = self.store.logical.with_page(page, index, |bytes| {
                 let (mut here, mut is_full) = (None, true);
@@ -162,7 +183,10 @@ impl<F: Flash> Volume<'_, F> {
                         continue;
                     }
                     let place = Cursor { reversed: edit::key(record).reverse_bits(), number };
-                    if place >= cursor && place.reversed <= end && here.is_none_or(|first| place < first) {
+                    if place >= cursor
+                        && place.reversed <= end
+                        && here.is_none_or(|first| place < first)
+                    {
                         here = Some(place);
                     }
                 }
@@ -187,12 +211,22 @@ impl<F: Flash> Volume<'_, F> {
         // Marked as removed, not as free: earlier inserts may have continued in the next program
         // page.
         let half = self.store.layout().record_bytes() / 2;
-        self.store.logical.patch(place.page, place.at + half, &REMOVED.to_le_bytes()[..half as usize])
+        self.store.logical.patch(
+            place.page,
+            place.at + half,
+            &REMOVED.to_le_bytes()[..half as usize],
+        )
     }
 
     /// Returns true if a record with this hash can hold an inode's name, in a directory with this
     /// seed.
-    pub fn record_is_right(&mut self, inode: u32, header: &InodeHeader, hash: u32, seed: u32) -> Result<bool, Error> {
+    pub fn record_is_right(
+        &mut self,
+        inode: u32,
+        header: &InodeHeader,
+        hash: u32,
+        seed: u32,
+    ) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         match self.read_name(inode, header, &mut name) {
             Err(error @ Error::Device) => Err(error),

@@ -42,7 +42,9 @@ impl Node {
 impl<F: Flash> Volume<'_, F> {
     /// Largest size of a file, in bytes.
     pub fn size_max(&self) -> u64 {
-        u64::from(REGIONS) * u64::from(self.plan.region_pages) * u64::from(self.store.layout().logical_bytes)
+        u64::from(REGIONS)
+            * u64::from(self.plan.region_pages)
+            * u64::from(self.store.layout().logical_bytes)
     }
 
     /// Reads the regions of an inode.
@@ -72,7 +74,12 @@ impl<F: Flash> Volume<'_, F> {
     ///
     /// Not inlined, so that the stored bytes are off the stack when the caller patches.
     #[inline(never)]
-    fn differing(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
+    fn differing(
+        &mut self,
+        page: u32,
+        at: u32,
+        bytes: &[u8],
+    ) -> Result<Option<(usize, usize)>, Error> {
         let mut old = [0; AREA_BYTES];
         let old = &mut old[..bytes.len()];
         self.store.logical.read(page, at, old)?;
@@ -127,7 +134,8 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(found);
         }
         self.check_data_pages(found.logical, found.count)?;
-        (node.first, node.logical, node.count) = (number * region_pages, found.logical, found.count);
+        (node.first, node.logical, node.count) =
+            (number * region_pages, found.logical, found.count);
         if self.store.flash().is_clean() {
             // One look at the inode for each region needs less code.
             return Ok(found);
@@ -135,7 +143,10 @@ impl<F: Flash> Volume<'_, F> {
         // Join full regions whose pages follow each other into one run.
         for next in number + 1..REGIONS {
             let region = Region::of(&area, next);
-            if node.count != (next - number) * region_pages || region.count == 0 || region.logical != node.logical + node.count {
+            if node.count != (next - number) * region_pages
+                || region.count == 0
+                || region.logical != node.logical + node.count
+            {
                 break;
             }
             self.check_data_pages(region.logical, region.count)?;
@@ -147,7 +158,8 @@ impl<F: Flash> Volume<'_, F> {
                 break;
             }
             self.check_data_pages(region.logical, region.count)?;
-            (node.first, node.logical, node.count) = (node.first - region.count, region.logical, node.count + region.count);
+            (node.first, node.logical, node.count) =
+                (node.first - region.count, region.logical, node.count + region.count);
         }
         Ok(found)
     }
@@ -193,11 +205,20 @@ impl<F: Flash> Volume<'_, F> {
     pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
         let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
         let page = number.checked_sub(1).filter(|_| number != lost)?;
-        Some(if page < self.plan.data_count { Ok(self.plan.data + page) } else { Err(Error::Corrupt) })
+        Some(if page < self.plan.data_count {
+            Ok(self.plan.data + page)
+        } else {
+            Err(Error::Corrupt)
+        })
     }
 
     /// Writes an entry of an index page.
-    pub fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
+    pub fn set_index_entry(
+        &mut self,
+        page: u32,
+        entry: u32,
+        target: Option<u32>,
+    ) -> Result<(), Error> {
         let width = self.plan.index_bytes();
         let number = target.map_or(0, |target| target - self.plan.data + 1);
         self.store.logical.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
@@ -209,10 +230,15 @@ impl<F: Flash> Volume<'_, F> {
     /// One look at the inode and one at the allocation map. Takes up to three pages and writes
     /// none of them.
     pub fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
-        let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
+        let (number, within) =
+            (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let mut region = self.read_region(node.inode, number)?;
         let logical = self.allocate_page(room)?;
-        let follows = if region.count == 0 { within == 0 } else { within == region.count && logical == region.logical + within };
+        let follows = if region.count == 0 {
+            within == 0
+        } else {
+            within == region.count && logical == region.logical + within
+        };
         node.forget();
         if follows {
             region = Region { logical: logical - within, count: within + 1, ..region };
@@ -244,13 +270,15 @@ impl<F: Flash> Volume<'_, F> {
     /// Takes as many consecutive free pages as possible for a file, behind the run of a region.
     /// Returns their number, or 0 if the run cannot be extended.
     pub fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
-        let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
+        let (number, within) =
+            (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let region = self.read_region(node.inode, number)?;
         if within != region.count || region.index != 0 {
             return Ok(0);
         }
         let behind = (region.count > 0).then(|| region.logical + region.count);
-        let (first, count) = self.allocate_run(behind, most.min(self.plan.region_pages - within))?;
+        let (first, count) =
+            self.allocate_run(behind, most.min(self.plan.region_pages - within))?;
         if count == 0 {
             return Ok(0);
         }
@@ -263,6 +291,10 @@ impl<F: Flash> Volume<'_, F> {
     /// Refuses pages outside the data pages. Only a damaged inode names such pages.
     pub fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
         let (first, end) = (self.plan.data, self.plan.data + self.plan.data_count);
-        if count > 0 && logical >= first && logical + count <= end { Ok(()) } else { Err(Error::Corrupt) }
+        if count > 0 && logical >= first && logical + count <= end {
+            Ok(())
+        } else {
+            Err(Error::Corrupt)
+        }
     }
 }

@@ -24,7 +24,9 @@
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::layout::{HEADERS, SectorLayout, TagPlace};
-use super::sector::{Generation, HEADER, PAGE, TAG_PART, VOLUME_AT, is_sound, seal, was_read, word};
+use super::sector::{
+    Generation, HEADER, PAGE, TAG_PART, VOLUME_AT, is_sound, seal, was_read, word,
+};
 use super::suspects::Suspects;
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, PageIndex};
@@ -65,7 +67,13 @@ pub(super) struct SectorBlocks<D> {
 
 impl<D> SectorBlocks<D> {
     pub fn new(device: D, layout: SectorLayout) -> Self {
-        Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN], suspects: Suspects::NONE }
+        Self {
+            device,
+            layout,
+            sector: [0; SECTOR_BYTES],
+            known: [Known::NOTHING; KNOWN],
+            suspects: Suspects::NONE,
+        }
     }
 
     /// Discards the known generations of blocks and the remembered failures.
@@ -83,7 +91,11 @@ impl<D: SectorDevice> SectorBlocks<D> {
 
     fn known_of(&mut self, block: BlockIndex) -> Result<Known, Failure> {
         let known = self.known[block as usize % KNOWN];
-        if known.block == block { Ok(known) } else { self.find_generation(block).map(|(known, _)| known) }
+        if known.block == block {
+            Ok(known)
+        } else {
+            self.find_generation(block).map(|(known, _)| known)
+        }
     }
 
     /// Returns the generation under which a page can be programmed. It first writes a lost
@@ -107,7 +119,12 @@ impl<D: SectorDevice> SectorBlocks<D> {
     }
 
     /// Writes the lost headers of a block anew.
-    fn mend(&mut self, known: Known, headers: Headers, is_first_page: bool) -> Result<Known, Failure> {
+    fn mend(
+        &mut self,
+        known: Known,
+        headers: Headers,
+        is_first_page: bool,
+    ) -> Result<Known, Failure> {
         let Known { block, generation, .. } = known;
         self.known[block as usize % KNOWN] = Known::NOTHING;
         if is_first_page || generation == 0 {
@@ -133,7 +150,9 @@ impl<D: SectorDevice> SectorBlocks<D> {
         self.known[block as usize % KNOWN] = Known::NOTHING;
         // The volume does not depend on the discard. If the device is gone, the headers fail as
         // well.
-        let _ = self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS);
+        let _ = self
+            .device
+            .discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS);
         self.begin_generation(block, present, headers)
     }
 
@@ -142,7 +161,12 @@ impl<D: SectorDevice> SectorBlocks<D> {
     /// # Power loss
     /// The block has this generation or the one before. The header that can be spared is written
     /// first.
-    fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
+    fn begin_generation(
+        &mut self,
+        block: BlockIndex,
+        present: Generation,
+        headers: Headers,
+    ) -> Result<(), Failure> {
         let [even, odd] = headers;
         let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
@@ -156,7 +180,12 @@ impl<D: SectorDevice> SectorBlocks<D> {
         Ok(())
     }
 
-    fn write_header(&mut self, block: BlockIndex, slot: u32, generation: Generation) -> Result<(), Failure> {
+    fn write_header(
+        &mut self,
+        block: BlockIndex,
+        slot: u32,
+        generation: Generation,
+    ) -> Result<(), Failure> {
         self.sector.fill(0);
         let mut fields = Fields::new(&mut self.sector[12..]);
         for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {

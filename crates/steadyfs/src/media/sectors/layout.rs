@@ -80,7 +80,8 @@ impl SectorLayout {
         Geometry {
             page_bytes: self.data_bytes(),
             pages_per_block: self.pages_per_block(),
-            block_count: self.sectors / if self.block_sectors == 0 { 1 } else { self.block_sectors },
+            block_count: self.sectors
+                / if self.block_sectors == 0 { 1 } else { self.block_sectors },
             programs_bytes: false,
         }
     }
@@ -132,7 +133,10 @@ impl SectorLayout {
                 let tag = header + HEADERS + index * (size + 1);
                 (tag, tag + 1)
             }
-            TagPlace::Table => (header + HEADERS + index, header + (HEADERS + pages).next_multiple_of(size) + index * size),
+            TagPlace::Table => (
+                header + HEADERS + index,
+                header + (HEADERS + pages).next_multiple_of(size) + index * size,
+            ),
             TagPlace::Within => {
                 let data = header + self.first_page() + index * size;
                 (data + size - 1, data)
@@ -157,7 +161,9 @@ impl SectorLayout {
     /// As [`SectorDevice::read`].
     pub fn find<D: SectorDevice>(device: &mut D, first: u32) -> Result<Option<Self>, Failure> {
         let found = Self::header_at(device, first)?;
-        Ok(found.map(|found| Self { first, ..found }).filter(|found| found.is_possible(device.sector_count())))
+        Ok(found
+            .map(|found| Self { first, ..found })
+            .filter(|found| found.is_possible(device.sector_count())))
     }
 
     /// Reads the layout of a volume that was made with this layout. If both headers of its first
@@ -174,9 +180,9 @@ impl SectorLayout {
             return Ok(Some(found));
         }
         let found = Self::header_at(device, self.first.saturating_add(self.block_sectors))?;
-        Ok(found
-            .map(|found| Self { first: self.first, ..found })
-            .filter(|found| found.block_sectors == self.block_sectors && found.is_possible(device.sector_count())))
+        Ok(found.map(|found| Self { first: self.first, ..found }).filter(|found| {
+            found.block_sectors == self.block_sectors && found.is_possible(device.sector_count())
+        }))
     }
 
     /// Reads the layout from the headers of a block, which begin at the sector `at`. A header
@@ -185,7 +191,8 @@ impl SectorLayout {
         let mut sector = [0; SECTOR_BYTES];
         let (end, mut is_header) = (at.saturating_add(HEADERS).min(device.sector_count()), false);
         for at in at..end {
-            is_header = is_header || (was_read(device.read(at, &mut [&mut sector]))? && is_sound(&sector, HEADER));
+            is_header = is_header
+                || (was_read(device.read(at, &mut [&mut sector]))? && is_sound(&sector, HEADER));
             if is_header {
                 break;
             }

@@ -43,7 +43,12 @@ pub(super) fn word(sector: &[u8; SECTOR_BYTES], at: usize) -> u32 {
 }
 
 /// Writes kind, generation, volume and checksum into a sector.
-pub(super) fn seal(sector: &mut [u8; SECTOR_BYTES], magic: &[u8; 8], generation: Generation, volume: u32) {
+pub(super) fn seal(
+    sector: &mut [u8; SECTOR_BYTES],
+    magic: &[u8; 8],
+    generation: Generation,
+    volume: u32,
+) {
     sector[..8].copy_from_slice(magic);
     sector[8..12].copy_from_slice(&generation.to_le_bytes());
     sector[VOLUME_AT..VOLUME_AT + 4].copy_from_slice(&volume.to_le_bytes());

@@ -29,22 +29,36 @@ pub(super) struct Suspects {
 }
 
 impl Suspects {
-    pub const NONE: Self = Self { suspects: [Suspect { first: 0, count: 0, works_elsewhere: false }; KNOWN], next: 0 };
+    pub const NONE: Self =
+        Self { suspects: [Suspect { first: 0, count: 0, works_elsewhere: false }; KNOWN], next: 0 };
 
     /// Writes sectors.
     ///
     /// # Errors
     /// The errors of the device. A second [`Failure::Device`] at the same sectors becomes
     /// [`Failure::BadBlock`], if the device has written other sectors in between.
-    pub fn write<D: SectorDevice>(&mut self, device: &mut D, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+    pub fn write<D: SectorDevice>(
+        &mut self,
+        device: &mut D,
+        first: u32,
+        parts: &[&[u8]],
+    ) -> Result<(), Failure> {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         self.judge(first, (bytes / SECTOR_BYTES) as u32, device.write(first, parts))
     }
 
     /// Stores the result of a write, and returns its meaning for the block.
-    fn judge(&mut self, first: u32, count: u32, result: Result<(), Failure>) -> Result<(), Failure> {
+    fn judge(
+        &mut self,
+        first: u32,
+        count: u32,
+        result: Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let end = first + count;
-        let mut of = self.suspects.iter_mut().filter(|suspect| suspect.first < end && first < suspect.first + suspect.count);
+        let mut of = self
+            .suspects
+            .iter_mut()
+            .filter(|suspect| suspect.first < end && first < suspect.first + suspect.count);
         match result {
             Err(Failure::Device) => match of.next() {
                 Some(suspect) if suspect.works_elsewhere => {
@@ -53,7 +67,8 @@ impl Suspects {
                 }
                 Some(_) => {}
                 None => {
-                    self.suspects[usize::from(self.next)] = Suspect { first, count, works_elsewhere: false };
+                    self.suspects[usize::from(self.next)] =
+                        Suspect { first, count, works_elsewhere: false };
                     self.next = (self.next + 1) % KNOWN as u8;
                 }
             },
@@ -62,7 +77,8 @@ impl Suspects {
                     if first <= suspect.first && suspect.first + suspect.count <= end {
                         suspect.count = 0;
                     }
-                    suspect.works_elsewhere |= end <= suspect.first || suspect.first + suspect.count <= first;
+                    suspect.works_elsewhere |=
+                        end <= suspect.first || suspect.first + suspect.count <= first;
                 }
             }
             Err(_) => {}
@@ -95,7 +111,10 @@ mod tests {
         assert_eq!(suspects.judge(30, 4, Ok(())), Ok(()));
         assert_eq!(suspects.judge(9, 12, Ok(())), Ok(()));
         assert_eq!(suspects.judge(10, 9, FAILS), FAILS);
-        assert_eq!(suspects.judge(10, 9, Err(Failure::WriteProtected)), Err(Failure::WriteProtected));
+        assert_eq!(
+            suspects.judge(10, 9, Err(Failure::WriteProtected)),
+            Err(Failure::WriteProtected)
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The search for the next record of each block, by reads of tags.
 
-use super::super::cursor::{RecordCursor, RecordCursors, HORIZON};
+use super::super::cursor::{HORIZON, RecordCursor, RecordCursors};
 use super::super::evidence::TornEvidence;
 use super::Forward;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, TagKinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{BlockIndex, Flash, PageIndex, TAG_BYTES, Tag, TagKinds, is_blank};
 use crate::space::{Head, HeadIndex, NONE, Space, State};
 
 /// The content of a page, as its tag shows it.
@@ -18,7 +18,11 @@ enum TagProbe {
 
 impl<F: Flash> Forward<'_, '_, F> {
     /// Makes a cursor for each block in which records may be.
-    pub(super) fn begin_cursors(&mut self, cursors: &mut RecordCursors, evidence: &mut TornEvidence) -> Result<(), Error> {
+    pub(super) fn begin_cursors(
+        &mut self,
+        cursors: &mut RecordCursors,
+        evidence: &mut TornEvidence,
+    ) -> Result<(), Error> {
         let mut count = 0;
         for head in self.records.space.heads().all() {
             let Head { block, next } = self.records.space.heads().get(head);
@@ -88,7 +92,9 @@ impl<F: Flash> Forward<'_, '_, F> {
         let page = self.place_page(head, block, next);
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
-            TagProbe::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
+            TagProbe::Tag(tag) if self.is_new(&tag, head) => {
+                *cursor = Some(self.cursor(&tag, block, next))
+            }
             // The page is of an earlier use of the block.
             TagProbe::Tag(_) if head.is_none() => return Ok(false),
             // A head begins a block with its first page.
@@ -106,7 +112,12 @@ impl<F: Flash> Forward<'_, '_, F> {
     ///
     /// If the found record lies behind a damaged one, its number shows that something is lost. A
     /// lost page may contain the beginning of the record behind it.
-    fn look_in_chain(&mut self, cursor: &mut Option<RecordCursor>, block: u32, next: u32) -> Result<bool, Error> {
+    fn look_in_chain(
+        &mut self,
+        cursor: &mut Option<RecordCursor>,
+        block: u32,
+        next: u32,
+    ) -> Result<bool, Error> {
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
@@ -132,16 +143,23 @@ impl<F: Flash> Forward<'_, '_, F> {
 
     /// Returns the first page of a place in a block.
     fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
-        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.pages_per_logical_page) };
+        let unit = if head == Some(HeadIndex::JOURNAL) {
+            1
+        } else {
+            u32::from(self.records.layout.config.pages_per_logical_page)
+        };
         block * self.records.layout.geometry.pages_per_block + next * unit
     }
 
     /// Returns true if a tag belongs to a record that a head of the volume programmed after the
     /// root. If a head is given, that head must have programmed it.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
-        let of_head = Space::head_of(self.records.layout, tag)
-            .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
-        of_head && (self.base..self.base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
+        let of_head = Space::head_of(self.records.layout, tag).is_some_and(|found| {
+            self.records.space.heads().has(found) && head.is_none_or(|head| head == found)
+        });
+        of_head
+            && (self.base..self.base + HORIZON).contains(&tag.sequence)
+            && self.records.layout.names_something(tag)
     }
 
     /// Looks behind a place without a record. Behind a page that a power cut tore there is
@@ -157,14 +175,22 @@ impl<F: Flash> Forward<'_, '_, F> {
     ) -> Result<(), Error> {
         let heads = match owner {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records.is_chain(block))],
+            None => [
+                Some(HeadIndex::USER),
+                Some(HeadIndex::JOURNAL).filter(|_| !self.records.is_chain(block)),
+            ],
         };
         for head in heads.into_iter().flatten() {
             if next + 1 >= self.records.space.capacity(head) {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.records.pages.record_tag(page, TagKinds::ALL)?.filter(|tag| self.is_new(tag, owner)) else {
+            let Some(tag) = self
+                .records
+                .pages
+                .record_tag(page, TagKinds::ALL)?
+                .filter(|tag| self.is_new(tag, owner))
+            else {
                 continue;
             };
             if let Some(of) = Space::head_of(self.records.layout, &tag)
@@ -189,9 +215,12 @@ impl<F: Flash> Forward<'_, '_, F> {
         evidence: &mut TornEvidence,
         tag: &Tag,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(before)) = (Space::head_of(self.records.layout, tag), *cursor) else { return Ok(None) };
+        let (Some(head), Some(before)) = (Space::head_of(self.records.layout, tag), *cursor) else {
+            return Ok(None);
+        };
         let capacity = self.records.space.capacity(head);
-        let (block, next) = (before.place() / capacity, before.place() % capacity + before.places());
+        let (block, next) =
+            (before.place() / capacity, before.place() % capacity + before.places());
         let mut is_other = self.look(cursor, evidence, Some(head), block, next)?;
         // Sequence numbers grow within a block.
         if cursor.is_some_and(|after| after.distance() <= before.distance()) {
