@@ -191,7 +191,7 @@ fn bench_run(
     let timing = named(timing)?;
     let options = bench::Options {
         device,
-        part: bench::SeekTo { size_bytes, erase_block_bytes, timing },
+        part: bench::Part { size_bytes, erase_block_bytes, timing },
         cases,
         files,
         cache_pages,

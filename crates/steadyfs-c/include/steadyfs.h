@@ -307,7 +307,7 @@ typedef enum steadyfs_commit_event {
   STEADYFS_COMMIT_ON_CLOSE = ((2047 & ~(1 << 6)) & ~(1 << 8)),
   // Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if room runs out.
   // With many small files it is faster than commits at each close.
-  STEADYFS_COMMIT_ON_FLUSH = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
+  STEADYFS_COMMIT_ON_SYNC = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
   // Preset: every change is durable when its call returns.
   STEADYFS_COMMIT_EVERY_WRITE = 2047,
   // Preset: commits with steadyfs_commit only. A call for which the transaction has no room

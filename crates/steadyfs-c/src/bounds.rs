@@ -52,7 +52,7 @@ impl Cost {
 
     #[inline(never)]
     pub(crate) fn of_call(fs: &Mounted, call: Call) -> Self {
-        Self::of_bound(fs, &fs.bound(call))
+        Self::of_bound(fs, &fs.bounds().of(call))
     }
 
     /// Returns the cost of two calls in a row.
@@ -253,16 +253,16 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(
             let room = page - offset % page;
             let first = (size as u64).min(room);
             let further = (size as u64 - first).div_ceil(page);
-            let mut sum = Cost::of_call(fs, fs.write_call(file, offset, first as u32));
+            let mut sum = Cost::of_call(fs, fs.bounds().write_call(file, offset, first as u32));
             if further > 0 {
                 let row = CallSequence::Write {
                     file,
                     offset,
                     bytes: u32::try_from(size).unwrap_or(u32::MAX),
                 };
-                let time_ns = fs.sequence_bound_ns(row, &fs.flash().timing());
+                let time_ns = fs.bounds().sequence_ns(row, &fs.flash().timing());
                 sum = sum.plus(
-                    Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0))
+                    Cost::of_bound(fs, &fs.bounds().at_fill(Call::Write(page as u32), 0))
                         .times(further),
                 );
                 sum.time_ns = sum.time_ns.min(time_ns);
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(
     let result = unsafe {
         enter(fs, |fs| {
             let bound_ns =
-                fs.sequence_bound_ns(CallSequence::Overwrites(count), &fs.flash().timing());
+                fs.bounds().sequence_ns(CallSequence::Overwrites(count), &fs.flash().timing());
             pointers::put(time_ns, bound_ns)
         })
     };
@@ -452,7 +452,7 @@ pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.mount_bound())) }
+    unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().mount())) }
 }
 
 /// Stores the worst case of steadyfs_unmount: a commit and a root.
@@ -463,7 +463,9 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
 pub unsafe extern "C" fn steadyfs_bound_unmount(fs: *mut Fs, cost: *mut Cost) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
-        tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.unmount_cost())))
+        tell(fs, cost, |fs| {
+            Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.bounds().unmount()))
+        })
     }
 }
 

@@ -624,7 +624,7 @@ mod tests {
     fn events_of_c_are_those_of_the_core() {
         assert_eq!(events(Commit::CommitOnClose as u16), Ok(CommitOn::ON_CLOSE));
         assert_eq!(events(0), Ok(CommitOn::ON_CLOSE));
-        assert_eq!(events(Commit::CommitOnFlush as u16), Ok(CommitOn::ON_FLUSH));
+        assert_eq!(events(Commit::CommitOnFlush as u16), Ok(CommitOn::ON_SYNC));
         assert_eq!(events(Commit::CommitEveryWrite as u16), Ok(CommitOn::EVERY_WRITE));
         assert_eq!(events(Commit::CommitManual as u16), Ok(CommitOn::MANUAL));
         assert_eq!(events(Commit::CommitTimed as u16), Ok(CommitOn::TIMED));

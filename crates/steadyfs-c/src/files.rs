@@ -138,7 +138,7 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(
     flags: c_int,
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { open(fs, file, flags, |fs| Ok(fs.open_inode(inode, options(flags)?)?)) })
+    status(unsafe { open(fs, file, flags, |fs| Ok(fs.open(inode, options(flags)?)?)) })
 }
 
 /// Closes a file. Commits if STEADYFS_COMMIT_CLOSE is chosen, which is the default, and the
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.flush(file).map_err(Into::into)) })
+    status(unsafe { with_handle(fs, file, |fs, _, _, _| Ok(fs.sync(steadyfs::CommitOn::FSYNC)?)) })
 }
 
 /// Reads from the position on, and moves the position. Returns the number of bytes, less than

@@ -426,7 +426,7 @@ pub unsafe extern "C" fn steadyfs_bound_packed_write(
                 Content::Plain(_) => {
                     let page = fs.usage().logical_bytes;
                     let write =
-                        |bytes| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes), 0));
+                        |bytes| Cost::of_bound(fs, &fs.bounds().at_fill(Call::Write(bytes), 0));
                     // A write of a part of a page may cost more than a write of the whole page.
                     write(page).or(write(page - 1)).times(u64::from(size.div_ceil(page)) + 1)
                 }

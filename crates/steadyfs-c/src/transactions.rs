@@ -4,7 +4,7 @@ use crate::config::events;
 use crate::error::{Code, status, wide, yes_or_no};
 use crate::volume::{Fs, Mounted, ask, enter};
 use core::ffi::{c_int, c_void};
-use steadyfs::Change;
+use steadyfs::{Change, CommitOn};
 
 /// Makes all changes durable, with any chosen events.
 ///
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn steadyfs_commit(fs: *mut Fs) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
-    status(unsafe { enter(fs, Mounted::sync) })
+    status(unsafe { enter(fs, |fs| fs.sync(CommitOn::SYNC)) })
 }
 
 /// Undoes all changes since the last commit. Handles of files that were created since then

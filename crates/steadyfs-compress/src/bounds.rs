@@ -35,7 +35,7 @@ impl<B> PackedFile<B> {
     /// Returns the worst case of [`convert`](Self::convert) if no step fails: `2 · Open`,
     /// `2 · Sync`, `Read(chunk)`, `Truncate`, `SetAttribute`, and a [write](Self::write_bound).
     pub fn convert_bound<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
-        let call = |call| fs.bound_at_fill(call, 0).most();
+        let call = |call| fs.bounds().at_fill(call, 0).most();
         let twice = call(Call::Open { depth: 1 }).plus(&call(Call::Sync)).times(2);
         let change = call(Call::Truncate).plus(&call(Call::SetAttribute));
         twice.plus(&change).plus(&read(fs, shape.chunk_bytes() as u32)).plus(&write_of(fs, shape))
@@ -45,7 +45,7 @@ impl<B> PackedFile<B> {
     /// `Read(header)`, `2 · Write(header)`, and `Truncate`.
     pub fn truncate_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
         let header = self.stored.shape.header_bytes() as u32;
-        let cut = fs.bound_at_fill(Call::Truncate, 0).most();
+        let cut = fs.bounds().at_fill(Call::Truncate, 0).most();
         // A header lies in one logical page, or in two if logical pages have 256 bytes.
         self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)
     }
@@ -60,17 +60,17 @@ fn write_of<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
         .plus(&read(fs, shape.chunk_bytes() as u32))
         .plus(&read(fs, shape.header_bytes() as u32));
     let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
-    let sync = fs.bound_at_fill(Call::Sync, 0).most();
+    let sync = fs.bounds().at_fill(Call::Sync, 0).most();
     looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
 }
 
 fn read<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
-    fs.bound_at_fill(Call::Read(bytes), 0).most()
+    fs.bounds().at_fill(Call::Read(bytes), 0).most()
 }
 
 /// Returns the worst case of a write of at most `bytes` bytes within one logical page.
 fn write<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
-    fs.bound_at_fill(Call::Write(bytes.min(fs.usage().logical_bytes)), 0).most()
+    fs.bounds().at_fill(Call::Write(bytes.min(fs.usage().logical_bytes)), 0).most()
 }
 
 fn most(a: &Cost, b: &Cost) -> Cost {

@@ -41,7 +41,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         memory: B,
     ) -> Result<Self, Error> {
         check_memory(shape.write_bytes(), memory.as_ref())?;
-        let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
+        let mut packed = Self::new(fs.open(inode, OpenOptions::WRITE)?, shape, memory);
         match packed.take_over(fs) {
             Ok(()) => Ok(packed),
             Err(error) => {

@@ -122,7 +122,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ) -> Result<Self, Error> {
         let shape = fit(shape_of(fs, inode), &memory)?;
         let options = if writes { OpenOptions::WRITE } else { OpenOptions::READ };
-        Ok(Self::new(fs.open_inode(inode, options)?, shape, memory))
+        Ok(Self::new(fs.open(inode, options)?, shape, memory))
     }
 
     /// Opens a compressed file on a volume that is mounted for reads only.

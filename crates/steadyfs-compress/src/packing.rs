@@ -286,7 +286,7 @@ impl Rule {
         }
         match fs.set_attribute(directory, RULE, rule.map(|_| text.bytes())) {
             Err(steadyfs::Error::NotFound) if rule.is_none() => {
-                fs.stat_inode(directory).map(drop).map_err(Error::Volume)
+                fs.stat(directory).map(drop).map_err(Error::Volume)
             }
             result => Ok(result?),
         }

@@ -59,7 +59,7 @@ fn power_cuts_in_appends_and_overwrites_leave_what_was_committed_or_in_flight() 
     let mut held = Vec::new();
     for cut in 0..cuts {
         let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
-        let events = if random.below(3) == 0 { CommitOn::EVERY_WRITE } else { CommitOn::ON_FLUSH };
+        let events = if random.below(3) == 0 { CommitOn::EVERY_WRITE } else { CommitOn::ON_SYNC };
         fs.set_commit_on(events);
         let mut file =
             PackedFile::open(&mut fs, "f", true, vec![0; shape.write_bytes()]).expect("the file");

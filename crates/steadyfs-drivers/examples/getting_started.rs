@@ -79,8 +79,11 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let timing = fs.flash().timing();
-    println!("an append takes at most {} us", fs.bound(Call::Write(13)).time_ns(&timing) / 1000);
-    for (part, cost) in fs.bound_parts(Call::Write(13), 0, &timing).each() {
+    println!(
+        "an append takes at most {} us",
+        fs.bounds().of(Call::Write(13)).time_ns(&timing) / 1000
+    );
+    for (part, cost) in fs.bounds().breakdown(Call::Write(13), 0, &timing).each() {
         println!("  {part}: {} us", cost.time_ns(&timing) / 1000);
     }
 

@@ -97,7 +97,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         let timing = fs.flash().timing();
         println!(
             "from record {next} on: at most {} ms for each",
-            fs.bound(Call::Write(RECORD_BYTES as u32)).time_ns(&timing) / 1_000_000
+            fs.bounds().of(Call::Write(RECORD_BYTES as u32)).time_ns(&timing) / 1_000_000
         );
         fs.maintain(Budget::TimeNs(2_000_000_000), 8 << 10)?; // idle time before a burst
         sim.chip().cut_at(300 + 97 * cuts, None);

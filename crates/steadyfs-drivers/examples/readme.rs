@@ -17,7 +17,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let flash = FileSystem::format(flash, &CONFIG, &mut memory)?;
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
     let mut log = fs.open("log", OpenOptions::DURABLE)?;
-    let longest_ns = fs.bound(Call::Write(13)).time_ns(&fs.flash().timing());
+    let longest_ns = fs.bounds().of(Call::Write(13)).time_ns(&fs.flash().timing());
     println!("this append takes at most {} us", longest_ns / 1000);
     fs.append(&mut log, b"21.5 degrees\n")?; // on the chip when it returns
     Ok(())

@@ -34,7 +34,7 @@ fn a_volume_is_written_and_read_on_every_kind_of_card() {
             let data: Vec<u8> = (0..100_000).map(|byte| (byte % 255) as u8).collect();
             let mut file = fs.open("data", OpenOptions::CREATE).unwrap();
             fs.write(&mut file, 0, &data).unwrap();
-            fs.sync().unwrap();
+            fs.sync(steadyfs::CommitOn::SYNC).unwrap();
             let card = fs.unmount().unwrap().into_device();
             drop(card);
             // Power is switched off and on.

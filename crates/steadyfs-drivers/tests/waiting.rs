@@ -79,7 +79,7 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
                 continue;
             }
             record.resize(record.len().max(512), 0xAB);
-            let bound_ns = fs.bound(Call::WriteLarge(record.len() as u32)).time_ns(&timing);
+            let bound_ns = fs.bounds().of(Call::WriteLarge(record.len() as u32)).time_ns(&timing);
             let before_ns = now_ns();
             fs.append(&mut log, &record).unwrap();
             written += record.len();

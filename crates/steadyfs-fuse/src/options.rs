@@ -9,7 +9,7 @@ use steadyfs_host::plain::Packing;
 /// Options of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_FLUSH`].
+    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_SYNC`].
     /// Without [`CommitOn::FULL`], a call that finds no room in the open transaction returns
     /// `ENOSPC`.
     pub commit_on: CommitOn,
@@ -45,7 +45,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            commit_on: CommitOn::TIMED_AND_ON_FLUSH,
+            commit_on: CommitOn::TIMED_AND_ON_SYNC,
             commit_interval: Duration::from_secs(1),
             commit_limits: CommitLimits::default(),
             compress: None,

@@ -118,7 +118,7 @@ mod linux {
             for file in 0..FILES {
                 let mut handle = fs.open(&format!("file {file}"), OpenOptions::CREATE)?;
                 fs.write(&mut handle, 0, &content(file, round))?;
-                fs.sync()?;
+                fs.sync(steadyfs::CommitOn::SYNC)?;
                 fs.close(handle)?;
             }
         }

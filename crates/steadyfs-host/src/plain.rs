@@ -64,7 +64,7 @@ impl PlainFile {
     /// Opens an existing file, for writing too if `writes`.
     ///
     /// # Errors
-    /// As [`FileSystem::open_inode`].
+    /// As [`FileSystem::open`].
     pub fn open<F: Flash>(
         fs: &mut FileSystem<'_, F>,
         inode: InodeNumber,
@@ -72,7 +72,7 @@ impl PlainFile {
     ) -> Result<Self, Error> {
         match Shape::of(fs, inode)? {
             None => Ok(Self::Plain(
-                fs.open_inode(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?,
+                fs.open(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?,
                 None,
             )),
             Some(shape) => {
@@ -87,13 +87,13 @@ impl PlainFile {
     /// without a rule, `usual` does.
     ///
     /// # Errors
-    /// As [`FileSystem::open_inode`].
+    /// As [`FileSystem::open`].
     pub fn open_to_write<F: Flash>(
         fs: &mut FileSystem<'_, F>,
         inode: InodeNumber,
         usual: Option<Packing>,
     ) -> Result<Self, Error> {
-        let parent = fs.stat_inode(inode)?.parent;
+        let parent = fs.stat(inode)?.parent;
         let packing = rule_or(fs, parent, usual)?;
         let mut file = Self::open(fs, inode, true)?;
         match (&mut file, packing) {
@@ -432,7 +432,7 @@ pub fn create_dir<'p, F: Flash>(
     let place = place.into();
     let inode = fs.create_dir(place)?;
     let passed_on = fs
-        .stat_inode(inode)
+        .stat(inode)
         .map_err(Error::Volume)
         .and_then(|stat| Rule::pass_on(fs, stat.parent, inode));
     if let Err(error) = passed_on {

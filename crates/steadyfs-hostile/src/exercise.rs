@@ -110,7 +110,7 @@ pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
                 repair(&mut fs);
                 check(&mut fs, true);
                 check(&mut fs, false);
-                let _ = granted(&mut fs, CALL).sync();
+                let _ = granted(&mut fs, CALL).sync(CommitOn::SYNC);
             }
         });
     }
@@ -125,7 +125,7 @@ pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
             if fs.damage().is_some() {
                 repair(&mut fs);
             }
-            fs.set_commit_on(*choices.of(&[CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH]));
+            fs.set_commit_on(*choices.of(&[CommitOn::EVERY_WRITE, CommitOn::ON_SYNC]));
             if choices.below(4) == 0 {
                 let _ = granted(&mut fs, CALL).maintain(Budget::Operations(200), 0);
             }
@@ -142,7 +142,7 @@ pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
                 free_removed(&mut fs);
             }
             if choices.below(2) == 0 {
-                let _ = granted(&mut fs, CALL).sync();
+                let _ = granted(&mut fs, CALL).sync(CommitOn::SYNC);
                 fs.flash_mut().grant(CALL);
                 let _ = fs.unmount();
             }
@@ -315,7 +315,7 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     let mut data = [0; 700];
     for (path, &inode) in found.paths.iter().zip(&found.inodes) {
         let _ = granted(fs, CALL).stat(path);
-        if let Ok(mut file) = granted(fs, CALL).open_inode(inode, OpenOptions::READ) {
+        if let Ok(mut file) = granted(fs, CALL).open(inode, OpenOptions::READ) {
             let size = granted(fs, CALL).size(&mut file).unwrap_or(0);
             assert!(
                 size <= fs.size_max(),
@@ -345,7 +345,7 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
         assert!(bytes.is_err() || bytes.is_ok_and(|bytes| bytes <= usage.usable_bytes));
     }
     for &inode in &found.inodes {
-        let _ = granted(fs, CALL).stat_inode(inode);
+        let _ = granted(fs, CALL).stat(inode);
         let _ = granted(fs, COUNT).allocated(inode);
         let _ = granted(fs, CALL).attribute(inode, "k", &mut data);
         let _ = (granted(fs, CALL).read_link(inode, &mut data), fs.permissions(inode));
@@ -386,11 +386,11 @@ fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
         Call::Create { depth: 2 },
         Call::Rename { depth: 3 },
     ] {
-        fs.bound(call).time_ns(&timing);
-        fs.bound_at_fill(call, 2).time_ns(&timing);
-        fs.envelopes(call, &timing);
+        fs.bounds().of(call).time_ns(&timing);
+        fs.bounds().at_fill(call, 2).time_ns(&timing);
+        fs.bounds().envelopes(call, &timing);
     }
-    fs.mount_bound();
+    fs.bounds().mount();
     let _ = (fs.health(), fs.config(), fs.commit_on(), fs.size_max(), fs.has_changes());
 }
 
@@ -445,7 +445,7 @@ fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>)
     for file in user.open.drain(..).filter(|_| closes) {
         let _ = granted(&mut fs, CALL).close(file);
     }
-    let _ = granted(&mut fs, CALL).sync();
+    let _ = granted(&mut fs, CALL).sync(CommitOn::SYNC);
     let _ = granted(&mut fs, CALL).maintain(Budget::Operations(1000), 4096);
     fs.flash_mut().grant(CALL);
     let _ = fs.unmount();
@@ -488,7 +488,7 @@ impl User {
         };
         let file = if is(7) {
             let inode = *choices.of(&self.found.inodes);
-            granted(fs, CALL).open_inode(inode, options)
+            granted(fs, CALL).open(inode, options)
         } else {
             granted(fs, CALL).open(self.path(choices), options)
         };
@@ -513,7 +513,7 @@ impl User {
             3 => fs.append(file, &data[..bytes]),
             4 => fs.truncate(file, offset),
             5 => fs.reserve(file, offset, offset.saturating_add(bytes as u64)).map(drop),
-            _ => fs.flush(file),
+            _ => fs.sync(CommitOn::FSYNC),
         };
     }
 
@@ -555,7 +555,7 @@ impl User {
 /// Makes a call about the volume as a whole.
 fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
     const EVENTS: [CommitOn; 4] =
-        [CommitOn::ON_FLUSH, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
+        [CommitOn::ON_SYNC, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
     match choices.below(8) {
         0 | 1 => drop(granted(fs, CALL).commit()),
         2 => drop(granted(fs, CALL).rollback()),

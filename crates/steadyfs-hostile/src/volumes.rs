@@ -227,7 +227,7 @@ fn fill(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
         }
     }
     fs.rename("a0", "d/renamed")?;
-    fs.sync()
+    fs.sync(CommitOn::SYNC)
 }
 
 fn put(fs: &mut FileSystem<'_, Ram>, path: &str, offset: u64, data: &[u8]) -> Result<(), Error> {

@@ -6,7 +6,7 @@
 //! they describe that trace and nothing more.
 //!
 //! An [`Envelope`] comes from a trace, or from a volume's
-//! [promise](steadyfs::FileSystem::envelopes). [`guaranteed_left_bytes`] returns the buffer.
+//! [promise](steadyfs::CallBounds::envelopes). [`guaranteed_left_bytes`] returns the buffer.
 
 use crate::backlog::{NANO, whole_bytes};
 use serde::{Deserialize, Serialize};

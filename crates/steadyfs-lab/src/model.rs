@@ -217,7 +217,7 @@ impl Device {
     pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
         let before = self.before_mount();
         let mut fs = FileSystem::mount(&mut self.chip, access, &mut self.memory)?;
-        hold_mount(fs.flash(), &before, &fs.mount_bound(), access, fs.health().read_only);
+        hold_mount(fs.flash(), &before, &fs.bounds().mount(), access, fs.health().read_only);
         if !self.cache.is_empty() {
             self.cache.fill(0xA5);
             fs.lend_cache(&mut self.cache)?;
@@ -331,11 +331,11 @@ pub fn bounded_pieces<T>(
         return act(fs);
     }
     let limit =
-        |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
+        |failures| (fs.bounds().with_failures(call, failures), fs.bounds().at_fill(call, failures));
     let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
     let timing = fs.flash().timing();
     for (failures, (now, _)) in limits.iter().enumerate() {
-        let parts = fs.bound_parts(call, failures as u32, &timing);
+        let parts = fs.bounds().breakdown(call, failures as u32, &timing);
         let (together, whole) = (parts.total().time_ns(&timing), now.time_ns(&timing));
         assert_eq!(
             together, whole,

@@ -47,7 +47,7 @@ impl Habits {
 pub fn any_events(rng: &mut fastrand::Rng) -> CommitOn {
     match rng.u32(..8) {
         0..3 => CommitOn::MANUAL,
-        3..6 => CommitOn::ON_FLUSH,
+        3..6 => CommitOn::ON_SYNC,
         6 => CommitOn::ON_CLOSE,
         _ => CommitOn::EVERY_WRITE,
     }
@@ -123,7 +123,7 @@ impl Session<'_, '_, '_> {
     fn sync(&mut self) -> Answer<()> {
         let commits =
             if self.events.contains(CommitOn::SYNC) { Commits::Must } else { self.commits(false) };
-        self.call("sync", Change::none(commits), |session| session.fs.sync())
+        self.call("sync", Change::none(commits), |session| session.fs.sync(CommitOn::SYNC))
     }
 
     fn any_name(&mut self, habits: &Habits) -> String {

@@ -55,7 +55,7 @@ pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
             }
         }
         let stat = fs
-            .stat_inode(directory)
+            .stat(directory)
             .map_err(|error| Trouble::Error(format!("stat of /{path}"), error))?;
         if (stat.size, stat.subdirectories) != (entries as u64, subdirectories) {
             let counted = (stat.size, stat.subdirectories);
@@ -77,7 +77,7 @@ pub fn look_at<F: Flash>(fs: &mut FileSystem<'_, F>, stat: &Stat) -> Result<Node
     if stat.kind == Kind::Directory {
         return Ok(Node { is_dir: true, attributes, ..Node::default() });
     }
-    let mut file = fs.open_inode(stat.inode, OpenOptions::READ)?;
+    let mut file = fs.open(stat.inode, OpenOptions::READ)?;
     let mut data = vec![0xA5; stat.size as usize + 1];
     let read = fs.read(&mut file, 0, &mut data);
     fs.close(file)?;
@@ -174,7 +174,7 @@ fn pieces_of<F: Flash>(
     partial: &mut Partial,
 ) {
     let before = partial.errors;
-    match fs.open_inode(stat.inode, OpenOptions::READ) {
+    match fs.open(stat.inode, OpenOptions::READ) {
         Err(_) => partial.errors += 1,
         Ok(mut file) => {
             for offset in (0..stat.size as usize).step_by(piece) {

@@ -4,7 +4,7 @@
 //! of RAM, and **a computed worst case for every call**.
 //!
 //! # Promises
-//! - **Bounded.** Before a call, [`FileSystem::bound`] returns the maximum number of its reads,
+//! - **Bounded.** Before a call, [`CallBounds::of`] returns the maximum number of its reads,
 //!   programs and erases.
 //! - **Power-loss proof.** When a durable write or [`FileSystem::sync`] returns, its data
 //!   survives any power cut. Uncommitted changes are wholly absent afterwards. Power may fail in
@@ -42,7 +42,7 @@
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
 //!
 //! let mut log = fs.open("log", OpenOptions::DURABLE)?;
-//! println!("an append costs at most {:?}", fs.bound(Call::Write(64)));
+//! println!("an append costs at most {:?}", fs.bounds().of(Call::Write(64)));
 //! fs.append(&mut log, b"21.5 degrees\n")?; // on the medium when it returns
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -60,7 +60,7 @@
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
 //! - Data with a common lifetime: [`Config::streams`], and [`streams`] for hosts that sort such
 //!   data already.
-//! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row,
+//! - Time: [`CallBounds::of`] for a call, [`CallBounds::envelopes`] for many in a row,
 //!   [`FileSystem::maintain`] for idle time.
 //! - Failures: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`],
 //!   [`FileSystem::repair`].
@@ -105,9 +105,10 @@ pub use cost::{Bound, BoundBreakdown, Budget, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
-    Call, CallSequence, Change, CheckReport, CleanReader, CommitLimits, CommitOn, Cursor, Entry,
-    File, FileSystem, Finding, InodeNumber, Kind, Location, NAME_BYTES_MAX, OPEN_FILE_BYTES,
-    OpenOptions, Permissions, ROOT, Reader, Repairs, SeekTo, Stat, TransactionRoom, Usage,
+    Call, CallBounds, CallSequence, Change, CheckReport, CleanReader, CommitLimits, CommitOn,
+    Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, Location, NAME_BYTES_MAX,
+    OPEN_FILE_BYTES, OpenOptions, Permissions, ROOT, Reader, Repairs, SeekTo, Stat,
+    TransactionRoom, Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage, Superblocks};

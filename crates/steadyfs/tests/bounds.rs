@@ -82,6 +82,7 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
         let data = vec![0xC3; volume.page];
         let mut backlogs = volume
             .fs
+            .bounds()
             .envelopes(Call::Overwrite, &timing)
             .map(|envelope| Backlog { envelope, now_ns: 0 });
         for _ in 0..6 * volume.fs.usage().usable_bytes / volume.page as u64 {
@@ -111,7 +112,7 @@ fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
                 let at = volume.rng.below(pages - count + 1) * volume.page as u64;
                 let data = vec![0x3C; volume.page * count as usize];
                 let bound_ns =
-                    volume.fs.sequence_bound_ns(CallSequence::Overwrites(count as u32), &timing);
+                    volume.fs.bounds().sequence_ns(CallSequence::Overwrites(count as u32), &timing);
                 let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
                     fs.write(&mut files[file].0, at, &data).expect("overwrite");
                 });
@@ -151,7 +152,7 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             };
             let bytes = if stays { bytes.min(there - offset) } else { bytes };
             let handle = growing.as_mut().filter(|_| !stays).unwrap_or(&mut files[file].0);
-            let bound_ns = fs.sequence_bound_ns(
+            let bound_ns = fs.bounds().sequence_ns(
                 CallSequence::Write { file: handle, offset, bytes: bytes as u32 },
                 &timing,
             );
@@ -178,7 +179,7 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
                 }
             }
             if rng.below(6) == 0 {
-                fs.sync().expect("sync");
+                fs.sync(steadyfs::CommitOn::SYNC).expect("sync");
             }
         }
         assert!(long > 20, "{long} writes of more than two pages, {refused} refused");
@@ -216,7 +217,7 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
         );
         // Reads are slow and programs are quick, because the bound of a row left out reads.
         let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
-        let bound_ns = fs.sequence_bound_ns(CallSequence::Overwrites(count), &slow);
+        let bound_ns = fs.bounds().sequence_ns(CallSequence::Overwrites(count), &slow);
         let before = fs.flash().counts();
         (0..count).for_each(|n| {
             fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write")
@@ -256,11 +257,12 @@ fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
         let at = if round < 120 { u64::from(round) * 4096 % size } else { rng.below(size - 6000) };
         let page = fs.usage().logical_bytes;
         let (one_ns, bound_ns) = (
-            fs.bound(Call::Write(page)).time_ns(&timing),
-            fs.bound(Call::Write(bytes)).time_ns(&timing),
+            fs.bounds().of(Call::Write(page)).time_ns(&timing),
+            fs.bounds().of(Call::Write(bytes)).time_ns(&timing),
         );
-        let row_ns =
-            fs.sequence_bound_ns(CallSequence::Write { file: &file, offset: at, bytes }, &timing);
+        let row_ns = fs
+            .bounds()
+            .sequence_ns(CallSequence::Write { file: &file, offset: at, bytes }, &timing);
         let before_ns = fs.flash().counts().time_ns;
         fs.write(&mut file, at, &vec![round as u8; bytes as usize]).expect("write");
         let write_ns = fs.flash().counts().time_ns - before_ns;
@@ -354,22 +356,22 @@ fn parts_say_what_a_bound_is_made_of() {
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     let timing = fs.flash().timing();
-    let (append, opening) = (Call::Write(32), fs.bound_parts(Call::Write(32), 0, &timing));
+    let (append, opening) = (Call::Write(32), fs.bounds().breakdown(Call::Write(32), 0, &timing));
     // The first change after a mount writes a root, and may have to erase the root's block first.
     // The root that ends the use of the volume needs more programs: it has a copy of the journal
     // beside it.
     assert!(opening.erase.erases >= 1 && opening.root.programs > 0, "{opening:?}");
-    assert!(opening.root.programs < fs.unmount_cost().programs, "{opening:?}");
+    assert!(opening.root.programs < fs.bounds().unmount().programs, "{opening:?}");
     let mut log = fs.open("log", OpenOptions::DURABLE).expect("open");
     fs.append(&mut log, &[0; 32]).expect("append");
-    let empty = fs.bound_parts(append, 0, &timing);
+    let empty = fs.bounds().breakdown(append, 0, &timing);
     assert_eq!(empty.failures, Cost::default());
     assert!(
         empty.root.plus(&empty.erase).time_ns(&timing)
             < opening.root.plus(&opening.erase).time_ns(&timing)
     );
     for failures in 1..4 {
-        let parts = fs.bound_parts(append, failures, &timing);
+        let parts = fs.bounds().breakdown(append, failures, &timing);
         assert!(
             parts.failures.erases > failures && parts.failures.programs > failures,
             "{parts:?}"
@@ -381,9 +383,9 @@ fn parts_say_what_a_bound_is_made_of() {
     for page in 0..40 {
         fs.write(&mut sparse, page * 4096, &[page as u8; 100]).expect("write");
     }
-    let full = fs.bound_parts(append, 0, &timing);
+    let full = fs.bounds().breakdown(append, 0, &timing);
     assert!(full.earlier.programs > 0, "{full:?}");
-    let reading = fs.bound_parts(Call::Read(4096), 2, &timing);
+    let reading = fs.bounds().breakdown(Call::Read(4096), 2, &timing);
     assert!(reading.call.reads > 8 && reading.total() == reading.call, "{reading:?}");
     for (name, cost) in full.each() {
         println!("{name}: {cost:?}, {} us", cost.time_ns(&timing) / 1000);
@@ -440,12 +442,12 @@ fn bounds_of_the_largest_arguments_are_told() {
         Call::Symlink { depth: most, bytes: most },
     ];
     for call in calls {
-        let bound = fs.bound(call);
+        let bound = fs.bounds().of(call);
         assert!(bound.most().reads > 0, "{call:?}");
         assert!(
-            fs.bound_with_failures(call, most).time_ns(&timing) >= bound.time_ns(&timing),
+            fs.bounds().with_failures(call, most).time_ns(&timing) >= bound.time_ns(&timing),
             "{call:?}"
         );
-        let _ = fs.envelopes(call, &timing);
+        let _ = fs.bounds().envelopes(call, &timing);
     }
 }

@@ -87,12 +87,12 @@ fn a_file_that_grew_page_by_page_is_there_after_a_cut() {
     let content: Vec<u8> = (0..550_000_u32).map(|byte| (byte / 4096 * 7 + byte) as u8).collect();
     {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        fs.set_commit_on(CommitOn::ON_FLUSH);
+        fs.set_commit_on(CommitOn::ON_SYNC);
         let mut file = fs.open("f", OpenOptions::CREATE).expect("open");
         for (number, piece) in content.chunks(4096).enumerate() {
             fs.write(&mut file, 4096 * number as u64, piece).expect("write");
         }
-        fs.flush(&file).expect("flush");
+        fs.sync(CommitOn::FSYNC).expect("flush");
     }
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let mut file = fs.open("f", OpenOptions::READ).expect("open");

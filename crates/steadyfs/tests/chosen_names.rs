@@ -202,16 +202,16 @@ fn a_volume_without_chosen_names_keeps_its_bounds() {
     for shape in &SHAPES {
         let mut device = device(shape, 1);
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
-        let before = fs.bound(Call::Open { depth: 1 });
+        let before = fs.bounds().of(Call::Open { depth: 1 });
         let seed = seeded(&mut fs, "d");
         for number in 0..names_max(shape) / 2 {
             create(&mut fs, &join("d", &format!("{number}"))).expect("create");
         }
-        assert_eq!(fs.bound(Call::Open { depth: 1 }), before, "{}", shape.name);
+        assert_eq!(fs.bounds().of(Call::Open { depth: 1 }), before, "{}", shape.name);
         for name in of_one_hash(seed, "x", 30) {
             create(&mut fs, &join("d", &name)).expect("create");
         }
-        let chosen = fs.bound(Call::Open { depth: 1 });
+        let chosen = fs.bounds().of(Call::Open { depth: 1 });
         assert!(
             !before.holds(&chosen.most()),
             "{}: the bound counts names of equal hash",
@@ -221,7 +221,7 @@ fn a_volume_without_chosen_names_keeps_its_bounds() {
         device.power_cycle();
         let fs = device.mount(Access::ReadWrite).expect("mount");
         assert_eq!(
-            fs.bound(Call::Open { depth: 1 }),
+            fs.bounds().of(Call::Open { depth: 1 }),
             chosen,
             "{}: the bound after a mount",
             shape.name
@@ -237,24 +237,24 @@ fn a_bound_that_was_undone_is_written_by_the_next_name() {
     fs.set_commit_on(CommitOn::MANUAL);
     let seed = seeded(&mut fs, "d");
     fs.commit().expect("commit");
-    let before = fs.bound(Call::Open { depth: 1 });
+    let before = fs.bounds().of(Call::Open { depth: 1 });
     let names = of_one_hash(seed, "x", 8);
     for _ in 0..2 {
         for name in &names {
             create(&mut fs, &join("d", name)).expect("create");
         }
-        assert_ne!(fs.bound(Call::Open { depth: 1 }), before);
+        assert_ne!(fs.bounds().of(Call::Open { depth: 1 }), before);
         fs.rollback().expect("rollback");
-        assert_eq!(fs.bound(Call::Open { depth: 1 }), before);
+        assert_eq!(fs.bounds().of(Call::Open { depth: 1 }), before);
     }
     for name in &names {
         create(&mut fs, &join("d", name)).expect("create");
     }
-    let chosen = fs.bound(Call::Open { depth: 1 });
+    let chosen = fs.bounds().of(Call::Open { depth: 1 });
     fs.commit().expect("commit");
     device.power_cycle();
     let mut fs = device.mount(Access::ReadWrite).expect("mount");
-    assert_eq!(fs.bound(Call::Open { depth: 1 }), chosen);
+    assert_eq!(fs.bounds().of(Call::Open { depth: 1 }), chosen);
     for name in &names {
         bounded(&mut fs, Call::Open { depth: 2 }, |fs| fs.stat(&join("d", name))).expect("stat");
     }

@@ -403,7 +403,7 @@ impl EachMedium for Costs {
             let fs = FileSystem::mount(&mut volume.chip, Access::ReadOnly, &mut volume.memory)
                 .expect("mount");
             let described = fs.describe();
-            let usual = fs.mount_bound();
+            let usual = fs.bounds().mount();
             let copies = root_programs(&mut volume.chip, described.ring.0);
             let mut traced = Trace::new(volume.chip.clone());
             let bound =

@@ -291,7 +291,7 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
     {
         let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, &mut memory).expect("mount");
         assert!(fs.flash().changes.is_empty(), "a clean end");
-        let promised = fs.bound(steadyfs::Call::Create { depth: 0 }).most();
+        let promised = fs.bounds().of(steadyfs::Call::Create { depth: 0 }).most();
         fs.create_dir("a").expect("create");
         let erases =
             fs.flash().changes.iter().filter(|change| matches!(change, Change::Erase(_))).count();

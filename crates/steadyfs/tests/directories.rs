@@ -224,7 +224,7 @@ fn a_removed_directory_takes_no_names() {
         assert_eq!(fs.open((directory, "x"), OpenOptions::CREATE).err(), Some(Error::NotFound));
         assert_eq!(fs.create_dir((directory, "x")).err(), Some(Error::NotFound));
         assert_eq!(fs.list(directory, &mut Cursor::default()).err(), Some(Error::NotFound));
-        assert_eq!(fs.stat_inode(directory).err(), Some(Error::NotFound));
+        assert_eq!(fs.stat(directory).err(), Some(Error::NotFound));
     }
 }
 
@@ -269,7 +269,7 @@ fn looking_a_name_up_costs_no_more_in_a_large_directory() {
             fs.close(file).expect("close");
             if number % 100 == 99 {
                 fs.commit().expect("commit");
-                limits.push(fs.bound(Call::Open { depth: 1 }));
+                limits.push(fs.bounds().of(Call::Open { depth: 1 }));
                 let reads = (0..=number).map(|number| {
                     let before = fs.flash().counts();
                     fs.stat(&many(number)).expect("stat");

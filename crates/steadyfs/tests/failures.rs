@@ -159,7 +159,7 @@ fn one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed() {
             let page = vec![7; shape.logical_bytes() as usize];
             let created = session.fs.open("victim", OpenOptions::CREATE);
             let written = created.and_then(|mut file| session.fs.write(&mut file, 0, &page));
-            let result = written.and_then(|()| session.fs.sync());
+            let result = written.and_then(|()| session.fs.sync(steadyfs::CommitOn::SYNC));
             let refused = result == Err(Error::MediaFailing);
             assert!(refused || result.is_ok(), "{result:?}");
             // Mostly all failures happen in one call. In any case, nothing else is lost.

@@ -102,7 +102,7 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
         for (index, piece) in content.chunks(256).enumerate() {
             fs.write(&mut file, index as u64 * 256, piece).expect("write");
         }
-        fs.flush(&file).expect("flush");
+        fs.sync(steadyfs::CommitOn::FSYNC).expect("flush");
         // The volume is not unmounted: a power cut. Flushed data is there.
         let after = chip.chip().erase_counts();
         erased.push(

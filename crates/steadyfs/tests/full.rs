@@ -124,7 +124,7 @@ fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
         48,
         |seed| {
             let shape = &SHAPES[seed as usize % SHAPES.len()];
-            let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
+            let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_SYNC };
             let (mut device, mut model) = (shape.device(seed), Model::new(events));
             // A few free pages are left, or none.
             fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
@@ -248,7 +248,7 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
         ..SHAPES[2]
     };
     for shape in [&wide, &double, &large] {
-        let (mut device, mut model) = (shape.device(1), Model::new(CommitOn::ON_FLUSH));
+        let (mut device, mut model) = (shape.device(1), Model::new(CommitOn::ON_SYNC));
         let page = shape.logical_bytes() as usize;
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         let mut full = false;

@@ -76,7 +76,7 @@ fn idle_work_ends_on_aged_volumes_of_small_blocks() {
         let geometry = device.chip.geometry();
         let most = CALLS_PER_PAGE * geometry.pages_per_block * geometry.block_count;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
-        fs.set_commit_on(CommitOn::ON_FLUSH);
+        fs.set_commit_on(CommitOn::ON_SYNC);
         let room = fs.usage().usable_bytes * one_of(&mut rng, &[50, 70, 80, 90, 97, 100]) / 100;
         let files = (fs.usage().files_max / 2).clamp(1, 40);
         for round in 0..30 {

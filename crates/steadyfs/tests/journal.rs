@@ -113,7 +113,7 @@ fn append_pieces<C: Flash>(fs: &mut FileSystem<'_, C>) -> (u64, u64) {
             return (durable, index + 1);
         }
         if index % FLUSHED == FLUSHED - 1 {
-            if fs.flush(&file).is_err() {
+            if fs.sync(CommitOn::FSYNC).is_err() {
                 return (durable, index + 1);
             }
             durable = index + 1;

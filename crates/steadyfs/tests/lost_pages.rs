@@ -266,7 +266,7 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
             return;
         }
         result => {
-            drop(result.unwrap_or_else(|error| panic!("pages {lost:?} lost, repair: {error}")))
+            result.unwrap_or_else(|error| panic!("pages {lost:?} lost, repair: {error}"));
         }
     }
     assert_eq!((fs.damage(), fs.health().read_only), (None, false), "pages {lost:?} lost");
@@ -641,7 +641,7 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
                 match accept(&mut fs) {
                     Err(Error::Corrupt) if damage == Damage::Leaf => continue,
                     result => {
-                        drop(result.unwrap_or_else(|error| panic!("{when}, and again: {error}")))
+                        result.unwrap_or_else(|error| panic!("{when}, and again: {error}"));
                     }
                 }
             }

@@ -65,6 +65,6 @@ fn volume_agrees_with_the_oracle() {
 #[test]
 fn volume_that_commits_by_itself_agrees_with_the_oracle() {
     for_seeds("model", "volume_that_commits_by_itself_agrees_with_the_oracle", 240, |seed| {
-        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], CommitOn::ON_FLUSH);
+        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], CommitOn::ON_SYNC);
     });
 }

@@ -29,7 +29,7 @@ fn every_size_holds_five_hundred_files_in_sectors_of_4_kib() {
         for index in 0..500 {
             let timing = fs.flash().timing();
             let (before, bound) =
-                (fs.flash().time_ns(), fs.bound(Call::Create { depth: 1 }).time_ns(&timing));
+                (fs.flash().time_ns(), fs.bounds().of(Call::Create { depth: 1 }).time_ns(&timing));
             let mut file =
                 fs.open(format!("{index:03}").as_str(), OpenOptions::CREATE).expect("open");
             assert!(fs.flash().time_ns() - before <= bound, "{mib} MiB, file {index}");

@@ -65,7 +65,7 @@ fn a_removed_open_file_is_freed_when_its_last_handle_is_closed() {
         let mut data = vec![0; 6000];
         assert_eq!(fs.read(&mut one, 0, &mut data), Ok(5004));
         assert!(data[..5000] == [0x5A; 5000] && data[5000..5004] == *b"more");
-        assert_eq!(fs.stat_inode(one.inode()).map(|stat| stat.size), Ok(5004));
+        assert_eq!(fs.stat(one.inode()).map(|stat| stat.size), Ok(5004));
         bounded(&mut fs, Call::Remove { depth: 0 }, |fs| fs.close(one)).expect("close");
         trim(&mut fs);
         assert_eq!((fs.usage().used_bytes, fs.usage().files), (used, files), "{}", shape.name);

@@ -149,7 +149,7 @@ fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
                     assert_eq!(data, [0xDD], "step {step}, at {from}");
                 }
                 fs.rollback().unwrap();
-                fs.set_commit_on(CommitOn::ON_FLUSH);
+                fs.set_commit_on(CommitOn::ON_SYNC);
             }
             _ => {
                 fs.maintain(Budget::Operations(10_000), 8192).unwrap();
@@ -418,7 +418,7 @@ fn reads_together(chip: impl Flash + Clone, pages_per_logical_page: u16, seed: u
             }
             let from = rng.below(content.len() as u64 + 1) as usize / 256 * 256;
             let mut data = vec![0xEE; rng.below(20_000) as usize];
-            let bound = fs.bound(Call::Read(data.len() as u32));
+            let bound = fs.bounds().of(Call::Read(data.len() as u32));
             fs.flash_mut().spent = Cost::default();
             let read = fs.read(file, from as u64, &mut data).expect("read");
             let spent = fs.flash().spent;

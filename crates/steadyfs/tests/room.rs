@@ -14,10 +14,10 @@ use steadyfs::{Access, CommitOn, Config, Error, OpenOptions};
 
 /// Events after which a volume commits, all with [`CommitOn::FULL`].
 const EVENTS: [CommitOn; 5] = [
-    CommitOn::ON_FLUSH,
+    CommitOn::ON_SYNC,
     CommitOn::FULL,
     CommitOn::FULL.with(CommitOn::RENAME),
-    CommitOn::TIMED_AND_ON_FLUSH,
+    CommitOn::TIMED_AND_ON_SYNC,
     CommitOn::FULL.with(CommitOn::CLOSE).with(CommitOn::MKDIR),
 ];
 
@@ -305,7 +305,7 @@ fn remove_many(events: CommitOn, count: u64) -> u64 {
 /// until the commit.
 #[test]
 fn removals_in_any_order_commit_where_they_may_and_are_refused_where_not() {
-    assert_eq!(remove_many(CommitOn::ON_FLUSH, 500), 500);
+    assert_eq!(remove_many(CommitOn::ON_SYNC, 500), 500);
     let removed = remove_many(CommitOn::MANUAL, 500);
     assert!((400..500).contains(&removed), "{removed} in one transaction");
 }

@@ -632,8 +632,10 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
                 fs.write(&mut file, u64::from(round * 7 % 400) * 512, &[round as u8; 512]).unwrap();
             }
             let before = chip.counts();
-            let bound =
-                FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap().mount_bound();
+            let bound = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)
+                .unwrap()
+                .bounds()
+                .mount();
             let seen = chip.counts().since(&before);
             let within = seen.reads <= u64::from(bound.reads)
                 && seen.tag_reads <= u64::from(bound.tag_reads);
@@ -730,7 +732,8 @@ fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
         let mut rng = Rng(1);
         for write in 0..20 * pages {
             let page = if write < pages { write } else { rng.below(pages) };
-            let (bound, before) = (fs.bound(fs.write_call(&file, 0, 2048)), fs.flash().counts());
+            let (bound, before) =
+                (fs.bounds().of(fs.bounds().write_call(&file, 0, 2048)), fs.flash().counts());
             fs.write(&mut file, page * 2048, &[page as u8; 2048]).expect("write");
             let seen = cost(&fs.flash().counts().since(&before));
             assert!(

@@ -148,7 +148,7 @@ fn close_and_unmount_commit_where_they_are_chosen() {
 fn the_timed_commit_is_made_when_it_is_due_and_not_before() {
     let mut device = SHAPES[0].device(1);
     let mut fs = device.mount(Access::ReadWrite).expect("mount");
-    fs.set_commit_on(CommitOn::TIMED_AND_ON_FLUSH);
+    fs.set_commit_on(CommitOn::TIMED_AND_ON_SYNC);
     fs.set_commit_interval(500);
     assert_eq!(fs.poll(1000), Ok(None), "nothing waits");
     let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
@@ -160,7 +160,7 @@ fn the_timed_commit_is_made_when_it_is_due_and_not_before() {
     assert!(!fs.has_changes());
     fs.write(&mut file, 0, b"again").expect("write");
     assert_eq!(fs.poll(1600), Ok(Some(2000)));
-    fs.set_commit_on(CommitOn::ON_FLUSH);
+    fs.set_commit_on(CommitOn::ON_SYNC);
     assert_eq!(fs.poll(9000), Ok(None));
     assert!(fs.has_changes(), "not chosen any more");
 }
@@ -193,7 +193,7 @@ fn many_changes_or_bytes_commit_whichever_comes_first() {
     assert_eq!((many(5, 300), many(2, 300)), (Some(3), Some(2)));
     assert_eq!(many(1, 0), Some(1));
     assert_eq!(many(0, 0), None, "nothing is a limit");
-    assert_eq!(writes_until_a_commit(limits(2, 0), CommitOn::ON_FLUSH, 100), None, "not chosen");
+    assert_eq!(writes_until_a_commit(limits(2, 0), CommitOn::ON_SYNC, 100), None, "not chosen");
     assert_eq!(writes_until_a_commit(limits(7, 0), CommitOn::IN_GROUPS, 100), Some(7));
 }
 
@@ -236,10 +236,10 @@ fn a_clock_stamps_files_and_directories() {
     );
     let inode = file.inode();
     fs.set_modified(inode, 7).expect("set_modified");
-    assert_eq!(fs.stat_inode(inode).map(|stat| stat.modified_ns), Ok(7));
+    assert_eq!(fs.stat(inode).map(|stat| stat.modified_ns), Ok(7));
     fs.set_time(40);
     fs.truncate(&mut file, 2).expect("truncate");
-    assert_eq!(fs.stat_inode(inode).map(|stat| stat.modified_ns), Ok(40));
+    assert_eq!(fs.stat(inode).map(|stat| stat.modified_ns), Ok(40));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_volume_mounted_for_reading_only_refuses_every_change() {
     assert_eq!(refused, [Some(Error::ReadOnly); 9]);
     assert_eq!(fs.read(&mut file, 0, &mut [0; 4000]), Ok(3000));
     fs.close(file).expect("close");
-    fs.sync().expect("nothing to commit");
+    fs.sync(CommitOn::SYNC).expect("nothing to commit");
 }
 
 #[test]

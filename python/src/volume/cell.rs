@@ -17,7 +17,7 @@ pub type Fs<'m> = FileSystem<'m, Medium>;
 /// Number of files that may be open at once.
 const OPEN_FILES: usize = 1024;
 /// The default events that commit: `commit`, the unmount, and a lack of room.
-pub const AUTOMATIC: CommitOn = CommitOn::ON_FLUSH;
+pub const AUTOMATIC: CommitOn = CommitOn::ON_SYNC;
 
 /// The volume, or `None` after the unmount.
 struct Slot<'m>(Option<Fs<'m>>);

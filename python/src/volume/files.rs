@@ -65,7 +65,7 @@ pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Troubl
 /// Creates a file.
 fn create(fs: &mut Fs<'_>, path: &str, how: How) -> Result<PlainFile, plain::Error> {
     let file = fs.open(path, OpenOptions { create_new: true, ..how.options() })?;
-    let packing = match fs.stat_inode(file.inode()) {
+    let packing = match fs.stat(file.inode()) {
         // Each write of a durable handle is a commit, and stays in its place: such a file is not
         // compressed.
         Ok(stat) if !how.is_durable => plain::rule_or(fs, stat.parent, None)?,
@@ -80,7 +80,7 @@ fn open_there(fs: &mut Fs<'_>, inode: u32, how: How) -> Result<PlainFile, plain:
     let mut file = match is_packed {
         _ if how.writes && !how.is_durable => PlainFile::open_to_write(fs, inode, None)?,
         true => PlainFile::open(fs, inode, how.writes)?,
-        false => PlainFile::Plain(fs.open_inode(inode, how.options())?, None),
+        false => PlainFile::Plain(fs.open(inode, how.options())?, None),
     };
     if how.cuts
         && let Err(error) = file.truncate(fs, 0)
@@ -183,7 +183,7 @@ fn look_again(open: &mut Open<'_, '_>, number: u64) -> Result<(), Trouble> {
 
 /// Makes the written data durable.
 pub fn flush(open: &mut Open<'_, '_>, file: u64) -> Result<(), Trouble> {
-    with(open, file, |fs, file| Ok(fs.flush(file.stored())?))
+    with(open, file, |fs, _| Ok(fs.sync(steadyfs::CommitOn::FSYNC)?))
 }
 
 /// Closes a file.

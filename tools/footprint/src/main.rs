@@ -147,10 +147,10 @@ mod calls {
 
     #[inline(never)]
     fn call_by_inode(fs: &mut FileSystem<'_, Chip>) {
-        let Ok(file) = fs.open_inode(black_box(1), black_box(OpenOptions::WRITE)) else { return };
-        black_box(fs.flush(&file).is_ok());
+        let Ok(file) = fs.open(black_box(1), black_box(OpenOptions::WRITE)) else { return };
+        black_box(fs.sync(CommitOn::FSYNC).is_ok());
         call_close(fs, file);
-        black_box(fs.stat_inode(black_box(1)).is_ok());
+        black_box(fs.stat(black_box(1)).is_ok());
     }
 
     #[inline(never)]
@@ -177,16 +177,16 @@ mod calls {
     #[inline(never)]
     fn call_bound(fs: &mut FileSystem<'_, Chip>) {
         let call = black_box(Call::Write(1));
-        black_box(fs.bound(call));
-        black_box(fs.bound_with_failures(call, black_box(1)));
+        black_box(fs.bounds().of(call));
+        black_box(fs.bounds().with_failures(call, black_box(1)));
     }
 
     #[inline(never)]
     fn call_bound_at_fill(fs: &mut FileSystem<'_, Chip>) {
         let call = black_box(Call::Write(1));
-        black_box(fs.bound_at_fill(call, black_box(1)));
-        black_box(fs.envelopes(call, &fs.flash().timing()));
-        black_box((fs.unmount_cost(), fs.mount_bound()));
+        black_box(fs.bounds().at_fill(call, black_box(1)));
+        black_box(fs.bounds().envelopes(call, &fs.flash().timing()));
+        black_box((fs.bounds().unmount(), fs.bounds().mount()));
     }
 
     /// Makes the calls that need no flash time.
@@ -297,7 +297,7 @@ mod calls {
 
     #[inline(never)]
     fn call_sync(fs: &mut FileSystem<'_, Chip>) {
-        black_box(fs.sync().is_ok());
+        black_box(fs.sync(CommitOn::SYNC).is_ok());
     }
 
     #[inline(never)]
@@ -360,7 +360,7 @@ mod calls {
 
     #[inline(never)]
     fn call_poll(fs: &mut FileSystem<'_, Chip>) {
-        fs.set_commit_on(black_box(CommitOn::TIMED_AND_ON_FLUSH));
+        fs.set_commit_on(black_box(CommitOn::TIMED_AND_ON_SYNC));
         black_box(fs.poll(black_box(0)).is_ok());
     }
 

@@ -141,7 +141,7 @@ fn a_life_without_features_loses_nothing() {
                     fs.remove(&name),
                     if files.remove(&name).is_some() { Ok(()) } else { Err(Error::NotFound) }
                 );
-                fs.sync().expect("sync");
+                fs.sync(steadyfs::CommitOn::SYNC).expect("sync");
                 continue;
             }
             let more: Vec<u8> = (0..random.usize(1..1500)).map(|_| random.u8(..)).collect();

@@ -122,7 +122,7 @@ fn target<'a>(
     };
     let parent = &to[..to.len() - name.len()];
     let stat = if parent.is_empty() {
-        volume.fs.stat_inode(ROOT).map_err(|error| volume.fail("", error))?
+        volume.fs.stat(ROOT).map_err(|error| volume.fail("", error))?
     } else {
         volume.stat(parent)?
     };

@@ -119,7 +119,7 @@ fn take_place(volume: &mut Volume<'_>, item: &Item, new: InodeNumber) -> Result<
         volume.fs.set_permissions(new, permissions)?;
     }
     let directory = item.stat.parent;
-    let modified_ns = volume.fs.stat_inode(directory)?.modified_ns;
+    let modified_ns = volume.fs.stat(directory)?.modified_ns;
     draft::finish(volume, new, Some(item.stat.modified_ns), (directory, item.name.as_str()))?;
     volume.fs.set_modified(directory, modified_ns)
 }

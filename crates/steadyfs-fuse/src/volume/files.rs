@@ -206,13 +206,13 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     /// Makes a file durable.
     pub fn sync(&mut self, handle: FileHandle) -> Result<(), Errno> {
-        let handle = self.handles.get(handle)?;
-        self.changes.make(|fs| fs.flush(handle.file.stored()))
+        self.handles.get(handle)?;
+        self.changes.make(|fs| fs.sync(CommitOn::FSYNC))
     }
 
     /// Makes a directory durable, and everything else with it.
     pub fn sync_all(&mut self) -> Result<(), Errno> {
-        self.changes.make(steadyfs::FileSystem::sync)
+        self.changes.make(|fs| fs.sync(CommitOn::SYNC))
     }
 
     /// Commits when a program closes one of its descriptors of a file, if closing commits. A

@@ -39,7 +39,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     pub(super) fn stat_of(&mut self, number: INodeNo) -> Result<Stat, Errno> {
         let inode = inode_of(number)?;
-        self.changes.fs().stat_inode(inode).map_err(errno)
+        self.changes.fs().stat(inode).map_err(errno)
     }
 
     /// Returns the node of a file or directory for a reply to the kernel.
@@ -63,7 +63,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         creator: Creator,
     ) -> Result<Node, Errno> {
         self.own(parent, inode, creator)?;
-        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        let stat = self.changes.fs().stat(inode).map_err(errno)?;
         self.node(&stat)
     }
 
@@ -109,7 +109,7 @@ impl<F: Flash> Volume<'_, '_, F> {
             self.told(number_of(parent), name, &node);
             return Ok((node, handle));
         }
-        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        let stat = self.changes.fs().stat(inode).map_err(errno)?;
         let node = self.node(&stat)?;
         self.told(number_of(parent), name, &node);
         Ok((node, handle))

@@ -82,7 +82,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         if !self.changes.fs().config().permissions {
             return Ok(());
         }
-        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        let stat = self.changes.fs().stat(inode).map_err(errno)?;
         let above = self
             .changes
             .fs()

@@ -65,7 +65,7 @@ fn random_operations_do_what_the_oracle_says() {
     let (seed, operations) =
         (from_env("STEADYFS_FUSE_SEED", 1), from_env("STEADYFS_FUSE_OPERATIONS", OPERATIONS));
     // No timed commits, so that a run can be repeated exactly.
-    let options = Options { commit_on: CommitOn::ON_FLUSH, ..Options::default() };
+    let options = Options { commit_on: CommitOn::ON_SYNC, ..Options::default() };
     let Some(mounted) = Mounted::with_options(Chip::small(seed), options) else { return };
     println!("{operations} operations, seed {seed}");
     let _repeat = Repeat(seed, operations);

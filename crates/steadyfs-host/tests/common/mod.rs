@@ -102,7 +102,7 @@ pub fn fill<F: Flash>(flash: F) -> F {
             let mut handle = fs.open(&format!("file {file}"), OpenOptions::CREATE).expect("open");
             fs.write(&mut handle, 0, &vec![round; content(file).len()]).expect("write");
             fs.write(&mut handle, 0, &content(file)).expect("write");
-            fs.sync().expect("sync");
+            fs.sync(steadyfs::CommitOn::SYNC).expect("sync");
         }
     }
     fs.unmount().expect("unmount")

@@ -172,13 +172,13 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             let timing = fs.flash().timing();
             let time_ns = fs.flash().counts().time_ns - before_ns;
             self.found
-                .note(ended, Taken { time_ns, bound_ns: fs.mount_bound().time_ns(&timing) })?;
+                .note(ended, Taken { time_ns, bound_ns: fs.bounds().mount().time_ns(&timing) })?;
             if self.calls == 0 {
                 return Ok(self.found);
             }
             if self.rng.bool() {
                 fs.set_commit_on(
-                    CommitOn::ON_FLUSH
+                    CommitOn::ON_SYNC
                         .with(CommitOn::CREATE)
                         .with(CommitOn::REMOVE)
                         .with(CommitOn::RENAME),
@@ -187,14 +187,14 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             self.session(&mut fs, &mut world)?;
             if self.rng.bool() {
                 // The unmount commits the waiting changes first, so its bound includes a sync.
-                let bound_ns =
-                    fs.bound(Call::Sync).time_ns(&timing) + fs.unmount_cost().time_ns(&timing);
+                let bound_ns = fs.bounds().of(Call::Sync).time_ns(&timing)
+                    + fs.bounds().unmount().time_ns(&timing);
                 let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
                 self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
                 ended = Kind::MountClean;
             } else {
-                fs.sync()?;
+                fs.sync(CommitOn::SYNC)?;
                 ended = Kind::MountCut;
             }
         }

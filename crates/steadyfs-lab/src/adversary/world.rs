@@ -281,13 +281,13 @@ impl World {
         let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
         let call = match (step.kind, file) {
             (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
-                return fs.sequence_bound_ns(
+                return fs.bounds().sequence_ns(
                     CallSequence::Overwrites((step.bytes / page_bytes) as u32),
                     &timing,
                 );
             }
             (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
-                return fs.sequence_bound_ns(
+                return fs.bounds().sequence_ns(
                     CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 },
                     &timing,
                 );
@@ -305,7 +305,7 @@ impl World {
             (Kind::Open, _) => Call::Open { depth: 1 },
             (Kind::Sync | Kind::Unmount | Kind::MountClean | Kind::MountCut, _) => Call::Sync,
         };
-        fs.bound(call).time_ns(&timing)
+        fs.bounds().of(call).time_ns(&timing)
     }
 
     /// Makes a call. Returns `None` if the volume has no room for it.
@@ -366,7 +366,7 @@ impl World {
                 let value = &self.data[..step.bytes as usize];
                 Ok(held(fs, bound_ns, |fs| fs.set_attribute(inode, "key", Some(value)))?.0)
             }
-            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync())?.0),
+            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync(steadyfs::CommitOn::SYNC))?.0),
             Kind::Unmount | Kind::MountClean | Kind::MountCut => Ok(Taken::default()),
             Kind::Read
             | Kind::Append

@@ -268,9 +268,9 @@ impl Run {
                 );
                 fs.write(&mut file, offset, &[self.rng.u8(..); PIECE_BYTES])?;
                 if piece + 1 == pieces {
-                    let bound_ns = fs.bound(Call::Sync).time_ns(&fs.flash().timing());
+                    let bound_ns = fs.bounds().of(Call::Sync).time_ns(&fs.flash().timing());
                     self.bound_ns = self.bound_ns.max(bound_ns);
-                    fs.flush(&file)?;
+                    fs.sync(steadyfs::CommitOn::FSYNC)?;
                 }
                 fs.close(file)
             }
@@ -279,7 +279,7 @@ impl Run {
 
     /// Raises `bound_ns` to the bound of a write if that is larger.
     fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, row: CallSequence<'_>) {
-        self.bound_ns = self.bound_ns.max(fs.sequence_bound_ns(row, &fs.flash().timing()));
+        self.bound_ns = self.bound_ns.max(fs.bounds().sequence_ns(row, &fs.flash().timing()));
     }
 }
 

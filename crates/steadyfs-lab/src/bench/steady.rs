@@ -93,7 +93,7 @@ impl<C: BenchChip> Contender for Steady<C> {
             fs.lend_cache(&mut self.cache)?;
         }
         fs.lend_read_cache(&mut self.read_cache);
-        fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::REMOVE).with(CommitOn::RENAME));
+        fs.set_commit_on(CommitOn::ON_SYNC.with(CommitOn::REMOVE).with(CommitOn::RENAME));
         Ok(Mounted { fs })
     }
 
@@ -134,7 +134,7 @@ impl<C: BenchChip> Mounted<'_, C> {
     }
 
     fn bound_of(&self, call: Call) -> u64 {
-        self.time_ns(&self.fs.bound(call))
+        self.time_ns(&self.fs.bounds().of(call))
     }
 
     /// Returns the bound of a write, which is a row of calls, one for each logical page.
@@ -147,7 +147,7 @@ impl<C: BenchChip> Mounted<'_, C> {
         } else {
             CallSequence::Write { file: &file.file, offset, bytes: bytes as u32 }
         };
-        self.fs.sequence_bound_ns(row, &self.fs.flash().timing())
+        self.fs.bounds().sequence_ns(row, &self.fs.flash().timing())
     }
 }
 
@@ -181,8 +181,8 @@ impl<C: BenchChip> Volume for Mounted<'_, C> {
         Ok(())
     }
 
-    fn sync(&mut self, file: &mut OpenFile) -> Result<(), Fault> {
-        Ok(self.fs.flush(&file.file)?)
+    fn sync(&mut self, _file: &mut OpenFile) -> Result<(), Fault> {
+        Ok(self.fs.sync(CommitOn::FSYNC)?)
     }
 
     fn remove(&mut self, path: &str) -> Result<(), Fault> {
@@ -243,7 +243,7 @@ impl<C: BenchChip> Volume for Mounted<'_, C> {
     }
 
     fn mount_bound_ns(&self) -> Option<u64> {
-        Some(self.fs.mount_bound().time_ns(&self.fs.flash().timing()))
+        Some(self.fs.bounds().mount().time_ns(&self.fs.flash().timing()))
     }
 
     fn holds_data(&self, block: u32) -> bool {

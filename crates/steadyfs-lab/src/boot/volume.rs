@@ -41,10 +41,12 @@ pub fn write<F: Flash>(
     fs.set_commit_on(CommitOn::UNMOUNT.with(CommitOn::FULL));
     for (path, inode) in order {
         match &tree.inode(*inode).kind {
-            Kind::Directory(_) => drop(fs.create_dir(path)?),
+            Kind::Directory(_) => {
+                fs.create_dir(path)?;
+            }
             Kind::File(content) => write_file(&mut fs, path, content, packing)?,
             Kind::Symlink(target) => {
-                drop(fs.create_symlink(path, &String::from_utf8_lossy(target))?)
+                fs.create_symlink(path, &String::from_utf8_lossy(target))?;
             }
             _ => {}
         }

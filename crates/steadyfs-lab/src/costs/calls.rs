@@ -211,7 +211,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
             let inode = inodes[(index % FEW) as usize];
             let value = index.to_le_bytes();
             step.call(fs, Call::SetAttribute, |fs| fs.set_attribute(inode, "mark", Some(&value)))?;
-            step.call(fs, Call::Sync, |fs| fs.sync())
+            step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))
         })
     }
 
@@ -300,19 +300,19 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.steps(REMOVE, |step, fs, index| {
             let name = new_name(order[index as usize]);
             step.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove((many, name.as_str())))?;
-            step.call(fs, Call::Sync, |fs| fs.sync())
+            step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))
         })?;
         self.steps(MKDIR, |step, fs, index| {
             step.call(fs, Call::Create { depth: 1 }, |fs| {
                 fs.create_dir((ROOT, directory_name(index).as_str()))
             })?;
-            step.call(fs, Call::Sync, |fs| fs.sync())
+            step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))
         })?;
         let order = self.order();
         self.steps(RMDIR, |step, fs, index| {
             let name = directory_name(order[index as usize]);
             step.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove_dir((ROOT, name.as_str())))?;
-            step.call(fs, Call::Sync, |fs| fs.sync())
+            step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))
         })
     }
 }
@@ -332,7 +332,7 @@ fn create_small<C: Flash + Metered>(
     let mut file =
         step.call(fs, Call::Create { depth: 1 }, |fs| fs.open(place, OpenOptions::CREATE))?;
     step.call(fs, Call::Write(data.len() as u32), |fs| fs.write(&mut file, 0, &data))?;
-    step.call(fs, Call::Sync, |fs| fs.sync())?;
+    step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))?;
     step.call(fs, Call::Sync, |fs| fs.close(file))
 }
 
@@ -353,7 +353,7 @@ fn rename<C: Flash + Metered>(
     to: &str,
 ) -> Result<(), CostsError> {
     step.call(fs, Call::Rename { depth: 2 }, |fs| fs.rename((directory, from), (directory, to)))?;
-    step.call(fs, Call::Sync, |fs| fs.sync())
+    step.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))
 }
 
 /// Writes through a durable handle, at most one logical page a call. Without an offset, it
@@ -375,8 +375,11 @@ fn write<C: Flash + Metered>(
         let within = (at % logical_bytes as u64) as usize;
         let (piece, after) = rest.split_at((logical_bytes - within).min(rest.len()));
         let whole = piece.len() == logical_bytes && offset.is_some();
-        let call =
-            if whole { Call::Overwrite } else { fs.write_call(file, at, piece.len() as u32) };
+        let call = if whole {
+            Call::Overwrite
+        } else {
+            fs.bounds().write_call(file, at, piece.len() as u32)
+        };
         step.call(fs, call, |fs| fs.write(file, at, piece))?;
         at += piece.len() as u64;
         rest = after;

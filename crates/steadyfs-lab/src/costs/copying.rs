@@ -112,7 +112,7 @@ impl Way {
         let (start, kinds) = (chip.counts(), chip.kinds());
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
         let mount = fs.flash().counts().since(&start);
-        let bound = fs.mount_bound();
+        let bound = fs.bounds().mount();
         if !cost(&mount).is_within(&bound) {
             return Err(CostsError::MountBroken { observed: cost(&mount), bound });
         }

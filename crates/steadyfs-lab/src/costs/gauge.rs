@@ -36,7 +36,7 @@ impl<'n> Step<'n> {
         call: Call,
         act: impl FnOnce(&mut Volume<'m, 's, C>) -> Result<T, Error>,
     ) -> Result<T, CostsError> {
-        let bound = (self.promise)(fs.bound(call));
+        let bound = (self.promise)(fs.bounds().of(call));
         let bound_ns = bound.time_ns(&fs.flash().timing());
         let before = fs.flash().counts();
         let step = || self.name.to_string();

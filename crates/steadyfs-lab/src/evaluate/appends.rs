@@ -167,7 +167,7 @@ impl Appends {
             let bytes = (page_bytes - size % page_bytes).min(left);
             let data = &mut self.page[..bytes as usize];
             fill_with_content(number, size, data);
-            let call = fs.write_call(&file, size, data.len() as u32);
+            let call = fs.bounds().write_call(&file, size, data.len() as u32);
             if let Err(error) = checker.call(fs, call, |fs| fs.append(&mut file, data)) {
                 self.doubt = Some(Doubt::Write { file: index, offset: size, bytes: data.to_vec() });
                 return Err(error);
@@ -191,7 +191,7 @@ impl Appends {
     ) -> Result<(), EvaluateError> {
         let timing = fs.flash().timing();
         for done in 0..PREPARED {
-            let bound_ns = fs.bound(Call::WriteLarge(bytes)).time_ns(&timing);
+            let bound_ns = fs.bounds().of(Call::WriteLarge(bytes)).time_ns(&timing);
             self.bound_ns = self.bound_ns.max(bound_ns);
             let goes_on = self.habit.is_guided && bound_ns < self.bound_ns / 20 * 19;
             if done >= self.habit.prepared && !goes_on {

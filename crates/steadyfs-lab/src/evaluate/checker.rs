@@ -116,8 +116,10 @@ impl<'p, 'r> Checker<'p, 'r> {
             return act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error });
         }
         let timing = fs.flash().timing();
-        let bound = (self.promise)(fs.bound(call));
-        for (loosest, promised) in self.envelopes.iter_mut().zip(fs.envelopes(call, &timing)) {
+        let bound = (self.promise)(fs.bounds().of(call));
+        for (loosest, promised) in
+            self.envelopes.iter_mut().zip(fs.bounds().envelopes(call, &timing))
+        {
             loosest.burst_ns = loosest.burst_ns.max(promised.burst_ns);
             loosest.rate_ns = loosest.rate_ns.max(promised.rate_ns);
         }

@@ -165,7 +165,7 @@ fn run_phases<C: Flash + Metered>(
     let idle = without
         .zip(options.idle)
         .map(|(without, idle)| idle_measured(idle, &work, &verdict, without));
-    Ok(Ran { writer, floor, usage, verdict, spent, mount_bound: fs.mount_bound(), idle })
+    Ok(Ran { writer, floor, usage, verdict, spent, mount_bound: fs.bounds().mount(), idle })
 }
 
 /// Measures without idle time for the comparison. Then makes unmeasured bursts with idle time,

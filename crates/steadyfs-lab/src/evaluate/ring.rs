@@ -116,7 +116,7 @@ impl Ring {
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
             fill_with_content(self.first + older, *size, data);
-            let call = fs.write_call(file, *size, data.len() as u32);
+            let call = fs.bounds().write_call(file, *size, data.len() as u32);
             if let Err(error) = checker.call(fs, call, |fs| fs.append(file, data)) {
                 self.doubt = Some(Doubt::Write {
                     file: older as usize,
@@ -196,7 +196,7 @@ pub(super) fn remove<C: Flash + Metered>(
 ) -> Result<(), EvaluateError> {
     *doubt = Some(Doubt::Removal);
     checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&name(number)))?;
-    checker.call(fs, Call::Sync, |fs| fs.sync())?;
+    checker.call(fs, Call::Sync, |fs| fs.sync(steadyfs::CommitOn::SYNC))?;
     *doubt = None;
     Ok(())
 }

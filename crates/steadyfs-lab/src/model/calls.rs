@@ -138,7 +138,7 @@ impl Session<'_> {
         let Handle { id, durable, .. } = self.handles[index];
         let (states, longest) = self.states_of_write(id, offset, &data);
         let commits = durable || self.commits_on(CommitOn::WRITE);
-        let call = self.fs.write_call(&self.handles[index].file, offset, longest as u32);
+        let call = self.fs.bounds().write_call(&self.handles[index].file, offset, longest as u32);
         let pieces = states.len() as u32;
         let act = |s: &mut Self| {
             let file = &mut s.handles[index].file;

@@ -258,7 +258,8 @@ impl<'a> Session<'a> {
             }
             Op::List { directory, count } => self.list(directory, count),
             Op::Commit => self.commit(true, |fs| fs.commit()),
-            Op::Sync => self.commit(self.model.events.contains(CommitOn::SYNC), |fs| fs.sync()),
+            Op::Sync => self
+                .commit(self.model.events.contains(CommitOn::SYNC), |fs| fs.sync(CommitOn::SYNC)),
             Op::Flush => self.flush(),
             Op::Poll => self.poll(),
             Op::Maintain { operations, burst } => self.maintain(operations, burst),
@@ -395,7 +396,7 @@ impl<'a> Session<'a> {
     fn flush(&mut self) -> Result<(), Error> {
         let commits = self.model.events.contains(CommitOn::FSYNC);
         let Some(handle) = self.handles.pop() else { return Ok(()) };
-        let result = self.commit(commits, |fs| fs.flush(&handle.file));
+        let result = self.commit(commits, |fs| fs.sync(CommitOn::FSYNC));
         self.handles.push(handle);
         result
     }
@@ -421,8 +422,8 @@ impl<'a> Session<'a> {
     /// Removes everything, and asserts that all room is free again. The table of the root keeps its
     /// room, because it does not shrink.
     pub fn remove_all(&mut self) -> Result<(), Error> {
-        self.fs.set_commit_on(CommitOn::ON_FLUSH);
-        self.model.events = CommitOn::ON_FLUSH;
+        self.fs.set_commit_on(CommitOn::ON_SYNC);
+        self.model.events = CommitOn::ON_SYNC;
         while !self.handles.is_empty() {
             self.close(0)?;
         }
@@ -492,7 +493,7 @@ fn verify(fs: &mut Fs<'_>) -> Result<(), Error> {
 /// Reads every file and directory.
 pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     let mut tree = Tree::default();
-    let root = fs.stat_inode(ROOT)?;
+    let root = fs.stat(ROOT)?;
     let attributes = attributes(fs, ROOT)?;
     let permissions = fs.permissions(ROOT)?;
     let modified_ns = root.modified_ns;
@@ -520,7 +521,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
             let twice = tree.nodes.insert(path.clone().into(), Arc::new(node));
             assert!(twice.is_none(), "{path:?} is listed twice");
         }
-        let stat = fs.stat_inode(inode)?;
+        let stat = fs.stat(inode)?;
         assert_eq!(
             (stat.size, stat.subdirectories),
             (count, subdirectories),

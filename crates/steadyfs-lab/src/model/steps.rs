@@ -131,18 +131,18 @@ pub type Raw = (u8, u16, u32, u32);
 /// Events from which a workload chooses.
 pub const EVENTS: [CommitOn; 9] = [
     EXPLICIT,
-    CommitOn::ON_FLUSH,
+    CommitOn::ON_SYNC,
     CommitOn::MANUAL,
     CommitOn::EVERY_WRITE,
     CommitOn::ON_CLOSE,
-    CommitOn::TIMED_AND_ON_FLUSH,
+    CommitOn::TIMED_AND_ON_SYNC,
     CommitOn::FULL.with(CommitOn::RENAME).with(CommitOn::MKDIR),
     CommitOn::UNMOUNT.with(CommitOn::CREATE).with(CommitOn::REMOVE).with(CommitOn::TRUNCATE),
     CommitOn::IN_GROUPS,
 ];
 
 /// Commits only on request. A transaction that grows too large is refused.
-pub const EXPLICIT: CommitOn = CommitOn::ON_FLUSH.without(CommitOn::FULL);
+pub const EXPLICIT: CommitOn = CommitOn::ON_SYNC.without(CommitOn::FULL);
 
 impl Op {
     /// Makes a step from random numbers.

@@ -277,7 +277,9 @@ pub(super) fn steadyfs<C: Controller>(
     for access in 0..accesses {
         if access % 1024 == 0 {
             bound_ns = bound_ns.max(
-                fs.bound(steadyfs::Call::Write(write_bytes as u32)).time_ns(&fs.flash().timing()),
+                fs.bounds()
+                    .of(steadyfs::Call::Write(write_bytes as u32))
+                    .time_ns(&fs.flash().timing()),
             );
             tell(0.7 + 0.3 * f64::from(access) / f64::from(accesses));
         }

@@ -42,7 +42,7 @@ pub(super) fn steadyfs<C: Controller>(
     let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
     let pages = FileSystem::format(pages, &config, &mut memory)?;
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
-    fs.set_commit_on(CommitOn::ON_FLUSH);
+    fs.set_commit_on(CommitOn::ON_SYNC);
     let mut file = fs.open("data", OpenOptions::CREATE)?;
     let piece = vec![0; PIECE_PAGES * layout.geometry().page_bytes as usize];
     let begin = fs.flash().device().time_ns();

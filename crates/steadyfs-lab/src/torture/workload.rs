@@ -235,7 +235,7 @@ fn overwrite(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
 /// small files, a full transaction also commits.
 pub(super) fn events(workload: Workload) -> CommitOn {
     match workload {
-        Workload::Directories | Workload::SmallFiles => CommitOn::ON_FLUSH,
+        Workload::Directories | Workload::SmallFiles => CommitOn::ON_SYNC,
         _ => crate::model::steps::EXPLICIT,
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn steadyfs<F: Flash>(
         stamps.push((clock.now)(fs.flash()));
         fs.write(&mut file, 0, &content(number, options))?;
         stamps.push((clock.now)(fs.flash()));
-        fs.flush(&file)?;
+        fs.sync(steadyfs::CommitOn::FSYNC)?;
         stamps.push((clock.now)(fs.flash()));
         fs.close(file)?;
         stamps.push((clock.now)(fs.flash()));

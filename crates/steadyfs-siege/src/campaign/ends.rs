@@ -66,7 +66,7 @@ pub fn volume(seed: u64, log: &mut Log) {
 
 /// Appends to files in turn, and truncates, reserves and removes some.
 fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, truth: &mut Files) -> Result<(), Error> {
-    fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH, CommitOn::MANUAL][rng.usize(..3)]);
+    fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_SYNC, CommitOn::MANUAL][rng.usize(..3)]);
     for _ in 0..rng.u32(20..120) {
         change(fs, rng, truth)?;
         if rng.u32(..4) == 0 {

@@ -7,8 +7,8 @@
 use super::call::Call;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
-use super::inode::InodeNumber;
 use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, InodeHeader, InodeKind};
+use super::path::Location;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -33,17 +33,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// first bytes.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open) with a `depth` of 0: no path is looked up.
+    /// [`Call::Open`](super::Call::Open).
     ///
     /// # Errors
     /// [`Error::NotFound`] if the file or the attribute does not exist.
-    pub fn attribute(
+    pub fn attribute<'p>(
         &mut self,
-        inode: InodeNumber,
+        place: impl Into<Location<'p>>,
         key: &str,
         value: &mut [u8],
     ) -> Result<usize, Error> {
-        let header = self.header_of(inode)?;
+        let (_, header) = self.located(place.into())?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
         let (_, _, found) =
@@ -60,12 +60,12 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the file does not exist.
-    pub fn attributes(
+    pub fn attributes<'p>(
         &mut self,
-        inode: InodeNumber,
+        place: impl Into<Location<'p>>,
         mut see: impl FnMut(&str, &[u8]),
     ) -> Result<(), Error> {
-        let header = self.header_of(inode)?;
+        let (_, header) = self.located(place.into())?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
         for (_, key, value) in pairs(&bytes) {
@@ -83,14 +83,25 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Part of the open transaction, as data is.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
+    /// the look-ups of a path.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key,
     /// [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
-    pub fn set_attribute(
+    pub fn set_attribute<'p>(
         &mut self,
-        inode: InodeNumber,
+        place: impl Into<Location<'p>>,
+        key: &str,
+        value: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        self.set_attribute_of(place.into(), key, value)
+    }
+
+    /// Sets an attribute, for every type of path. Not generic, so the code exists once.
+    fn set_attribute_of(
+        &mut self,
+        place: Location<'_>,
         key: &str,
         value: Option<&[u8]>,
     ) -> Result<(), Error> {
@@ -100,7 +111,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if 2 + key.len() + value.map_or(0, <[u8]>::len) > EXTENSION_BYTES {
             return Err(Error::AttributesTooLarge);
         }
-        let header = self.header_of(inode)?;
+        let (inode, header) = self.located(place)?;
         let mut bytes = [0; EXTENSION_BYTES];
         self.read_attributes(&header, &mut bytes)?;
         let end =

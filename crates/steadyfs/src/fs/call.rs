@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::media::Flash;
 use crate::reclaim::Work;
 
-/// A call with a worst case in [`FileSystem::bound`]. If the call changes something, its worst
+/// A call with a worst case in [`CallBounds::of`]. If the call changes something, its worst
 /// case includes a commit by its handle or by an [event](super::CommitOn). A commit by the
 /// caller is a separate call, [`Sync`](Self::Sync).
 ///
@@ -29,10 +29,10 @@ pub enum Call {
     Overwrite,
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     /// If the bytes exceed a logical page, the bound is the sum of the bounds of its pages.
-    /// [`sequence_bound_ns`](FileSystem::sequence_bound_ns) is less than this sum.
+    /// [`sequence_bound_ns`](CallBounds::sequence_ns) is less than this sum.
     Write(u32),
     /// A [`Write`](Self::Write) to a file that does not keep its data in its inode: larger than
-    /// 144 bytes. [`FileSystem::write_call`] finds the right call.
+    /// 144 bytes. [`CallBounds::write_call`] finds the right call.
     WriteLarge(u32),
     /// A [`Write`](Self::Write) to a file that keeps its data in its inode before and after the
     /// call. The write ends within the first 144 bytes, and begins at the end of the file or

@@ -4,7 +4,6 @@ use super::directories::Directories;
 #[cfg(doc)]
 use super::filesystem::FileSystem;
 use super::handle::{File, OpenOptions};
-use super::inode::InodeNumber;
 use super::path::Location;
 #[cfg(doc)]
 use super::reader::Reader;
@@ -145,11 +144,12 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list(
+    pub fn list<'p>(
         &mut self,
-        directory: InodeNumber,
+        directory: impl Into<Location<'p>>,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
+        let directory = self.directories.locate(&mut self.volume, directory.into())?;
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 

@@ -10,7 +10,7 @@ use crate::features::GROUPS;
 ///
 /// ```
 /// use steadyfs::CommitOn;
-/// let events = CommitOn::ON_FLUSH.with(CommitOn::CREATE).without(CommitOn::SYNC);
+/// let events = CommitOn::ON_SYNC.with(CommitOn::CREATE).without(CommitOn::SYNC);
 /// assert!(events.contains(CommitOn::CREATE) && !events.contains(CommitOn::SYNC));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,13 @@ impl CommitOn {
     pub const CLOSE: Self = Self(1 << 5);
     /// Bytes of a file (one logical page of a long write), or attributes, were written.
     pub const WRITE: Self = Self(1 << 6);
-    /// [`FileSystem::flush`] was called for a file.
+    /// The application has completed a file: [`FileSystem::sync`].
     pub const FSYNC: Self = Self(1 << 7);
     /// A file was cut or made larger.
     pub const TRUNCATE: Self = Self(1 << 8);
     /// The next call may not find room in the transaction, or on the volume, without a commit.
     pub const FULL: Self = Self(1 << 9);
-    /// [`FileSystem::sync`] was called.
+    /// The application wants the volume to be durable: [`FileSystem::sync`].
     pub const SYNC: Self = Self(1 << 10);
     /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the
     /// transaction.
@@ -53,15 +53,15 @@ impl CommitOn {
     pub const EVERY_WRITE: Self = Self(0x7FF);
     /// Preset: commits when a file is closed, and when a name is created, changed or removed.
     pub const ON_CLOSE: Self = Self(0x7FF & !Self::WRITE.0 & !Self::TRUNCATE.0);
-    /// Preset, the default: commits with [`flush`](FileSystem::flush) and
-    /// [`sync`](FileSystem::sync), and when room runs out.
-    pub const ON_FLUSH: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
-    /// Preset: commits after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
-    pub const TIMED_AND_ON_FLUSH: Self = Self(Self::ON_FLUSH.0 | Self::TIMED.0);
+    /// Preset, the default: commits with [`sync`](FileSystem::sync), for a file or the volume, and
+    /// when room runs out.
+    pub const ON_SYNC: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
+    /// Preset: commits after an interval, and as [`ON_SYNC`](Self::ON_SYNC).
+    pub const TIMED_AND_ON_SYNC: Self = Self(Self::ON_SYNC.0 | Self::TIMED.0);
     /// Preset: commits after an interval or after many changes or bytes, whichever comes first,
-    /// and as [`ON_FLUSH`](Self::ON_FLUSH). A device that charges for a commit rather than for
+    /// and as [`ON_SYNC`](Self::ON_SYNC). A device that charges for a commit rather than for
     /// bytes, such as a card, then takes several times as much data.
-    pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_FLUSH.0 | Self::MANY.0);
+    pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_SYNC.0 | Self::MANY.0);
     /// Preset: commits with [`commit`](FileSystem::commit) only. A transaction that outgrows
     /// its limit is refused.
     pub const MANUAL: Self = Self(0);
@@ -131,7 +131,7 @@ struct Many {
 impl Commits {
     pub fn new() -> Self {
         Self {
-            events: CommitOn::ON_FLUSH,
+            events: CommitOn::ON_SYNC,
             interval_ns: 1_000_000_000,
             since_ns: 0,
             many: [(); GROUPS as usize].map(|()| Many::default()),

@@ -2,7 +2,7 @@
 
 use super::filesystem::FileSystem;
 use super::handle::File;
-use super::inode::InodeNumber;
+use super::path::Location;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -21,12 +21,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// inode.
     ///
     /// # Cost
-    /// Two looks, and one at each index page of the file.
+    /// [`Call::Open`](super::Call::Open), and a look at each index page of the file.
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub fn allocated(&mut self, inode: InodeNumber) -> Result<u64, Error> {
-        let header = self.header_of(inode)?;
+    pub fn allocated<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<u64, Error> {
+        let (inode, header) = self.located(place.into())?;
         Ok(u64::from(self.volume.pages_of_inode(inode, &header)?)
             * u64::from(self.volume.store.layout().logical_bytes))
     }

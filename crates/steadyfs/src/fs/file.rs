@@ -52,7 +52,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Cost
     /// For each logical page [`Call::Overwrite`](super::Call::Overwrite) or
     /// [`Call::Write`](super::Call::Write). All of them together cost at most
-    /// [`sequence_bound_ns`](Self::sequence_bound_ns), which is less than the sum.
+    /// [`sequence_bound_ns`](super::CallBounds::sequence_ns), which is less than the sum.
     ///
     /// # Errors
     /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`],
@@ -71,7 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
         while done < data.len() {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.volume.split(at).1) as usize).min(data.len() - done);
-            self.begin(self.write_call(file, at, step as u32))?;
+            self.begin(self.bounds().write_call(file, at, step as u32))?;
             let commits = file.options.durable || self.commits.commits_on(CommitOn::WRITE);
             let result = self.volume.write_piece(file, at, &data[done..done + step], commits);
             self.finish(result, CommitOn::WRITE, file.options.durable)?;

@@ -66,8 +66,8 @@ pub struct Usage {
 /// | begin and end | [`format`](Self::format), [`mount`](Self::mount), [`unmount`](Self::unmount) |
 /// | use files | [`open`](Self::open), [`read`](Self::read), [`write`](Self::write), [`append`](Self::append), [`truncate`](Self::truncate), [`reserve`](Self::reserve), [`close`](Self::close) |
 /// | use names | [`create_dir`](Self::create_dir), [`list`](Self::list), [`stat`](Self::stat), [`rename`](Self::rename), [`remove`](Self::remove), [`set_attribute`](Self::set_attribute) |
-/// | make changes durable, or undo them | [`commit`](Self::commit), [`flush`](Self::flush), [`poll`](Self::poll), [`set_commit_on`](Self::set_commit_on), [`rollback`](Self::rollback) |
-/// | know how long a call takes | [`bound`](Self::bound), [`envelopes`](Self::envelopes), [`mount_bound`](Self::mount_bound) |
+/// | make changes durable, or undo them | [`commit`](Self::commit), [`sync`](Self::sync), [`poll`](Self::poll), [`set_commit_on`](Self::set_commit_on), [`rollback`](Self::rollback) |
+/// | know how long a call takes | [`bound`](super::CallBounds::of), [`envelopes`](super::CallBounds::envelopes), [`mount_bound`](super::CallBounds::mount) |
 /// | use idle time | [`maintain`](Self::maintain), [`scrub`](Self::scrub) |
 /// | know how the medium is | [`health`](Self::health), [`damage`](Self::damage), [`check`](Self::check), [`repair`](Self::repair) |
 ///
@@ -167,7 +167,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A mount may be cut any number of times.
     ///
     /// # Cost
-    /// At most [`mount_bound`](Self::mount_bound). It depends on the map and on the programs
+    /// At most [`mount_bound`](super::CallBounds::mount). It depends on the map and on the programs
     /// between two roots, not on the number of files.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Sets an observer, which gets every change. The call that makes a change calls the
-    /// observer after the change. No [bound](Self::bound) includes the observer's own time.
+    /// observer after the change. No [bound](super::CallBounds::of) includes the observer's own time.
     pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
@@ -351,7 +351,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     ///
     /// # Cost
     /// The cost of [`commit`](Self::commit), or of [`rollback`](Self::rollback) if uncommitted
-    /// changes are dropped. Then a root: [`unmount_cost`](Self::unmount_cost).
+    /// changes are dropped. Then a root: [`unmount_cost`](super::CallBounds::unmount).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).

@@ -36,7 +36,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut left = budget;
         // Freeing pages commits. An open transaction is the caller's to commit.
         while !self.volume.store.logical.is_open() && self.lists.trims_first(&self.volume) {
-            let cost = self.bound(Call::Remove { depth: 0 }).most();
+            let cost = self.bounds().of(Call::Remove { depth: 0 }).most();
             let Some(rest) = left.after(&cost, self.volume.store.flash()) else { return Ok(false) };
             left = rest;
             self.begin(Call::Remove { depth: 0 })?;

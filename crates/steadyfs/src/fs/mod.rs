@@ -61,6 +61,7 @@ mod symlink;
 mod transaction;
 mod volume;
 
+pub use bounds::CallBounds;
 pub use call::Call;
 pub use check::{CheckReport, Finding, Repairs};
 pub use clean_reader::CleanReader;

@@ -67,7 +67,7 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn create_dir<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
-            Target::Directory(_) => return Err(Error::Exists),
+            Target::Inode(_) => return Err(Error::Exists),
         };
         let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else {
             return Err(Error::Exists);
@@ -285,20 +285,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`].
     pub fn stat<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<Stat, Error> {
-        let inode = self.directories.locate(&mut self.volume, place.into())?;
-        let header = self.volume.read_header(inode)?;
-        Ok(stat_of(inode, &header))
-    }
-
-    /// Returns the metadata of the file or directory of an inode.
-    ///
-    /// # Cost
-    /// Two looks.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub fn stat_inode(&mut self, inode: InodeNumber) -> Result<Stat, Error> {
-        let header = self.header_of(inode)?;
+        let (inode, header) = self.located(place.into())?;
         Ok(stat_of(inode, &header))
     }
 
@@ -309,12 +296,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Part of the open transaction, as data is.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
+    /// the look-ups of a path.
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub fn set_modified(&mut self, inode: InodeNumber, modified_ns: u64) -> Result<(), Error> {
-        self.header_of(inode)?;
+    pub fn set_modified<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+        modified_ns: u64,
+    ) -> Result<(), Error> {
+        let (inode, _) = self.located(place.into())?;
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
         let result =
@@ -334,18 +326,20 @@ impl<F: Flash> FileSystem<'_, F> {
     /// created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. If names
+    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. A path is
+    /// looked up in each call; an inode is not. If names
     /// were chosen to fill a bucket, also a look at each overflow page.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a
     /// directory that lies elsewhere. If the volume has [damage](Self::damage), this entry is
     /// skipped instead.
-    pub fn list(
+    pub fn list<'p>(
         &mut self,
-        directory: InodeNumber,
+        directory: impl Into<Location<'p>>,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
+        let directory = self.directories.locate(&mut self.volume, directory.into())?;
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 }

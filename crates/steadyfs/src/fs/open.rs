@@ -5,14 +5,14 @@ use super::commits::CommitOn;
 use super::directories::{Found, NameGap};
 use super::filesystem::{Change, FileSystem};
 use super::handle::{File, OpenOptions};
-use super::inode::{InodeHeader, InodeKind, InodeNumber};
+use super::inode::{InodeHeader, InodeKind};
 use super::path::{Location, Target};
 use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Opens a file.
+    /// Opens a file, by its path or by its inode.
     ///
     /// # Power loss
     /// After the next commit a created file is there, and a truncated file is cut.
@@ -44,7 +44,13 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         let (directory, name) = match self.directories.resolve(&mut self.volume, place)? {
             Target::Name { directory, name } => (directory, name),
-            Target::Directory(_) => return Err(Error::IsADirectory),
+            Target::Inode(inode) => {
+                let header = self.header_of(inode)?;
+                return match header.kind {
+                    InodeKind::File if options.create_new => Err(Error::Exists),
+                    _ => self.open_header(inode, &header, options),
+                };
+            }
         };
         match self.directories.find(&mut self.volume, directory, name)? {
             Found::At { .. } if options.create_new => Err(Error::Exists),
@@ -77,19 +83,6 @@ impl<F: Flash> FileSystem<'_, F> {
         self.handle(inode, &header, options)
     }
 
-    /// Opens a file by its inode, under any present name.
-    ///
-    /// # Cost
-    /// Two looks; with `truncate` also [`Call::Truncate`](super::Call::Truncate).
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if there is no such file, [`Error::IsADirectory`],
-    /// [`Error::IsALink`], and the errors of [`open`](Self::open).
-    pub fn open_inode(&mut self, inode: InodeNumber, options: OpenOptions) -> Result<File, Error> {
-        let header = self.header_of(inode)?;
-        self.open_header(inode, &header, options)
-    }
-
     fn open_header(
         &mut self,
         inode: u32,
@@ -108,6 +101,19 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(error);
         }
         Ok(file)
+    }
+
+    /// Returns the inode and the header of the file or directory at a place.
+    pub(super) fn located(&mut self, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
+        match self.directories.resolve(&mut self.volume, place)? {
+            Target::Inode(inode) => Ok((inode, self.header_of(inode)?)),
+            Target::Name { directory, name } => {
+                match self.directories.find(&mut self.volume, directory, name)? {
+                    Found::At { inode, .. } => Ok((inode, self.volume.read_header(inode)?)),
+                    Found::Free(_) => Err(Error::NotFound),
+                }
+            }
+        }
     }
 
     /// Returns the header of an existing file or directory.

@@ -9,7 +9,8 @@ use crate::media::Flash;
 /// The place of a file or directory: a path, and the directory that it starts from.
 ///
 /// A `&str` is a path from the root, with or without a `/` in front. `(directory, path)` starts
-/// from the inode of a directory. Empty names and `.` are skipped. `..` is the directory above.
+/// from the inode of a directory. An [`InodeNumber`] alone is the file or directory of this
+/// inode, without a look-up. Empty names and `.` are skipped. `..` is the directory above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location<'p> {
     /// Inode of the directory that the path starts from.
@@ -30,12 +31,18 @@ impl<'p> From<(InodeNumber, &'p str)> for Location<'p> {
     }
 }
 
+impl From<InodeNumber> for Location<'_> {
+    fn from(inode: InodeNumber) -> Self {
+        Self { from: inode, path: "" }
+    }
+}
+
 /// A path after the search for its directories.
 pub(super) enum Target<'p> {
     /// A name in a directory, which may exist or not.
     Name { directory: u32, name: &'p str },
-    /// A directory. Apart from empty names and `.`, the path has no name, or ends with `..`.
-    Directory(u32),
+    /// An inode. Apart from empty names and `.`, the path has no name, or ends with `..`.
+    Inode(u32),
 }
 
 /// Returns the next name of a path, and the rest behind it. Iterators would take more code.
@@ -73,7 +80,7 @@ impl Directories {
                 };
             }
         }
-        Ok(Target::Directory(at))
+        Ok(Target::Inode(at))
     }
 
     /// Finds the inode that a path names.
@@ -83,7 +90,7 @@ impl Directories {
         place: Location<'_>,
     ) -> Result<u32, Error> {
         match self.resolve(volume, place)? {
-            Target::Directory(inode) => Ok(inode),
+            Target::Inode(inode) => Ok(inode),
             Target::Name { directory, name } => match self.find(volume, directory, name)? {
                 Found::At { inode, .. } => Ok(inode),
                 Found::Free(_) => Err(Error::NotFound),
@@ -123,7 +130,7 @@ impl Directories {
                 self.enter(volume, directory)?;
                 Ok((directory, name))
             }
-            Target::Directory(_) => Err(Error::InvalidName),
+            Target::Inode(_) => Err(Error::InvalidName),
         }
     }
 

@@ -4,8 +4,8 @@
 use super::call::Call;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
-use super::inode::InodeNumber;
 use super::inode::{PERMISSIONS_AT, PERMISSIONS_BYTES};
+use super::path::Location;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -49,12 +49,15 @@ impl<F: Flash> FileSystem<'_, F> {
     /// and on a volume that [keeps none](crate::Config::permissions).
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open) with a `depth` of 0: no path is looked up.
+    /// [`Call::Open`](super::Call::Open).
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
-        self.header_of(inode)?;
+    pub fn permissions<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+    ) -> Result<Option<Permissions>, Error> {
+        let (inode, _) = self.located(place.into())?;
         if !self.volume.plan().has_permissions {
             return Ok(None);
         }
@@ -70,17 +73,18 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Part of the open transaction, as data is.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
+    /// the look-ups of a path.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps
     /// none](crate::Config::permissions).
-    pub fn set_permissions(
+    pub fn set_permissions<'p>(
         &mut self,
-        inode: InodeNumber,
+        place: impl Into<Location<'p>>,
         permissions: Permissions,
     ) -> Result<(), Error> {
-        self.header_of(inode)?;
+        let (inode, _) = self.located(place.into())?;
         if !self.volume.plan().has_permissions {
             return Err(Error::Unsupported);
         }

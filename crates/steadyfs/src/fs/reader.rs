@@ -2,7 +2,6 @@
 
 use super::filesystem::{FileSystem, Usage, demand_files};
 use super::handle::{File, OpenOptions};
-use super::inode::InodeNumber;
 use super::path::Location;
 use super::permissions::Permissions;
 use super::stat::{Entry, Stat};
@@ -111,9 +110,9 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list(
+    pub fn list<'p>(
         &mut self,
-        directory: InodeNumber,
+        directory: impl Into<Location<'p>>,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
         self.0.list(directory, cursor)
@@ -123,29 +122,36 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::attribute`].
-    pub fn attribute(
+    pub fn attribute<'p>(
         &mut self,
-        inode: InodeNumber,
+        place: impl Into<Location<'p>>,
         key: &str,
         value: &mut [u8],
     ) -> Result<usize, Error> {
-        self.0.attribute(inode, key, value)
+        self.0.attribute(place, key, value)
     }
 
     /// Reads the target of a symbolic link; as [`FileSystem::read_link`].
     ///
     /// # Errors
     /// As [`FileSystem::read_link`].
-    pub fn read_link(&mut self, inode: InodeNumber, target: &mut [u8]) -> Result<usize, Error> {
-        self.0.read_link(inode, target)
+    pub fn read_link<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+        target: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.0.read_link(place, target)
     }
 
     /// Returns the permissions; as [`FileSystem::permissions`].
     ///
     /// # Errors
     /// As [`FileSystem::permissions`].
-    pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
-        self.0.permissions(inode)
+    pub fn permissions<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+    ) -> Result<Option<Permissions>, Error> {
+        self.0.permissions(place)
     }
 
     /// Returns the damage that the mount found; as [`FileSystem::damage`]. Costs nothing.

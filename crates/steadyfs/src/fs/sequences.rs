@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::media::{Flash, Timing};
 use crate::reclaim::{Buffer, Work};
 
-/// Calls in a row with a worst case in [`FileSystem::sequence_bound_ns`]. Each call begins as soon
+/// Calls in a row with a worst case in [`CallBounds::sequence_ns`]. Each call begins as soon
 /// as the one before has returned.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ pub enum CallSequence<'f> {
 }
 
 impl CallSequence<'_> {
-    /// Computes [`FileSystem::sequence_bound_ns`].
+    /// Computes [`CallBounds::sequence_ns`].
     pub(super) fn bound_ns<F: Flash>(self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
         match self {
             CallSequence::Overwrites(count) => overwrites_ns(fs, count, timing),
@@ -101,7 +101,7 @@ fn write_ns<F: Flash>(
     let pieces = 1
         + (bytes - first).div_ceil(logical_bytes)
         + u32::from(file.options.append && !is_known && bytes > 1);
-    let first_ns = fs.bound(fs.write_call(file, offset, first)).time_ns(timing);
+    let first_ns = fs.bounds().of(fs.bounds().write_call(file, offset, first)).time_ns(timing);
     if pieces == 1 {
         return first_ns;
     }
@@ -116,11 +116,11 @@ fn write_ns<F: Flash>(
     let last = if last > 0 { last } else { logical_bytes };
     let each = if is_known {
         let [further_ns, last_ns] =
-            [logical_bytes, last].map(|bytes| fs.bound_at_fill(piece(bytes), 0).time_ns(timing));
+            [logical_bytes, last].map(|bytes| fs.bounds().at_fill(piece(bytes), 0).time_ns(timing));
         let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
         first_ns.saturating_add(others)
     } else {
-        fs.bound(piece(bytes.max(logical_bytes + 1))).time_ns(timing)
+        fs.bounds().of(piece(bytes.max(logical_bytes + 1))).time_ns(timing)
     };
     if pieces > Work::MANY {
         return each;
@@ -150,7 +150,7 @@ fn pages_between_commits<F: Flash>(
 ) -> u32 {
     let room = fs.volume.capacity().saturating_sub(fs.volume.space().used);
     if durable
-        || fs.commits.events() != CommitOn::ON_FLUSH
+        || fs.commits.events() != CommitOn::ON_SYNC
         || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls
     {
         return 1;

@@ -35,7 +35,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
-            Target::Directory(_) => return Err(Error::Exists),
+            Target::Inode(_) => return Err(Error::Exists),
         };
         let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else {
             return Err(Error::Exists);
@@ -65,13 +65,16 @@ impl<F: Flash> FileSystem<'_, F> {
     /// shorter `target` gets the first bytes.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open) with a `depth` of 0, and
-    /// [`Call::Read`](super::Call::Read).
+    /// [`Call::Open`](super::Call::Open) and [`Call::Read`](super::Call::Read).
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotALink`].
-    pub fn read_link(&mut self, inode: InodeNumber, target: &mut [u8]) -> Result<usize, Error> {
-        let header = self.header_of(inode)?;
+    pub fn read_link<'p>(
+        &mut self,
+        place: impl Into<Location<'p>>,
+        target: &mut [u8],
+    ) -> Result<usize, Error> {
+        let (inode, header) = self.located(place.into())?;
         if !header.is_link {
             return Err(Error::NotALink);
         }

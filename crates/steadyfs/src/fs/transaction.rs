@@ -5,7 +5,6 @@ use super::call::{Call, first_steps};
 use super::commits::CommitLimits;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
-use super::handle::File;
 use super::room::TransactionRoom;
 use crate::error::Error;
 use crate::media::Flash;
@@ -18,7 +17,7 @@ const INODES_PER_CALL: u32 = 3;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. The choice may change at any time.
-    /// [`CommitOn::ON_FLUSH`] is the default.
+    /// [`CommitOn::ON_SYNC`] is the default.
     pub fn set_commit_on(&mut self, events: CommitOn) {
         self.commits.set_events(events);
     }
@@ -141,22 +140,14 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Makes all changes durable if [`CommitOn::SYNC`] is chosen, as it is by default.
+    /// Makes all changes durable if `event` is among the [chosen events](Self::set_commit_on).
+    /// An application calls it with [`CommitOn::FSYNC`] when it has completed a file, and with
+    /// [`CommitOn::SYNC`] for the volume. Both are chosen by default.
     ///
     /// # Errors, cost, power loss
     /// As [`commit`](Self::commit).
-    pub fn sync(&mut self) -> Result<(), Error> {
-        if self.commits.events().contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
-    }
-
-    /// Makes the changes of a file durable, and all others with them, if [`CommitOn::FSYNC`] is
-    /// chosen, as it is by default.
-    ///
-    /// # Errors, cost, power loss
-    /// As [`commit`](Self::commit); [`Error::WrongMount`].
-    pub fn flush(&mut self, file: &File) -> Result<(), Error> {
-        file.check_mount(self.volume.mount_id())?;
-        if self.commits.events().contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
+    pub fn sync(&mut self, event: CommitOn) -> Result<(), Error> {
+        if self.commits.events().contains(event) { self.commit() } else { Ok(()) }
     }
 
     /// Undoes all changes since the last commit. Handles of files that were created since

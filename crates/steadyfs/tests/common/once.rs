@@ -27,7 +27,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
                 tree.insert(path, None);
                 continue;
             }
-            let mut file = fs.open_inode(entry.stat.inode, OpenOptions::READ)?;
+            let mut file = fs.open(entry.stat.inode, OpenOptions::READ)?;
             let mut data = vec![0; entry.stat.size as usize];
             let read = fs.read(&mut file, 0, &mut data);
             let closed = fs.close(file);

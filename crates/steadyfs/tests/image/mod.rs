@@ -124,7 +124,7 @@ fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
         [("inline", content(1, 50)), ("removed", content(3, 2500)), ("cut", content(4, 3000))]
     {
         write(fs, path, 0, &data, OpenOptions::CREATE);
-        fs.sync().unwrap();
+        fs.sync(CommitOn::SYNC).unwrap();
     }
     let file = fs.open("empty", OpenOptions::DURABLE).unwrap();
     fs.close(file).unwrap();
@@ -137,7 +137,7 @@ fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.remove("large").unwrap();
     write(fs, "regions", 0, &content(2, 5000), OpenOptions::DURABLE);
     fs.remove("removed").unwrap();
-    fs.sync().unwrap();
+    fs.sync(CommitOn::SYNC).unwrap();
 }
 
 /// Makes truncations, holes, indexes of both levels, directories, attributes, orphans, and a
@@ -150,7 +150,7 @@ fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.set_attribute(file.inode(), "k", Some(&[9; 40])).unwrap();
     fs.set_attribute(file.inode(), "ключ", Some(&[])).unwrap();
     write(fs, "sparse", 9000, &content(6, 100), OpenOptions::CREATE);
-    fs.sync().unwrap();
+    fs.sync(CommitOn::SYNC).unwrap();
     let mut file = put(fs, "patched", 0, &content(5, 700), OpenOptions::DURABLE);
     fs.append(&mut file, &content(1, 20)).unwrap();
     fs.set_time(3);

@@ -89,7 +89,7 @@ fn first<F: Meter>(
     measure(&mut fs, "create_dir", |fs| fs.create_dir("data"));
     let mut log = measure(&mut fs, "open, creates", |fs| fs.open("data/log", OpenOptions::DURABLE));
     measure(&mut fs, "bound of an append", |fs| {
-        Ok::<_, steadyfs::Error>(core::hint::black_box(fs.bound(Call::Write(RECORD_BYTES as u32))))
+        Ok::<_, steadyfs::Error>(core::hint::black_box(fs.bounds().of(Call::Write(RECORD_BYTES as u32))))
     });
     measure(&mut fs, "append, durable", |fs| fs.append(&mut log, &record(0)));
     for number in 1..RECORDS {
@@ -99,7 +99,7 @@ fn first<F: Meter>(
     measure(&mut fs, "read", |fs| fs.read(&mut log, 0, &mut found));
     chunks(&mut fs, &mut log);
     measure(&mut fs, "rename", |fs| fs.rename("data/log", "data/log.1"));
-    must("sync", fs.sync());
+    must("sync", fs.sync(steadyfs::CommitOn::SYNC));
     let _ = writeln!(Output, "  power fails");
     cut();
     for number in RECORDS.. {

@@ -117,8 +117,8 @@ Example:
 struct Events(CommitOn);
 
 const EVENTS: [(&str, CommitOn); 4] = [
-    ("timed", CommitOn::TIMED_AND_ON_FLUSH),
-    ("flush", CommitOn::ON_FLUSH),
+    ("timed", CommitOn::TIMED_AND_ON_SYNC),
+    ("flush", CommitOn::ON_SYNC),
     ("close", CommitOn::ON_CLOSE),
     ("write", CommitOn::EVERY_WRITE),
 ];

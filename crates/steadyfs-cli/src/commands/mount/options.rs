@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(
             applied("nofail").unwrap().commit_on(),
-            (CommitOn::TIMED_AND_ON_FLUSH, CommitLimits::default())
+            (CommitOn::TIMED_AND_ON_SYNC, CommitLimits::default())
         );
     }
 

@@ -75,7 +75,7 @@ fn use_once(
 ) -> Result<(), Error> {
     // If a call of the use before was refused, names that were not committed may be gone.
     there.retain(|name| fs.stat(name.as_str()).is_ok());
-    fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH, CommitOn::MANUAL][rng.usize(..3)]);
+    fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_SYNC, CommitOn::MANUAL][rng.usize(..3)]);
     for name in new {
         if let Some((directory, _)) = name.split_once('/')
             && fs.stat(directory).is_err()

@@ -89,7 +89,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// beginning.
     ///
     /// # Cost
-    /// [`mount_bound`](Self::mount_bound), a frame for each lost leaf of the map, and the cost of
+    /// [`mount_bound`](super::CallBounds::mount), a frame for each lost leaf of the map, and the cost of
     /// a check with `repair`.
     ///
     /// # Errors
