@@ -77,13 +77,13 @@ impl<F: Flash> Roots<'_, '_, F> {
                     };
                 }
                 if result? {
-                    // On a loose medium the erases must be durable before the answer.
                     // The erased block serves the next root.
                     self.ring.prepared = Some(place as u8);
                 }
             }
             self.ring.unknown &= !bit;
         }
+        // On a loose medium the erases must be durable before the answer.
         self.tables.pages.keep_order()
     }
 
