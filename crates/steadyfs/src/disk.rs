@@ -259,6 +259,7 @@ impl<'m, F: Flash> Disk<'m, F> {
         while !rest.is_empty() {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
+            // Each logical page is a call of its own, so that its bound holds.
             self.begin(&self.store.bounds().work_of_write(bytes as u32))?;
             let piece = Piece {
                 logical,
@@ -295,6 +296,7 @@ impl<'m, F: Flash> Disk<'m, F> {
             .filter(|&end| end <= self.sectors())
             .ok_or(Error::NoSuchSector)?;
         let per_page = self.page_sectors();
+        // Only whole logical pages are discarded; the sectors beside them stay.
         let (mut page, last) = (sector.div_ceil(per_page), end / per_page);
         if page >= last {
             return Ok(count);
@@ -311,6 +313,7 @@ impl<'m, F: Flash> Disk<'m, F> {
             if *page >= last || left == 0 {
                 break;
             }
+            // An empty page takes no room of the transaction.
             if self.store.logical.is_written(*page)? {
                 self.store.logical.discard(*page)?;
                 left -= 1;

@@ -134,6 +134,7 @@ impl Config {
                 && layout.journal_bytes >= config.journal_pages as u32 * geometry.page_bytes
             {
                 let bytes = config.memory_bytes(geometry);
+                // The choices come in order, so the first one that fits is the best.
                 if bytes <= memory_bytes {
                     return config;
                 }
@@ -251,6 +252,7 @@ impl Config {
             && fewest.overlay_entries as u32 > fewest_of_all
         {
             let fewer = Self { overlay_entries: fewest.overlay_entries - 1, ..fewest };
+            // One entry less would cost room for data.
             if fewer.usable_pages(geometry) != usable {
                 break;
             }
@@ -416,6 +418,7 @@ impl SectorLayout {
         let enough =
             |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
         let large = Self::for_device(sectors, LARGE_UNIT);
+        // With smaller units, a root has no room for the states of all blocks.
         if best == 0 && usable(&large) > 0 {
             return large;
         }

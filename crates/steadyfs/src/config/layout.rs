@@ -162,6 +162,7 @@ impl Layout {
         self.logical_bytes = unit * page_bytes;
         self.frames_per_block = pages_per_block / unit;
         let frames = self.frames_per_block.saturating_mul(block_count);
+        // The highest bit of an entry is the released bit.
         self.entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
         self.leaf_log_bytes = if programs_bytes { config.leaf_log_bytes as u32 } else { 0 };
         self.leaf_entries = (page_bytes - self.leaf_log_bytes) / self.entry_bytes * unit;

@@ -56,6 +56,7 @@ impl Superblock {
         }
         let mut fields = Fields::new(&bytes[8..BYTES]);
         let version = fields.get16();
+        // The fields behind depend on the version.
         if version != VERSION {
             return Err(MountError::Version { on_flash: version });
         }
@@ -101,6 +102,7 @@ impl Superblock {
         let (move_group, leaf_log_bytes) = (or_usual(1), or_usual(LEAF_LOG_BYTES));
         let journal_pages = or_usual(usual_journal_pages(page_bytes));
         let config = Config { move_group, leaf_log_bytes, journal_pages, ..config };
+        // Later code trusts the blocks, so each of them must be on the medium.
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);

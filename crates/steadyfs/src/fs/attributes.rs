@@ -120,6 +120,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let old = pairs(&bytes)
             .find(|(_, k, _)| *k == key.as_bytes())
             .map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
+        // The old value goes first, because its room may be needed.
         if let Some((from, to)) = old {
             bytes.copy_within(to..used, from);
             used -= to - from;

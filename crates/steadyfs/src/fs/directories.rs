@@ -167,6 +167,7 @@ impl Directories {
         number: u32,
     ) -> Result<Option<u32>, Error> {
         match volume.buckets().overflow_page(number) {
+            // Buckets grow from the first page up, overflow pages from the last region down.
             Some(file_page) if file_page >= self.directory().buckets => {
                 self.page_of(volume, file_page)
             }
@@ -206,13 +207,16 @@ impl Directories {
             match volume.next_record(page, hash, after, &mut gap.place)? {
                 SearchStep::Record { slot, inode } => {
                     gap.searched.equal += 1;
+                    // Bounds count no deeper search, so only damage leads to one.
                     volume.check_searched(gap.searched)?;
+                    // Names of one hash differ.
                     if volume.name_is(inode, name)? {
                         let place = volume.buckets().place(page, slot);
                         return Ok(Found::At { place, inode, searched: gap.searched });
                     }
                     after = Some(slot);
                 }
+                // The page was full at some time, so the record may have gone on.
                 SearchStep::GoesOn => {
                     let Some(next) = self.overflow_page(volume, gap.searched.pages)? else { break };
                     gap.searched.pages += 1;
@@ -241,12 +245,14 @@ impl Directories {
         let name = check_name(name)?;
         let buckets = self.buckets(volume)?;
         let before = self.directory();
+        // The first name brings the seed, on which its hash depends.
         if buckets == 0 {
             self.begin(volume, name)?;
         }
         let hash = hash(self.directory().seed, name);
         let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
         let place = match gap.place {
+            // A call that writes the depth does not split: its bound counts only one of both.
             Some(place)
                 if depth.max(volume.depth()) == volume.depth()
                     && self.is_crowded(volume, buckets) =>
@@ -451,6 +457,7 @@ impl Directories {
         let bit = 1 << number.ilog2();
         let old = self.bucket_page(volume, number - bit)?;
         let bytes = volume.store.layout().record_bytes();
+        // The new page comes first, because the old page has the records until it is rewritten.
         volume.store.logical.write_edited(
             new,
             old,
@@ -494,6 +501,7 @@ impl Directories {
             let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
             if let Some(found) = self.first_in_bucket(volume, bucket, *cursor, (next - 1) as u32)? {
                 let inode = found.number - 1;
+                // An entry that is skipped must not be found again.
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = volume.read_header(inode)?;
                 if header.kind == InodeKind::Directory
@@ -526,6 +534,7 @@ impl Directories {
         let page = self.bucket_page(volume, bucket)?;
         let (mut best, mut goes_on) = volume.first_in_page(page, cursor, end)?;
         let mut number = 0;
+        // Overflow pages have records only of buckets that were full at some time.
         while goes_on && let Some(page) = self.overflow_page(volume, number)? {
             let (here, is_full) = volume.first_in_page(page, cursor, end)?;
             best = here.into_iter().chain(best).min();
@@ -574,6 +583,7 @@ impl Directories {
         directory: u32,
     ) -> Result<bool, Error> {
         let mut at = directory;
+        // On a damaged volume the parents may form a circle.
         for _ in 0..volume.plan().inode_count {
             if at == inode || at == ROOT {
                 return Ok(at == inode);

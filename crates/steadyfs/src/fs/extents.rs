@@ -142,6 +142,7 @@ impl<F: Flash> FileSystem<'_, F> {
                         .min(file.size),
                 ));
             }
+            // A run is one step; a hole is found page by page.
             page = if is_there { file.node.run_end(page).max(page + 1) } else { page + 1 };
         }
         Ok((part == SeekTo::Hole).then_some(file.size))

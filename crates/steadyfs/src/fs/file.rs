@@ -71,6 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
         while done < data.len() {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.volume.split(at).1) as usize).min(data.len() - done);
+            // Each logical page is a call of its own, so that its bound holds.
             self.begin(self.bounds().write_call(file, at, step as u32))?;
             let commits = file.options.durable || self.commits.commits_on(CommitOn::WRITE);
             let result = self.volume.write_piece(file, at, &data[done..done + step], commits);

@@ -62,6 +62,7 @@ impl Lists {
         };
         self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
+        // No directory has more overflow pages than the volume has pages.
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
         let sound = self.heads.trim <= count
             && self.heads.orphan_first <= count
@@ -115,6 +116,7 @@ impl Lists {
 
     /// Returns true if the next call begins with freeing pages of removed files.
     pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
+        // Within a transaction a step is due only if the call may lack pages.
         let is_due = lacking(volume) > 0 || !volume.store.logical.is_open();
         self.trim() != 0 && is_due && !volume.store.status().is_unchecked()
     }
@@ -162,6 +164,7 @@ impl Lists {
             return Ok(());
         }
         volume.free_extensions(header)?;
+        // In a directory `extra` counts buckets, in a removed file entries that it does not own.
         let freed = InodeHeader {
             kind: InodeKind::Removed,
             extra: 0,
@@ -201,6 +204,7 @@ impl Lists {
     ) -> Result<(), Error> {
         let inode = self.heads.trim - 1;
         let header = volume.read_header(inode)?;
+        // A damaged list may name any inode.
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan)
             || header.next > volume.plan().inode_count
         {
@@ -239,6 +243,7 @@ impl Lists {
         let mut links = [0; 8];
         links[4..].copy_from_slice(&next.to_le_bytes());
         volume.store.logical.patch(page, at + PARENT_AT, &links)?;
+        // Links in both directions let any orphan leave the list.
         link_orphan(volume, next, PARENT_AT, inode + 1)?;
         let last = if next == 0 { inode + 1 } else { self.heads.orphan_last };
         self.write(volume, ListHeads { orphan_first: inode + 1, orphan_last: last, ..self.heads })
@@ -265,6 +270,7 @@ impl Lists {
     /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         let ListHeads { trim, orphan_first, orphan_last } = self.heads;
+        // The last orphan leads on to the trim list.
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
         self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
     }

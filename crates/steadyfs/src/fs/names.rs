@@ -129,6 +129,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return self.lists.free_directory(&mut self.volume, inode, header);
         }
         self.volume.outdate_handles();
+        // An open file keeps its pages until its last handle is closed.
         match self.open.find(inode) {
             Some(slot) => {
                 self.lists.add_orphan(&mut self.volume, inode)?;
@@ -171,11 +172,13 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         let mut header = self.volume.read_header(inode)?;
         if header.kind == InodeKind::Directory
+            // A directory within itself could not be reached from the root.
             && self.directories.holds(&mut self.volume, inode, target)?
         {
             return Err(Error::IntoItself);
         }
         let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
+            // Both names are one, so there is nothing to do.
             Found::At { inode: other, .. } if other == inode => return Ok(()),
             Found::At { place, inode: other, .. } => {
                 let replaced = self.volume.read_header(other)?;
@@ -229,6 +232,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 Room::Usable,
             )?,
         }
+        // The inode of a directory that moves gets another parent and name.
         self.directories.forget_if(inode);
         self.volume.move_inode(inode, header, target, name)
     }
@@ -260,6 +264,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if one.inode == other.inode {
             return Ok(());
         }
+        // A directory within itself could not be reached from the root.
         for (outer, inner) in [(&one, &other), (&other, &one)] {
             if outer.is_directory()
                 && self.directories.holds(&mut self.volume, outer.inode, inner.directory)?

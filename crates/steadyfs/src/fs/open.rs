@@ -73,6 +73,7 @@ impl<F: Flash> FileSystem<'_, F> {
         gap: NameGap,
         options: OpenOptions,
     ) -> Result<File, Error> {
+        // This error must come before the file exists.
         if !self.open.has_room() {
             return Err(Error::TooManyOpenFiles);
         }
@@ -97,6 +98,7 @@ impl<F: Flash> FileSystem<'_, F> {
             && file.size > 0
             && let Err(error) = self.truncate(&mut file, 0)
         {
+            // The caller gets no handle, so this one must not stay in the table.
             let _ = self.release_handle(&file);
             return Err(error);
         }

@@ -147,6 +147,7 @@ impl<'m> OpenTable<'m> {
     pub fn check<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         for slot in 0..self.len() {
             let entry = self.get(slot);
+            // A file that is gone never comes back under this handle.
             if entry.open == 0 || entry.flags & GONE != 0 {
                 continue;
             }

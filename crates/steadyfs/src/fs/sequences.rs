@@ -53,6 +53,7 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
     if trims == 0 && !orphans {
         return each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
     }
+    // The numbers of so many patches would overflow.
     if count > Work::MANY {
         return each;
     }
@@ -122,6 +123,7 @@ fn write_ns<F: Flash>(
     } else {
         fs.bounds().of(piece(bytes.max(logical_bytes + 1))).time_ns(timing)
     };
+    // The numbers of so many patches would overflow.
     if pieces > Work::MANY {
         return each;
     }

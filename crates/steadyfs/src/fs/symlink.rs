@@ -53,6 +53,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let commits = self.commits.commits_on(CommitOn::CREATE);
         let result =
             self.create(directory, name, gap, Kind::Symlink, 0).and_then(|(inode, header)| {
+                // The target is content of the link, as of a file.
                 let mut file = self.unlisted(inode, &header);
                 self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
             });

@@ -168,6 +168,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.outdate_handles();
         self.directories.forget();
         self.is_stale = true;
+        // The rollback is done, so a failed read is not its error.
         let _ = self.reload();
         self.notify(Change::RolledBack);
         Ok(())
@@ -217,9 +218,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Starts a call as [`begin`](Self::begin) does. Unless it `is_long`, every name of the
     /// call fits in an inode.
     pub(super) fn begin_named(&mut self, call: Call, is_long: bool) -> Result<(), Error> {
+        // After a rollback, the counts in RAM decide if the call has room.
         self.reload()?;
         self.volume.store.begin()?;
+        // An undo of this call must not reach into earlier calls.
         self.accept();
+        // A commit comes first, or the call could be refused halfway.
         self.commit_if(self.commits_first(call, is_long))?;
         if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());
@@ -238,6 +242,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let commits = self.trims_commit(call, is_long, trims);
         // Each step frees a few pages of removed files.
         for _ in 0..trims {
+            // A step needs room in the transaction as well.
             let lacks_room = self.volume.store.logical.is_open()
                 && self.volume.store.bounds().lacks_room(&first_steps(&self.volume, 1, false));
             if !self.lists.trims_first(&self.volume) || (lacks_room && !commits) {
@@ -262,6 +267,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// while the call works.
     #[inline(never)]
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
+        // Pages that the open transaction frees can be used only after its commit.
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes =
             self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
@@ -312,6 +318,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         event: CommitOn,
         durable: bool,
     ) -> Result<T, Error> {
+        // A commit that fails undoes the call as well.
         let result = result.and_then(|value| {
             if durable || self.commits.commits_on(event) {
                 self.volume.store.logical.commit()?;
@@ -356,6 +363,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             Err(Error::Corrupt) if !self.volume.pages_can_be_freed(self.lists.trim() - 1)? => {}
             result => return result,
         }
+        // The failed step was undone, so its pages may be stale.
         self.volume.store.begin()?;
         let given_up = match self.lists.trim_step(&mut self.volume, true) {
             Err(Error::Corrupt) => self.lists.give_up_trim(&mut self.volume),

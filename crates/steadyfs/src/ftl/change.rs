@@ -15,9 +15,11 @@ impl<F: Flash> Ftl<'_, F> {
     /// Releases the frame that the leaf still names for a changed page, if few frames are left.
     /// Costs a read.
     pub fn release_old(&mut self, logical: u32) {
+        // Data needs the frame more than the copy does.
         if self.map.copy() != 0 && !self.has_spare_frames(0) {
             self.map.drop_copy(&mut self.space);
         }
+        // With few frames left, a frame that is wrongly live costs more than a read.
         if self.space.near_full(&self.layout, 0) {
             let (map, reader) = self.map_and_reader();
             let old = map.take_old(reader, logical);
@@ -65,12 +67,14 @@ impl<F: Flash> Ftl<'_, F> {
             return None;
         };
         if TagKinds::LEAF.has(kind) {
+            // A copy may have replaced a lost leaf, whose frame stayed live.
             if self.map.leaf(logical) != frame {
                 self.space.release(frame);
                 return None;
             }
             return Some((TagKind::MovedLeaf, logical));
         }
+        // Until the commit only the transaction names this frame.
         if self.transaction.holds(logical, frame) {
             return Some((TagKind::MovedPending, logical));
         }

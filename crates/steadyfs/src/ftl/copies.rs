@@ -26,6 +26,7 @@ impl<F: Flash> Ftl<'_, F> {
         } else {
             self.map.replay(copied.logical, to | self.map.released_bit())?;
         }
+        // An earlier try may have named a place in a ring block that failed.
         self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
         self.space.blocks_mut().set_live(to, true);
         Ok(())
@@ -54,6 +55,7 @@ impl<F: Flash> Ftl<'_, F> {
             let page = self.ring.take_pages(1, &self.layout);
             match found {
                 Some(Tag { aux, .. }) => self.pages.program_buffer(page, &Tag { aux, ..tag })?,
+                // The frame was whole before, so only this page's content is lost.
                 None if was_copied
                     || self
                         .pages
@@ -62,6 +64,7 @@ impl<F: Flash> Ftl<'_, F> {
                 {
                     self.pages.program_lost(page, &tag)?
                 }
+                // A later mount may read this record again, so this mount ends.
                 None => return Err(Error::Corrupt),
             }
         }

@@ -35,8 +35,10 @@ impl<F: Flash> Ftl<'_, F> {
             for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
                 match self.load_leaf_page_with_retry(leaf, index) {
                     Ok(true) => {}
+                    // A leaf that was never written maps nothing.
                     Ok(false) => break,
                     Err(Error::Corrupt) => {
+                        // The other pages of the leaf still map their frames.
                         result = Err(Error::Corrupt);
                         continue;
                     }
@@ -50,6 +52,7 @@ impl<F: Flash> Ftl<'_, F> {
             result = claim(&mut self.space, &self.layout, self.map.leaf(leaf)).and(result);
         }
         result = claim(&mut self.space, &self.layout, self.map.copy()).and(result);
+        // The frames that the overlay replaces were not marked as live above.
         self.map.note_all_released();
         for (_, frame) in self.map.entries() {
             result = claim(&mut self.space, &self.layout, frame).and(result);

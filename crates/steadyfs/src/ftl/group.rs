@@ -45,6 +45,7 @@ impl<F: Flash> Ftl<'_, F> {
             if page > 0 {
                 check = self.read_to_group(from + page, at, &mut tag)?;
             }
+            // Lost content moves as lost, or the victim would never become empty.
             if check.is_none() {
                 self.pages.fill_lost();
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());
@@ -73,6 +74,7 @@ impl<F: Flash> Ftl<'_, F> {
                 return Ok(Some(Tag::carried_check(tag)));
             }
         }
+        // The tag alone still names the owner of the lost data.
         if !self.pages.read_tag_with_retry(page, tag)? {
             return Ok(None);
         }
@@ -89,12 +91,14 @@ impl<F: Flash> Ftl<'_, F> {
     pub fn program_group(&mut self, victim: BlockIndex, count: u32) -> Result<(), Error> {
         let unit = u32::from(self.layout.config.pages_per_logical_page);
         let pages = count * unit;
+        // The places count as used even if the program fails.
         let first = self.space.take_places(HeadIndex::USER, count);
         self.space.take_sequences(u64::from(pages));
         self.space.count_programs(pages);
         let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
         if let Err(failure) = self.pages.program_many(at, data, tags) {
+            // The root comes first, and then the call learns if it may go on.
             let survived = self.handle_program_failure(
                 HeadIndex::USER,
                 Failed::Program(failure.into(), true),

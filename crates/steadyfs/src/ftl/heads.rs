@@ -23,6 +23,7 @@ impl<F: Flash> Ftl<'_, F> {
     pub fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.space.rest(head) == 0 {
             self.space.close(head);
+            // No victim is chosen among the blocks of heads, so a full block must leave its head.
             self.space.close_full_streams();
             // Moved data rests for long, so it goes to the blocks with the most erases.
             self.open_head(head, head.is_moved())?;
@@ -34,9 +35,11 @@ impl<F: Flash> Ftl<'_, F> {
     /// keeps a stock of erased blocks. If the stock is empty, this function erases one.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
         while self.space.blocks().count(State::Erased) == 0 {
+            // Only a root lists more blocks.
             if self.space.blocks().count(State::Listed) == 0 {
                 self.write_root()?;
             }
+            // Not even a root has found a block.
             if self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed)
                 == 0
             {
@@ -59,6 +62,7 @@ impl<F: Flash> Ftl<'_, F> {
                     self.space.blocks_mut().set_state(block, State::Erased);
                     break;
                 }
+                // The block is bad now, and another one takes its place.
                 Ok(false) => {}
                 Err(Error::Device) => {
                     self.space.blocks_mut().set_state(block, State::Free);
@@ -104,6 +108,7 @@ impl<F: Flash> Ftl<'_, F> {
                 (self.refused(error), is_last && error != Error::ReadOnly)
             }
         };
+        // The medium may have the commit although its program failed.
         self.call.in_doubt |= commits && may_be_there;
         if error == Error::MediaFailing {
             self.space.retire_head(head);
@@ -141,6 +146,7 @@ impl<F: Flash> Ftl<'_, F> {
             // A chain never continues behind a place that a cut may have touched.
             self.space.close(HeadIndex::JOURNAL);
         }
+        // The journal's head comes first in a power cycle, so only its place is always in doubt.
         let used = evidence.are_there() || !self.space.is_unmarked();
         for head in self.space.heads().all() {
             let at = self.space.heads().get(head);

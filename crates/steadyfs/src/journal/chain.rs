@@ -9,6 +9,7 @@ impl Journal<'_> {
     /// delta, the changes since the record before.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.is_chain() {
+            // A whole buffer has no earlier patches to drop; a delta has only the changes.
             self.remove_records(false, |record| {
                 if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP }
             });
@@ -31,6 +32,7 @@ impl Journal<'_> {
             let record = self.record(at);
             self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
             let next = (record.end() < self.used()).then(|| self.record(record.end()));
+            // Behind a commit the medium has all patches, so they need not stay apart.
             let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
             match next.filter(joins) {
                 Some(next) => self.merge(record, next),

@@ -182,6 +182,7 @@ impl<'m> Journal<'m> {
 
     /// Undoes the changes of the call in progress.
     pub fn undo(&mut self) {
+        // The records of the call lie behind the mark.
         self.used = self.mark;
         self.seal();
         let mut at = START;
@@ -199,6 +200,7 @@ impl<'m> Journal<'m> {
         if !self.dirty {
             return;
         }
+        // Superseded records go first, so that no record of the call joins them.
         self.remove_records(true, |record| record.superseded);
         while self.mark() < self.used() {
             self.sort_in();
@@ -269,6 +271,7 @@ impl<'m> Journal<'m> {
     }
 
     fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
+        // Joined patches are fresh as a whole, so they are joined only for want of room.
         if self.patch_room(data.len()) > self.room() as usize {
             self.merge_overlapping();
         }
@@ -307,6 +310,7 @@ impl<'m> Journal<'m> {
     /// earlier patch contains all of its bytes, or if the call in progress has changed the page.
     fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
         let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
+        // Patches of the call count before earlier ones, so a comparison would be with old bytes.
         if !self.is_chain() || self.records_from(self.mark()).any(|own| own.logical == logical) {
             return all;
         }
@@ -323,6 +327,7 @@ impl<'m> Journal<'m> {
         let differs = |index: &usize| before[*index] != data[*index];
         match (0..data.len()).find(differs) {
             Some(first) => (first, (0..data.len()).rfind(differs).unwrap_or(first) + 1),
+            // The buffer has these bytes already.
             None => (0, 0),
         }
     }
@@ -337,6 +342,7 @@ impl<'m> Journal<'m> {
     fn sort_in(&mut self) {
         let new = self.record(self.mark());
         let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
+        // The patch on the medium takes the bytes, and the fresh one stays for the delta.
         let holder = if self.is_chain() {
             self.records_from(START).take_while(|old| old.at < new.at).find(holds)
         } else {
@@ -408,6 +414,7 @@ impl<'m> Journal<'m> {
         self.write_header(&record);
         self.bytes.copy_within(new.end()..self.used(), new.at + grows);
         self.set_ends(self.used() + grows - new.bytes(), new.at + grows);
+        // The patch has grown, so it may reach the next ones.
         while let Some(next) =
             self.record_before_mark(record.end()).filter(|next| self.joins(&record, next))
         {
@@ -420,6 +427,7 @@ impl<'m> Journal<'m> {
     /// Returns true if the open transaction discards this logical page. Every search for a page
     /// begins here, so this function records a page without records.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
+        // A reader asks for the same page several times.
         if self.next_of(START, logical).is_none() {
             self.gap = Gap::of(logical);
         }
@@ -475,6 +483,7 @@ impl<'m> Journal<'m> {
                 self.write_header(&note);
                 to = note.end();
             }
+            // The mark stays behind the records before it.
             if from < self.mark() {
                 mark = to;
             }
@@ -508,6 +517,7 @@ impl<'m> Journal<'m> {
     /// discards it as a whole.
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark();
+        // The call's own records need no undo.
         self.dirty |=
             self.remove_records(true, |record| record.logical == logical && record.at >= mark);
         let mut at = START;

@@ -204,6 +204,7 @@ pub(super) fn well_formed(
     while at + shape.header_bytes() <= used {
         let record = Record::parse(shape, page, at);
         let discard = record.is_discard();
+        // The records are laid over pages without further checks.
         let sound = record.logical < logical_count
             && !record.superseded
             && !record.fresh

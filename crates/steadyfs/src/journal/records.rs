@@ -135,6 +135,7 @@ impl<F: Flash> Records<'_, '_, F> {
     ) -> Result<Option<ChainRecord>, Error> {
         for _ in 0..tries {
             let record = self.try_read_chain_record(place)?;
+            // A blank place has no record, so further reads are of no use.
             if record.is_some() || self.page_buffer_is_blank() {
                 return Ok(record);
             }
@@ -207,6 +208,7 @@ impl<F: Flash> Records<'_, '_, F> {
         let end = TAG_BYTES + bytes;
         let mut tag = [0; TAG_BYTES];
         tag.copy_from_slice(&page[..TAG_BYTES]);
+        // The length decides the next read, so it must be possible.
         let may_be_one = bytes >= 2
             && end <= room
             && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
@@ -247,6 +249,7 @@ impl<F: Flash> Records<'_, '_, F> {
     /// was read and verified. Returns [`Error::Unknown`] if the buffer holds only a part of it;
     /// then only a mount can make it whole.
     fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
+        // The buffer changes only if all of the chain can be read.
         self.walk_chain(1, NONE, to, false)?;
         for _ in 0..TRIES {
             if self.walk_chain(UNSTEADY_TRIES, NONE, to, true).is_ok() {
@@ -287,6 +290,7 @@ impl<F: Flash> Records<'_, '_, F> {
             let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
             let page = &self.pages.long()[TAG_BYTES..TAG_BYTES + record.bytes];
             let is_sound = match at {
+                // The buffer has the state at this record already.
                 _ if !applies || at == after => true,
                 _ if at == first => self.journal.replace(page, logical_count, logical_bytes),
                 _ => self.journal.apply_delta(page, logical_count, logical_bytes),

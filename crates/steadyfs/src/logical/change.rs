@@ -29,6 +29,7 @@ impl<F: Flash> Logical<'_, F> {
         } else {
             Source::Merged { base: self.frame_of(logical)?, piece: *piece }
         };
+        // The page is the whole transaction, so its own tag can commit it.
         if commits && self.is_only_change(logical) {
             self.commit_page(logical, &source)
         } else {
@@ -50,6 +51,7 @@ impl<F: Flash> Logical<'_, F> {
     pub(super) fn commit_page(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
         self.ftl.check_logical(logical)?;
         self.ftl.call.frames += 1;
+        // No leaf may be written between the commit and its overlay entry.
         self.make_room(1)?;
         self.ftl.call.in_doubt = false;
         let programmed = self.program_frame(TagKind::DataCommit, logical, source);
@@ -68,6 +70,7 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.call.frames += 1;
         let before = self.ftl.space.sequence();
         self.program_frame(TagKind::Data, logical, source).inspect_err(|_| {
+            // A number was taken, so the medium may hold the page although the call fails.
             if self.ftl.space.sequence() != before {
                 self.ftl.transaction.mark_stale(logical);
             }
@@ -83,6 +86,7 @@ impl<F: Flash> Logical<'_, F> {
             if self.ftl.transaction.is_stale(index) {
                 let logical = self.ftl.transaction.entry(index).0;
                 let is_beside = self.journal.patches(logical) || self.cache.find(logical).is_some();
+                // A page without content must not keep a frame.
                 let is_empty = !is_beside && self.frame_or_lost(logical)? == 0;
                 self.flush_page(logical)?;
                 if is_empty
@@ -102,6 +106,7 @@ impl<F: Flash> Logical<'_, F> {
         let is_first = self.ftl.transaction.note_replaced(logical)?;
         let before = self.ftl.space.sequence();
         let programmed = self.program_pending(logical, source);
+        // Nothing was programmed, so the call has not replaced the page.
         if programmed.is_err() && is_first && self.ftl.space.sequence() == before {
             self.ftl.transaction.drop_note();
         }
@@ -141,16 +146,19 @@ impl<F: Flash> Logical<'_, F> {
         let Piece { logical, offset, bytes, .. } = *piece;
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.ftl.check_logical(logical)?;
+        // The page in the cache is the newest content, so further bytes go there.
         if self.cache.find_dirty(logical).is_some() {
             return self.write(piece);
         }
         let most = self.ftl.layout.patched_pages_max();
+        // Pages leave in turn, or small patches would fill the buffer for good.
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
         let needed = self.journal.patch_room(bytes.len()) as u32;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             match self.journal.largest() {
+                // The page with most bytes frees most room.
                 Some((largest, room))
                     if self.journal.room() + room as u32 >= needed
                         || self.ftl.transaction.is_undo_full() =>
@@ -185,6 +193,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         let length = bytes.len() as u32;
         let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
+        // The page would leave the buffer next, so it is written with these bytes at once.
         let is_own =
             is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
         let completes = grows
@@ -208,6 +217,7 @@ impl<F: Flash> Logical<'_, F> {
         offset: u32,
         bytes: &[u8],
     ) -> Result<(), Error> {
+        // The next commit programs only bytes that the medium does not have.
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
         let writes = self.ftl.layout.programs_bytes()
             && 2 * fresh >= self.ftl.layout.logical_bytes
@@ -262,11 +272,13 @@ impl<F: Flash> Logical<'_, F> {
             // records again takes the same places.
             self.ftl.transaction.set(logical, 0, !is_first, &mut self.ftl.space);
         }
+        // An undo must find these patches again.
         self.journal.supersede(logical);
         self.cache.replace(logical);
         while let Err(Full) = self.journal.insert_discard(logical) {
             match (self.journal.largest(), self.journal.largest_own()) {
                 (Some((largest, _)), _) => self.flush_page(largest)?,
+                // Only patches of the call itself are left to make room.
                 (None, Some((own, _))) => self.write_through(&Piece {
                     logical: own,
                     offset: 0,

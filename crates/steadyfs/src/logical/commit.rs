@@ -28,11 +28,14 @@ impl<F: Flash> Logical<'_, F> {
     /// # Power loss
     /// All of the transaction is there, or nothing of it.
     pub fn commit(&mut self) -> Result<(), Error> {
+        // Pages in the cache belong to the transaction, so they come before its commit.
         self.write_cache()?;
+        // The last page may have committed itself.
         if !self.ftl.transaction.has_pages() && !self.journal.is_dirty() {
             self.ftl.transaction.end();
             return Ok(());
         }
+        // No leaf may be written between the commit and its overlay entries.
         self.make_room(self.ftl.transaction.len() + self.journal.discard_count())?;
         self.ftl.call.in_doubt = false;
         let programmed = self.program_journal();
@@ -50,6 +53,7 @@ impl<F: Flash> Logical<'_, F> {
                 self.ftl.call.flushed = true;
                 return programmed;
             }
+            // After a failed flush the device may have lost the commit.
             self.ftl.call.in_doubt = true;
         }
         if self.ftl.call.in_doubt {
@@ -61,6 +65,7 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Applies a durable commit in RAM.
     fn carry_out(&mut self) {
+        // The commit is durable, so nothing can fail or be undone from here on.
         self.accept();
         self.ftl.transaction.end();
         let mut from = 0;
@@ -72,6 +77,7 @@ impl<F: Flash> Logical<'_, F> {
             let (logical, frame) = self.ftl.transaction.entry(index);
             self.ftl.map_set(logical, frame);
         }
+        // The tables still list the pages whose old frames are released.
         self.release_superseded();
         self.ftl.transaction.clear();
         self.journal.finish_commit();
@@ -99,7 +105,9 @@ impl<F: Flash> Logical<'_, F> {
         if self.ftl.status.is_unknown() {
             return Err(Error::Unknown);
         }
+        // The buffer may show a page of the transaction.
         self.ftl.pages.invalidate_resident();
+        // The journal comes first: only its read can fail.
         if self.journal.is_dirty() {
             self.records().restore().inspect_err(|&error| {
                 if error == Error::Unknown {

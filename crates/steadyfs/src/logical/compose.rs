@@ -53,11 +53,13 @@ impl<F: Flash> Logical<'_, F> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
+        // The piece replaces the whole program page, so its old content need not be read.
         let is_whole = from < to && to - from == page_bytes;
         if !is_whole {
             self.load_base(logical, base, index)?;
         }
         self.journal.apply(logical, start, self.ftl.pages.bytes_mut());
+        // The piece is newer than all patches.
         if from < to {
             let source = &bytes[(from - offset) as usize..(to - offset) as usize];
             self.ftl.pages.bytes_mut()[(from - start) as usize..(to - start) as usize]
@@ -71,6 +73,7 @@ impl<F: Flash> Logical<'_, F> {
     fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
+        // The page in the cache is newer than the frame.
         if let Some(slot) = self.cached(logical) {
             let cached = &self.cache.page(slot)[start as usize..(start + page_bytes) as usize];
             self.ftl.pages.bytes_mut().copy_from_slice(cached);
@@ -96,6 +99,7 @@ impl<F: Flash> Logical<'_, F> {
         match *source {
             Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
             Source::Copy { from, loaded } => {
+                // The tag of the first page is at hand, but only until the first program.
                 let loaded = if again || index > 0 { None } else { Some(loaded) };
                 return self.load_copy(self.ftl.layout.frame_page(from) + index, loaded);
             }
@@ -154,6 +158,7 @@ impl<F: Flash> Logical<'_, F> {
         loaded: Option<&[u8; TAG_BYTES]>,
     ) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
+        // A read of the tag leaves the page in the chip's register.
         if self.ftl.pages.flash().can_copy()
             && (loaded.is_some() || self.ftl.pages.read_tag_with_retry(from, &mut old)?)
         {

@@ -93,6 +93,7 @@ pub(crate) fn is_full(bytes: &[u8], width: u32) -> bool {
 }
 
 fn keep_records(bytes: &mut [u8], width: u32, mask: u32, value: u32) {
+    // Records may have gone on to the next page, so a full page must never look free.
     let gone = if is_full(bytes, width) { REMOVED } else { 0 };
     for record in bytes.chunks_exact_mut(width as usize) {
         let number = number(record);

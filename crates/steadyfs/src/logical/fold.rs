@@ -70,6 +70,7 @@ impl<F: Flash> Logical<'_, F> {
     /// The overlay has the entries until a mount finds the record of this change.
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.ftl.space.heads().get(HeadIndex::JOURNAL);
+        // The first record of a chain is the whole buffer, so only a begun chain takes this record.
         let has_place = head.block != NONE
             && head.next > 0
             && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
@@ -83,6 +84,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         let reader = LeafReader { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
         if let Err(failure) = self.ftl.map.program_log(reader, &mut self.ftl.space, leaf)? {
+            // The other frames of the block are still readable, so they move.
             if failure == Failure::BadBlock {
                 self.ftl.space.retire(self.ftl.space.block_of(self.ftl.map.leaf(leaf)));
             }
@@ -92,6 +94,7 @@ impl<F: Flash> Logical<'_, F> {
         if !self.program_leaf_changed(leaf)? {
             return Ok(false);
         }
+        // The record proves that the log has the entries.
         self.ftl.map.forget_entries(&mut self.ftl.space, &self.ftl.layout, leaf);
         Ok(true)
     }

@@ -28,6 +28,7 @@ impl<F: Flash> Logical<'_, F> {
         let mut again = false;
         loop {
             self.ftl.ready_head(head)?;
+            // The content comes before the place: an error here leaves no hole in the sequence.
             let content = self.prepare(source, logical, 0, again)?;
             let (frame, tag) = self.take_frame(head, kind, logical, source);
             match self.program_pages(frame, tag, source, content) {
@@ -55,6 +56,7 @@ impl<F: Flash> Logical<'_, F> {
         let unit = u32::from(self.ftl.layout.config.pages_per_logical_page);
         let sequence = self.ftl.space.take_sequences(unit.into());
         self.ftl.space.count_programs(unit);
+        // A mount needs the start of a pending page's transaction, and the source of a copy.
         let aux = match *source {
             _ if kind == TagKind::Data => {
                 (sequence - self.ftl.transaction.start_at(sequence)) as u32

@@ -43,6 +43,7 @@ impl<F: Flash> Logical<'_, F> {
         let (logical_bytes, page_bytes) =
             (self.ftl.layout.logical_bytes as usize, self.ftl.layout.geometry.page_bytes as usize);
         let is_long = offset == 0 && data.len() >= 2 * page_bytes;
+        // Changes in RAM, and pages that may be unsteady, require single reads.
         if !(self.ftl.pages.flash().reads_many() && *in_order && is_long)
             || self.ftl.is_unsteady()
             || self.is_beside(logical)
@@ -124,6 +125,7 @@ impl<F: Flash> Logical<'_, F> {
         while done < count {
             let (data, tags) =
                 (&mut data[done * page_bytes..count * page_bytes], &mut tags[done..count]);
+            // A read of the next page alone returns its error.
             let Ok(read) = self.ftl.pages.read_many(first + done as u32, data, tags) else {
                 return done;
             };
@@ -156,6 +158,7 @@ impl<F: Flash> Logical<'_, F> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
         if !self.ftl.pages.flash().is_clean()
+            // Small reads in one page are frequent, so they come before all look-ups.
             && let Some(page) = self.ftl.pages.resident(logical, index)
             && let Some(bytes) = page.get(within..within + data.len())
         {
@@ -167,6 +170,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         let frame = self.shown_frame(logical)?;
         let is_unsteady = self.ftl.is_unsteady();
+        // Without a check, a page that may be unsteady proves nothing.
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
         if !self.ftl.pages.flash().is_clean()
@@ -194,6 +198,7 @@ impl<F: Flash> Logical<'_, F> {
         let start = index * page_bytes;
         let is_whole =
             frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
+        // A made page replaces a page of the medium, so it must be worth that.
         if !is_whole && !self.ftl.pages.asks_again(logical, index) {
             return Ok(false);
         }
@@ -253,6 +258,7 @@ impl<F: Flash> Logical<'_, F> {
                 let bypasses_cache = |pages: &mut Pages<'_, F>| {
                     !is_small || pages.bypasses_cache(page, expected, is_checked)
                 };
+                // A whole page goes straight into the caller's memory.
                 if length == page_bytes
                     && !self.ftl.pages.holds(page)
                     && !self.ftl.is_unsteady()
@@ -293,6 +299,7 @@ impl<F: Flash> Logical<'_, F> {
     #[inline(never)]
     fn load_page(&mut self, logical: u32, index: u32) -> Result<(), Error> {
         let frame = self.frame_of(logical)?;
+        // The page of the medium alone is not the content.
         if frame == 0 || self.journal.patches(logical) || self.cached(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])
         } else {

@@ -36,11 +36,13 @@ impl<'m, F: Flash> Logical<'m, F> {
         if !self.ftl.layout.programs_bytes() {
             return self.ftl.ready_head(HeadIndex::JOURNAL).map(|()| 1);
         }
+        // A begun chain goes on with a delta, if its block has room.
         if self.ftl.space.rest(HeadIndex::JOURNAL) < self.ftl.space.capacity(HeadIndex::JOURNAL) {
             let delta = self.records().next_places(true);
             if self.ftl.space.rest(HeadIndex::JOURNAL) >= delta {
                 return Ok(delta);
             }
+            // A chain never leaves its block.
             self.ftl.space.close(HeadIndex::JOURNAL);
         }
         self.ftl.ready_head(HeadIndex::JOURNAL)?;
@@ -66,6 +68,7 @@ impl<'m, F: Flash> Logical<'m, F> {
                 (places * self.ftl.layout.journal_pages())
                     .div_ceil(self.ftl.layout.journal_record_places()),
             );
+            // A transaction without programmed pages starts with its commit.
             let start = self.ftl.transaction.start().min(sequence);
             debug_assert_eq!(self.ftl.transaction.stale_pages(), 0);
             let kind = if self.journal.discard_count() > 0 {

@@ -42,6 +42,7 @@ impl<F: Flash> Logical<'_, F> {
     pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, offset, bytes, stream, .. } = *piece;
         self.ftl.check_logical(logical)?;
+        // The page takes a place of the transaction when it leaves the cache.
         self.check_pending_room(logical)?;
         let slot = match self.cache.find(logical) {
             Some(slot) => slot,

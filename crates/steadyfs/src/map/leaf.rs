@@ -35,6 +35,7 @@ impl Map<'_> {
         }
         let at = logical % layout.leaf_entries % layout.leaf_page_entries();
         let behind = self.overlay.lower_bound(logical + 1);
+        // A page in the overlay ends the run: its entry in the leaf is old.
         let changed = if behind < self.overlay.len() {
             self.overlay.key(behind) - logical
         } else {
@@ -68,6 +69,7 @@ impl Map<'_> {
         let (index, at) = (entry / layout.leaf_page_entries(), entry % layout.leaf_page_entries());
         let mut is_there =
             self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
+        // The copy and the overlay together have all entries of the lost leaf.
         if is_there == Err(Error::Corrupt) && self.take_copy(leaf) {
             is_there = self.load_leaf_page(
                 &mut LeafReader { pages: &mut *pages, layout, tries },
@@ -185,6 +187,7 @@ impl Map<'_> {
             Err(error) => return Err(error),
         }
         let LeafReader { pages, layout, .. } = reader;
+        // The page buffer still has the old entries.
         self.release_entries(pages, space, layout, leaf, index);
         let (width, released) = (layout.entry_bytes, self.released_bit());
         let first = self.first_of_page(layout, leaf, index);
@@ -197,6 +200,7 @@ impl Map<'_> {
                 self.overlay.value(entry) & !released,
             );
         }
+        // The new page has the log's changes among its entries.
         self.clear_log(pages, layout);
         Ok(())
     }

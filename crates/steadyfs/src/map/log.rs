@@ -139,6 +139,7 @@ impl Map<'_> {
         leaf: u32,
     ) -> Result<bool, Error> {
         let layout = reader.layout;
+        // A place that a cut may have touched takes no change.
         if layout.leaf_log_bytes() == 0 || self.leaves.get(leaf) == 0 || !self.is_log_known(leaf) {
             return Ok(false);
         }
@@ -175,6 +176,7 @@ impl Map<'_> {
                 continue;
             }
             self.load_leaf_page(&mut reader, leaf, index)?;
+            // The page buffer still has the old entries.
             self.release_entries(reader.pages, space, layout, leaf, index);
             let failed = self.program_changes(reader.pages, layout, leaf, index);
             if failed.is_err() {

@@ -75,6 +75,7 @@ impl LeafChanges {
         let mut near = [0; CHANGE_BYTES_MAX];
         let near = &mut near[..bytes.len()];
         near.copy_from_slice(bytes);
+        // The check corrects one flipped bit: each bit is tried.
         let mut found = self.parse(near, checksum);
         for bit in 0..8 * bytes.len() {
             if found.is_some() {

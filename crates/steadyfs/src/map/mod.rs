@@ -187,11 +187,13 @@ impl<'m> Map<'m> {
     /// Changes the map. Returns the frame that the caller must release, or 0. This applies a
     /// durable commit, so it reads nothing and cannot fail.
     pub fn set(&mut self, logical: u32, frame: Frame) -> Frame {
+        // A remembered look-up must not name the old frame.
         self.recent.remove(logical);
         let released = self.released_bit();
         if let Some(index) = self.overlay.find(logical) {
             let old = self.overlay.value(index);
             self.overlay.set_value(index, frame | (old & released));
+            // Only the overlay names this frame; the released bit is for the leaf's frame.
             return if old & !released != frame { old & !released } else { 0 };
         }
         let inserted = self.overlay.insert(logical, frame);

@@ -78,6 +78,7 @@ const fn pages_beside_tags(block_bytes: u32, page_bytes: u32) -> u32 {
     }
     let slots = block_bytes / page_bytes;
     let mut head = 1;
+    // The head grows until it has room for the tags of the remaining pages.
     while (slots - head) as u64 * TAG_BYTES as u64 > head as u64 * page_bytes as u64 {
         head += 1;
     }

@@ -150,6 +150,7 @@ impl<D: SectorDevice> SectorPages<D> {
                 for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
                     parts.copy_from_slice(&[head, &ZEROS]);
                 }
+                // A tag stands for its page, so the pages come first.
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &[data])?;
                 self.blocks.suspects.write(
                     &mut self.blocks.device,
@@ -182,6 +183,7 @@ impl<D: SectorDevice> SectorPages<D> {
         let page_bytes = self.blocks.layout.data_bytes() as usize;
         let with_tag = SECTOR_BYTES + page_bytes;
         let count = data.len() / with_tag;
+        // The memory has no room for two pages with their tags.
         if count < 2 {
             return self.read(first, &mut data[..page_bytes], &mut tags[0]).map(|()| 1);
         }
@@ -282,6 +284,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             }
         }
         *tag = self.tag_of(generation);
+        // A page of an earlier generation reads as erased.
         if super::is_blank(tag) {
             data.fill(0xFF);
         }
@@ -334,6 +337,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         data: &[u8],
         tag: &[u8; TAG_BYTES],
     ) -> Result<(), Failure> {
+        // Data under a generation that a header may outrank tomorrow would be lost.
         let generation = self.blocks.certain_generation(page)?;
         self.compose_tag(generation, tag);
         // The tag, the data and the missing blank bytes; then the tag once more, for tags within
@@ -350,6 +354,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
                 self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..end])
             }
             TagPlace::Table => {
+                // The tag stands for its page, so the page comes first.
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..end])?;
                 self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..1])
             }

@@ -52,6 +52,7 @@ impl RecordCursor {
 
 /// Returns the cursor whose record has the lowest sequence number, and its tag.
 pub(super) fn lowest(cursors: &RecordCursors, base: u64) -> Option<(usize, Tag)> {
+    // One sequence counts the programs of all heads, so the lowest record came first.
     let (mut slot, mut lowest) = (0, u32::MAX);
     for (index, cursor) in cursors.iter().enumerate() {
         if let Some(cursor) = cursor

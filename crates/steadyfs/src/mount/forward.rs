@@ -90,13 +90,16 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     pub fn roll_forward(&mut self) -> Result<Last, Error> {
         let mut cursors: RecordCursors = [None; LISTED_MAX + 3];
         let mut evidence = TornEvidence::default();
+        // Nothing is newer than a closed root, so there is nothing to search.
         if !self.records.ring.is_closed() {
             self.begin_cursors(&mut cursors, &mut evidence)?;
         }
         let (mut last, mut is_complete, mut held) = (None, false, None::<FoundRecord>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
+        // On such media a later record proves nothing about the records before it.
         let reorders = self.loses_any();
         while let Some((slot, tag)) = lowest(&cursors, self.base) {
+            // The check comes before the step, because records behind the gap do not count.
             if reorders && self.ends_before(&tag, &cursors, evidence)? {
                 break;
             }
@@ -105,6 +108,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             else {
                 break;
             };
+            // A used number is a remnant of an earlier use of the block, and no record.
             let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else {
                 continue;
             };
@@ -117,6 +121,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }
+            // Without a proof by a later record, only the checksums of all pages count.
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // The copy of a page that was lost before has no right checksum.
                 let is_move = TagKinds::MOVED.has(record.tag.kind);
@@ -126,12 +131,14 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 }
                 continue;
             }
+            // The cut took pages of the very last commit, so it was never acknowledged.
             if self.records.pages.flash().reorders()
                 && self.lacks_pages(&record.tag)
                 && lowest(&cursors, self.base).is_none()
             {
                 break;
             }
+            // No failure and no lost move explains the gap, so a record is lost.
             if gap < FAILURE_JUMP
                 && !evidence.are_lost_moves(
                     gap as u32,
@@ -141,8 +148,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 self.damage = Some(Damage::Record);
             }
             evidence.end_gap();
+            // The next gap is measured from behind this record.
             self.records.space.set_sequence(record.tag.sequence + self.record_programs(&record));
             self.records.space.note_weak(self.records.pages.watch_mut());
+            // A jump of the numbers may still show that this record's program failed.
             if ends {
                 held = Some(record);
             } else {
@@ -152,14 +161,18 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
         // The very last record may be unsteady.
         match held {
+            // A torn copy does not count: its source is still live.
             Some(record) if is_copy(record.tag.kind) => self.keep_source(&record.tag)?,
+            // The record counts only if it can be read again when it is copied.
             Some(record) if self.reads_well(&record)? => {
                 self.apply(&record, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(record), false);
             }
             _ => {}
         }
+        // No record lies behind the last group, so nothing proves it.
         self.take_last_moves_back()?;
+        // An unsteady journal page must not be read a second time.
         let journal_is_read = buffered != NONE && buffered == self.records.space.journal_at();
         Ok(Last { record: last, is_complete, journal_is_read, evidence, damage: self.damage })
     }
@@ -171,6 +184,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
         let is_named = self.map.overlay_frame(tag.logical).is_some();
+        // Without a log nothing can name the move, and an overlay entry decides already.
         if tag.kind != TagKind::Moved
             || self.records.layout.leaf_log_bytes() == 0
             || is_named
@@ -186,13 +200,16 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Records the tag of an applied move, if a cut may have hit several moves. On raw flash
     /// each of these may read differently the next time.
     fn note_moves(&mut self, tag: &Tag) {
+        // Elsewhere a cut leaves no group of pages that read differently each time.
         if !self.records.layout.moves_join() || !self.records.pages.takes_pages_once() {
             return;
         }
+        // A later record of another kind proves that the moves before it were complete.
         if !TagKinds::MOVED.has(tag.kind) {
             self.moves = 0;
             return;
         }
+        // Only the last group can be torn, so older tags are overwritten.
         *self.group.tag_mut(self.moves % self.records.layout.move_group()) = tag.emit(0);
         self.moves += 1;
     }
@@ -204,6 +221,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         for index in 0..self.moves.min(self.records.layout.move_group()) {
             let Some(tag) = Tag::parse(self.group.tag_mut(index)) else { continue };
             let source = tag.source();
+            // A tag that names no frame can only be damaged.
             if source >= self.records.layout.frame_count() {
                 continue;
             }
@@ -237,6 +255,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }
+        // Any page of the frame may be the torn one, so all pages are compared with the tag.
         let first = self.records.layout.frame_page(place);
         for index in 0..u32::from(self.records.layout.config.pages_per_logical_page) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
@@ -260,6 +279,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let first = self.records.layout.frame_page(source);
         for page in first..first + u32::from(self.records.layout.config.pages_per_logical_page) {
             let found = self.records.pages.record_tag(page, TagKinds::ALL)?;
+            // One lost page makes the source no better than its copy.
             if found.is_none_or(|found| found.logical != tag.logical) {
                 return Ok(true);
             }
@@ -290,9 +310,11 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 } else {
                     -1
                 };
+                // The page is steady enough to be copied.
                 if lead == STEADY {
                     break;
                 }
+                // The next mount might not see this page.
                 if lead == -STEADY {
                     return Ok(false);
                 }
@@ -304,6 +326,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Reads the content of a journal record into the journal buffer, several times if it is
     /// damaged.
     fn buffer_journal(&mut self, place: u32, buffered: &mut u32) -> Result<Option<Tag>, Error> {
+        // A failed read clears the buffer, so later tries begin at the start of the chain.
         let mut after = core::mem::replace(buffered, NONE);
         for _ in 0..TRIES {
             match self.records.read(core::mem::replace(&mut after, NONE), place) {
@@ -347,18 +370,23 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     ) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         let unit = u32::from(self.records.layout.config.pages_per_logical_page);
+        // Nothing is missing, or lost copies or failed programs explain all of it.
         if gap == 0 || evidence.are_lost_copies(gap, unit) || is_of_failures(gap, unit.into()) {
             return Ok(false);
         }
+        // The look ahead moves copies of the cursors, because the records may count.
         let (mut ahead, mut committed) = (*cursors, false);
         let in_order = !self.records.pages.flash().reorders();
         while let Some((slot, tag)) = lowest(&ahead, self.base) {
+            // This record proves that everything before it had reached the medium.
             if committed || (in_order && !TagKinds::MOVED.has(tag.kind)) {
                 break;
             }
+            // A commit was flushed before anything behind it was programmed.
             committed = TagKinds::JOURNAL.and(TagKinds::of(&[TagKind::DataCommit])).has(tag.kind);
             self.step(&mut ahead[slot], &mut evidence, &tag)?;
         }
+        // Behind a cache that reorders, the proof is a record behind the commit.
         Ok(lowest(&ahead, self.base).is_none() || !(committed || in_order))
     }
 
@@ -374,6 +402,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let Some((head, block, next, is_other)) = self.step(cursor, evidence, &tag)? else {
             return Ok(None);
         };
+        // The record may not count, but its program shows that heads were in use.
         evidence.note_use();
         let ends = cursor.is_none();
         // A record with a used number does not belong to this volume's order. No head was ever
@@ -382,6 +411,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             || tag.sequence >= self.records.space.sequence()
         {
             let old = self.records.space.heads_mut().replace(head, Head { block, next }).block;
+            // The head has left its old block, so that block is full or was given up.
             if old != block {
                 if old != NONE {
                     self.records.space.blocks_mut().set_state(old, State::Used);
@@ -404,9 +434,11 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         buffered: &mut PageIndex,
         lost_chain: &mut BlockIndex,
     ) -> Result<(), Error> {
+        // A later change without an earlier one would mix two times.
         if self.is_full {
             return Ok(());
         }
+        // A change without room in the overlay is a loss, and not an error of the mount.
         let result = self.apply_record(record, buffered, lost_chain);
         self.note_moves(&record.tag);
         self.pass_when_full(result)
@@ -431,11 +463,13 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         if !TagKinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
         }
+        // The log has the entries now, so the overlay needs them no more.
         if tag.kind == TagKind::LeafChanged {
             self.records.space.adopt_journal(place);
             self.map.forget_entries(self.records.space, self.records.layout, tag.logical);
             return Ok(());
         }
+        // Only the content of the record lists the discarded pages.
         if tag.kind == TagKind::JournalDiscard && *buffered != place {
             let block = self.records.space.journal_block(place);
             // A chain that cannot be read up to one record cannot be read up to a later one.
@@ -455,9 +489,11 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let logical = tag.logical;
         match tag.kind {
             TagKind::Data => {
+                // The page counts only with the commit of its transaction.
                 return self.transaction.replay(logical, frame, tag.transaction_start());
             }
             TagKind::DataCommit => {
+                // A page that commits itself is a whole transaction: pending pages were given up.
                 self.transaction.clear();
                 self.map.replay(logical, frame)?;
             }
@@ -479,8 +515,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Applies a commit. If the commit discards anything, the journal buffer holds its page.
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.transaction_start();
+        // Pages of a transaction that was given up are no part of this commit.
         self.transaction.replay_commit(start);
         self.records.space.adopt_journal(page);
+        // A discard in the record is the page's last change: a write would have removed it.
         if tag.kind == TagKind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.records.journal.next_discard(from) {
@@ -489,10 +527,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 from = logical + 1;
             }
         }
+        // The commit names its number of pages, so another number is a loss.
         if self.lacks_pages(tag) {
             self.damage = Some(Damage::Record);
         }
         self.transaction.finish_replay(start);
+        // Only a commit makes pending pages part of the map.
         for index in 0..self.transaction.len() {
             let (logical, frame) = self.transaction.entry(index);
             self.map.replay(logical, frame)?;

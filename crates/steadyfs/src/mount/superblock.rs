@@ -27,13 +27,17 @@ fn page_of<'m, F: Flash>(flash: &F, memory: &'m mut [u8]) -> Result<&'m mut [u8]
 fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIndex), MountError> {
     let mut refused = MountError::NotFormatted;
     for block in 0..flash.geometry().block_count.min(SUPERBLOCK_BLOCKS) {
+        // The second copy lies in a good block, so marked blocks are passed over.
         if block > 0 && flash.is_bad(block)? {
             continue;
         }
         match read_superblock(flash, block, page) {
+            // A copy from another format may lie in this block, so it must name the block.
             Ok(Some(found)) if block == 0 || found.copy == block => return Ok((found, block)),
             Ok(_) => {}
+            // The device does not answer, so nothing is known about the other copy.
             Err(error @ MountError::Volume(_)) => return Err(error),
+            // The first copy that was refused gives the reason.
             Err(error) if refused == MountError::NotFormatted => refused = error,
             Err(_) => {}
         }
@@ -56,6 +60,7 @@ fn read_superblock<F: Flash>(
             Err(MountError::NotFormatted) => return Ok(None),
             result => result?,
         };
+        // Blocks and pages of another geometry would lie at other places.
         if superblock.geometry != device {
             return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
         }
@@ -144,6 +149,7 @@ impl Superblocks {
     /// [`Error::Device`].
     pub fn mend<F: Flash>(&self, flash: &mut F, memory: &mut [u8]) -> Result<(), Error> {
         let Some(damaged) = self.damaged else { return Ok(()) };
+        // The whole copy is in RAM before the damaged block is erased.
         let page = page_of(flash, memory).map_err(|_| Error::Corrupt)?;
         let mut tag = None;
         for _ in 0..TRIES {
@@ -152,6 +158,7 @@ impl Superblocks {
         let tag = tag.ok_or(Error::Corrupt)?;
         flash.erase(damaged)?;
         flash.program(damaged * flash.geometry().pages_per_block, page, &tag)?;
+        // The copy must be on the medium before it is read back.
         flash.sync()?;
         if read_sound(flash, damaged, page)? == Some(tag) {
             Ok(())

@@ -284,6 +284,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Returns true if the buffer holds the page, or if the page was found in the read cache and
     /// copied into the buffer.
     pub fn find(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> bool {
+        // The buffer costs nothing, so it comes before the cache.
         if self.held == page && (self.held_is_checked || !is_checked) {
             return true;
         }
@@ -483,6 +484,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.invalidate_resident();
         self.erases = self.erases.wrapping_add(1);
         let pages = u32::from(self.pages_per_block);
+        // The pages are gone, even if the erase fails.
         self.read_cache.forget(block * pages, pages, self.page_bytes);
         self.device.certain()?.erase(block)
     }
@@ -510,6 +512,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Records the ECC's work in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
+        // A reader that recovers nothing reacts to no weak page.
         if self.device.flash().is_clean() {
             return result;
         }

@@ -118,6 +118,7 @@ impl<'m> ReadCache<'m> {
             return false;
         };
         let head = PlaceHead::parse(place);
+        // A page that was found very often is read and verified again.
         if !head.serves(expected) {
             PlaceHead::NOTHING.emit(place);
             return false;

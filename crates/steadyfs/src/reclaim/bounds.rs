@@ -67,9 +67,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
             Work { discards: work.discards + self.view.ftl.transaction.stale_pages(), ..*work };
         let turns = (self.journal.patched_pages() + work.pages)
             .saturating_sub(self.view.ftl.layout.patched_pages_max());
+        // All records fit, so only pages in their turn leave the buffer.
         if work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room() {
             return turns;
         }
+        // A record writes at most one page.
         let full = self.flushes_of_full(&work, turns, calls).min(work.records());
         turns + full + full.min(calls)
     }
@@ -105,6 +107,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             }
         }
         let least = least.saturating_sub(header);
+        // Any number of long patches may go with their own pages, so the worst number is searched.
         let (mut own, mut most, mut count, mut freed) = (work.longer_than(least), 0, 0, 0);
         for size in self.journal.sizes().map(Some).chain([None]) {
             while freed + work.shortest(own, least, header) >= lacking {
@@ -221,6 +224,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         };
         // Journal pages that lie among the caller's pages are frames as well.
         let frames = frames + if layout.commits_join() { work.commits } else { 0 };
+        // Later calls find frames live that only the overlay shows as replaced.
         let left = match buffer {
             Buffer::AsItIs => 0,
             Buffer::Any | Buffer::Committed => self.view.superseded(u32::MAX),
@@ -238,6 +242,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the cost of a call's own writes and of its commit.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
+        // After a mount or a clean end, a journal page comes first.
         let records = work.commits
             + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed());
         let beside = Cost {
@@ -353,6 +358,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
                     ))
                     * self.view.ftl.layout.journal_record_places(),
             );
+        // Erased blocks are taken first, and the plan has one erase in any case.
         taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)
     }
 
@@ -429,6 +435,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
         let patched_ns = u64::from(patched) * timing.program_ns;
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
+        // The first envelope spreads the excess of an erase over the calls of a victim.
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((quota.gain_frames() / frames.max(1)).max(1));
         let spread = Envelope {
@@ -503,6 +510,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let in_a_row = self.envelopes_with(erased, calls, work, timing).map(|each| {
             each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns))
         });
+        // Both envelopes hold, so the smaller one counts.
         in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
     }
 
@@ -522,6 +530,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn victim_ns(&self, quota: &WorkQuota, timing: &Timing) -> u64 {
         let layout = &self.view.ftl.layout;
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
+        // Of `per_fold + 1` frames, one goes to a leaf.
         let fold_ns = self.fold_cost().time_ns(timing) * u64::from(fpb) / u64::from(per_fold + 1);
         let move_ns = self.move_cost().times(quota.victim).time_ns(timing);
         let programs = fpb * u32::from(layout.config.pages_per_logical_page);

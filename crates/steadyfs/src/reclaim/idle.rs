@@ -46,9 +46,11 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// or cannot be made so.
     pub fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         let layout = &self.ftl.layout;
+        // No other step may program before the volume shows that it is in use.
         if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
             return Some(IdleStep::Mark);
         }
+        // The next root must not have to erase its block.
         if self.ftl.ring.needs_block() {
             return Some(IdleStep::RingBlock);
         }
@@ -66,12 +68,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             return Some(IdleStep::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
+        // The changes of the burst must find room in the overlay.
         if self.entries() > room && self.ftl.map.len() > 0 {
             return Some(IdleStep::Fold);
         }
+        // Weak frames move only when the head has left their block.
         if self.ftl.space.weak_head().is_some() {
             return Some(IdleStep::Release);
         }
+        // Only an empty victim gives frames back, so a begun one is emptied first.
         if self.victim_live() > 0 {
             return Some(IdleStep::Move(None));
         }
@@ -89,7 +94,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if let Some(victim) = self.failing_victim().or_else(wins) {
             return Some(IdleStep::Move(Some(victim)));
         }
+        // Leaves and journal pages take at most half as many frames as the caller.
         let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
+        // A root lists no more blocks; the others are erased as clean.
         let now = wanted.min(layout.listed_blocks);
         if erased < now && listed > 0 {
             return Some(IdleStep::Erase);
@@ -100,6 +107,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             return Some(IdleStep::Clean);
         }
         let short = erased + listed < now && more;
+        // A root in idle time delays the next one beyond the burst.
         let due =
             self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(IdleStep::Root)
@@ -162,6 +170,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
+        // Without an erased block, the step erases one, and may need a root first.
         let block = |waits: bool| {
             let waits = waits && self.view.ftl.space.blocks().count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }
@@ -179,6 +188,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             IdleStep::Mark => {
                 let own = Cost {
                     programs: 1,
+                    // The cost of the root contains one of these erases.
                     erases: self.view.ftl.ring.opening_erases().saturating_sub(1),
                     ..Cost::default()
                 };

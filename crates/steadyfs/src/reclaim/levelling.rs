@@ -43,6 +43,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
         let (quota, written) = (self.quota(0), written.max(1));
         let afford = self.affordable_as(fpb, true).saturating_sub(written);
+        // The moves of a full block must not exceed the most that calls make.
         if (fpb + quota.per_erase) * written > quota.moves(written) * afford {
             // If blocks empty themselves and no victim is needed, this fills the savings.
             return Levelling::Saves { frames: u32::from(self.affordable(0) > fpb / 2) };

@@ -75,7 +75,9 @@ impl WorkQuota {
     /// lasts as long as `erase_moves` moves.
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
         let (frames_per_block, leaf_changes) = (layout.frames_per_block, layout.leaf_changes);
+        // The emptiest block has no more live frames than the mean of all blocks.
         let victim = (live / blocks.max(1)).min(frames_per_block);
+        // The gain is a divisor, so it is at least one part.
         let gain =
             (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
         let work =
@@ -225,11 +227,14 @@ impl PlanInput {
     /// Returns the plan of the call.
     pub fn plan(&self, quota: &WorkQuota) -> Plan {
         let most = quota.moves(self.written);
+        // The overlay is nearly full, so leaves come before an erase that can wait.
         let must_fold = self.entries > self.hard;
         let erases = u32::from(!self.has_erased && self.erases(quota, must_fold));
+        // An erase takes the time of moves, so fewer moves come beside it.
         if erases > 0 || self.has_erased {
             let most = most.saturating_sub(quota.per_erase);
             let moves = self.moves(quota, most).min(self.beside_erase(quota, most));
+            // Leaves wait for a call without an erase, unless the overlay is nearly full.
             let folds = quota
                 .folds_beside_erase(self.changes + most)
                 .min(self.folds_above(self.hard, quota, moves));
@@ -253,8 +258,11 @@ impl PlanInput {
             Want::May => !waits && !must_fold,
             Want::No => false,
         };
+        // A call that waits writes only the leaves that cannot wait.
         let limit = if waits { self.hard } else { self.soft };
+        // A root takes the place of the leaves.
         let folds = if root { 0 } else { self.folds_above(limit, quota, moves) };
+        // The bound of the call has the leaf or root in the place of moves.
         let displaced = if root { quota.root_moves } else { u32::from(folds > 0) };
         let moves = if displaced > 0 { self.less(quota, moves, displaced) } else { moves };
         Plan { erases, moves: self.with_room(quota, moves, folds, erases), folds, root }
@@ -263,6 +271,7 @@ impl PlanInput {
     /// Returns the number of these moves for which there are places and overlay entries. Before
     /// the moves, `folds` leaves may be written back.
     fn with_room(&self, quota: &WorkQuota, moves: u32, folds: u32, erases: u32) -> u32 {
+        // Leaves without a place take an erased block of their own.
         let blocks = (self.stock + erases).saturating_sub(u32::from(self.leaf_places < folds));
         let entries = (self.most + folds * quota.fold_frees).saturating_sub(self.entries);
         moves.min(self.places + blocks * quota.frames_per_block).min(entries)
@@ -270,6 +279,7 @@ impl PlanInput {
 
     /// Returns the frames that the call moves, at most `most`.
     fn moves(&self, quota: &WorkQuota, most: u32) -> u32 {
+        // The reserve runs out, so the victim must become empty now.
         if self.is_short {
             return self.live.max(most);
         }
@@ -293,6 +303,7 @@ impl PlanInput {
         let erase = if self.needs_erase { quota.per_erase } else { 0 };
         match afford {
             _ if self.written == 0 || live == 0 => 0,
+            // The caller has no frame left to write, so every move is due.
             0 => u32::MAX,
             _ => ((live + erase) * self.written).div_ceil(afford),
         }
@@ -314,6 +325,7 @@ impl PlanInput {
             self.due(quota, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
+        // Later calls must not have more moves due than they may make.
         let waits =
             (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
         let longest = |less: &u32| {
@@ -328,6 +340,7 @@ impl PlanInput {
         if self.is_short || self.is_urgent {
             return u32::MAX;
         }
+        // Behind this erase, no later call of the victim counts one.
         let later = Self { needs_erase: false, ..*self };
         let afford = self.afford.saturating_sub(self.written);
         let is_fair = |&moves: &u32| {

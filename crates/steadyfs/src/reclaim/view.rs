@@ -50,6 +50,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the promise of a call with `frames` more live frames, if `blocks` more blocks
     /// could be used.
     pub fn quota_of(&self, frames: u32, blocks: u32) -> WorkQuota {
+        // Blocks that may still go bad hold data until then.
         let spare = u32::from(self.ftl.layout.config.bad_blocks_max)
             .saturating_sub(self.ftl.space.blocks().count(State::Bad));
         let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
@@ -154,6 +155,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the frames to keep: the reserve, and the frames for `live` moves and for the
     /// leaves that these moves make full.
     fn needed(&self, live: u32) -> u32 {
+        // Entries above the soft limit cost leaves, and leaves take frames.
         let excess = (self.entries() + live).saturating_sub(self.ftl.layout.overlay_soft);
         self.reserve() + live + excess / self.ftl.layout.leaf_changes
     }
@@ -188,6 +190,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// [`victim_is_urgent`](Self::victim_is_urgent).
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
         let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
+        // The search visits every block, so it is made only if there is such a block.
         if self.ftl.space.blocks().count(State::Retiring) > 0 {
             let failing = (0..self.ftl.space.blocks().block_count()).find(|block| {
                 self.ftl.space.blocks().state(*block) == State::Retiring && in_use(block)
@@ -196,12 +199,14 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
                 return failing;
             }
         }
+        // A live frame keeps its ring block from being erased.
         self.ftl.ring.all().find(in_use)
     }
 
     /// Returns the block with fewest live frames, as late as possible.
     pub fn emptiest(&self) -> Option<Emptiest> {
         let fpb = self.ftl.layout.frames_per_block;
+        // With so much room the choice can wait, and more frames die meanwhile.
         if self.ftl.space.pool() > self.reserve() + 3 * fpb {
             return None;
         }
@@ -252,15 +257,18 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             && self.ftl.ring.is_used(&self.ftl.layout, 4)
             && stock > 0
             && (!is_last || self.root_is_near(4));
+        // The next root needs this block.
         if ring_is_urgent && is_last && self.root_is_near(2) {
             return (Want::Must, Erasure::Ring);
         }
+        // The next call may take all of these blocks.
         if lacks_stock && stock <= least {
             return (if stock < least { Want::Must } else { Want::Should }, Erasure::Listed);
         }
         if ring_is_urgent {
             return (Want::May, Erasure::Ring);
         }
+        // While the stock is large, erases keep their distance.
         if lacks_stock && (stock <= self.ftl.layout.stock() / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
@@ -289,6 +297,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let more = self.ftl.space.blocks().count(State::Free)
             + self.ftl.space.blocks().count(State::Clean)
             + self.ftl.space.blocks().count(State::Dead);
+        // A root lists more blocks only if there are more.
         let lacks_blocks = allocatable < self.ftl.layout.stock() && more > 0;
         // The call that writes the root may take a block for the caller's pages, and the blocks
         // that its moves fill.

@@ -44,6 +44,7 @@ impl DeferredMoves {
             Urgency::Last => all,
             _ if all >= 2 * many => (all + 1 - 2 * many).next_multiple_of(many),
             Urgency::Now => all.min(many),
+            // The victim has no more frames to fill the group.
             _ if all >= live => all.min(many),
             // Not right behind a group that was made because two were due.
             Urgency::Flushed if all >= many + many / 4 => many,

@@ -32,6 +32,7 @@ impl<F: Flash> Search<'_, '_, F> {
     pub fn find_closed(&mut self) -> Result<bool, Error> {
         let firsts = self.first_numbers()?;
         let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
+        // A closed root is the last content of its block, so the search begins at the end.
         let end =
             self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
         Ok(self.read_closed(place, end)?
@@ -46,10 +47,12 @@ impl<F: Flash> Search<'_, '_, F> {
         let (mut header, mut number) = ([0; BYTES], None);
         let (pages, programs) = (self.tables.layout.root_pages, self.tables.layout.root_programs);
         let Some(copies) = end.checked_sub(programs - pages) else { return Ok(false) };
+        // The copies come first: they name the journal page that lies before them.
         for index in pages..programs {
             if !self.is_root_page(place, copies + index - pages, index, &mut number)? {
                 return Ok(false);
             }
+            // The first copy fills the tables; further copies only have to be readable.
             if index < 2 * pages {
                 self.tables.exchange(&mut header, index - pages, true);
             }
@@ -102,6 +105,7 @@ impl<F: Flash> Search<'_, '_, F> {
     /// the tables.
     fn has_doubtful_place(&mut self) -> Result<bool, Error> {
         for place in 0..self.tables.layout.ring_count {
+            // A readable number or a blank block excludes a newer root.
             let is_known = self.ring.unknown >> place & 1 == 0;
             let is_bad = self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
             if !is_known && !is_bad && !self.has_no_root(place)? {

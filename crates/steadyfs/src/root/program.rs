@@ -29,6 +29,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         for step in 1..count {
             let place = (u32::from(self.ring.place) + step) % count;
             let RootState { space, pages, layout, .. } = &mut self.tables;
+            // A mount may still need this block.
             if !self.ring.rests(place, space) {
                 continue;
             }
@@ -41,7 +42,9 @@ impl<F: Flash> Roots<'_, '_, F> {
                     self.ring.prepared = Some(place as u8);
                     return Ok(());
                 }
+                // The block is bad now, and the next one takes its place.
                 Ok(false) => {}
+                // The ring must not meet the same silent block at every root.
                 Err(Error::Device) if failures < layout.config.failures.max(1) => failures += 1,
                 Err(error) => return Err(error),
             }
@@ -64,7 +67,9 @@ impl<F: Flash> Roots<'_, '_, F> {
             if is_due {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
+                    // A root that the device takes shows that the fault is in the block.
                     self.write(flags, lost)?;
+                    // The root may have gone into this very block.
                     result = if self.ring.rests(place, self.tables.space) {
                         self.erase_place(place)
                     } else {
@@ -72,11 +77,13 @@ impl<F: Flash> Roots<'_, '_, F> {
                     };
                 }
                 if result? {
+                    // The erased block serves the next root.
                     self.ring.prepared = Some(place as u8);
                 }
             }
             self.ring.unknown &= !bit;
         }
+        // On a loose medium the erases must be durable before the answer.
         self.tables.pages.keep_order()
     }
 
@@ -146,6 +153,7 @@ impl<F: Flash> Roots<'_, '_, F> {
                 Err(error) => return Err(error),
             }
         }
+        // The first real root gets a number above those of the blocks.
         (self.ring.place, self.ring.next, self.ring.number) = (0, 0, count);
         Ok(())
     }
@@ -164,6 +172,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Frees the dead blocks, and lists the blocks that may be allocated until the next root.
     /// Returns the number of the root.
     pub fn begin(&mut self) -> u32 {
+        // From here on, blocks count as free in RAM that the newest root still needs.
         self.ring.needs_root = true;
         self.tables.space.free_and_list(self.tables.layout.listed_blocks);
         self.ring.take_number(self.tables.layout)
@@ -178,11 +187,13 @@ impl<F: Flash> Roots<'_, '_, F> {
     ) -> Result<bool, Error> {
         match result {
             Ok(()) => {
+                // The next root names this one.
                 self.ring.follows = self.ring.number;
                 // The blocks that the root frees are erased only when the root is there.
                 self.tables.pages.flush()?;
                 self.tables.space.begin_after_root();
                 self.ring.complete = self.ring.place;
+                // No mount needs an older root any more.
                 (self.ring.kept, self.ring.needs_root) = (0, false);
                 Ok(true)
             }
@@ -214,6 +225,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// certain at one. So the next root names it.
     pub fn program_copies(&mut self, number: u32, flags: VolumeFlags) -> Result<(), Error> {
         let pages = self.tables.layout.root_pages;
+        // A seal proves the root, so the root must be durable before it.
         self.tables.pages.keep_order()?;
         self.program_pages(number, flags, pages, self.tables.layout.root_programs)
     }
@@ -230,6 +242,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         from: u32,
         to: u32,
     ) -> Result<(), Error> {
+        // Only the copies prove anything, so the root itself may go in groups.
         let is_proof =
             from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
         let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
@@ -262,6 +275,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             let check = self.tables.pages.check_as(Some(tag.kind));
             self.group.put(index - from, self.tables.pages.bytes(), &tag.emit(check));
         }
+        // The pages count as used even if their program fails.
         let first = self.ring.take_pages(to - from, self.tables.layout);
         let (data, tags) = self.group.filled(to - from);
         Ok(self.tables.pages.program_many(first, data, tags)?)
@@ -325,10 +339,13 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// In addition, one erase of each ring block in which cuts have left unreadable pages. If
     /// the medium programs bytes and there are no such blocks, the whole cost is one program.
     pub fn open(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<bool, Error> {
+        // A root that is written here must not be closed.
         (self.ring.closed, self.ring.untouched) = (false, true);
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
+        // A mark erases nothing, so unreadable ring blocks require a root.
         let is_marked = mark != NONE && self.ring.unknown == 0 && self.mark_opened(mark).is_ok();
         let result = if is_marked { Ok(()) } else { self.begin_new_block(flags, lost) };
+        // After a failure, the next change must open the ring again.
         self.ring.closed = result.is_err();
         result.map(|()| !is_marked)
     }

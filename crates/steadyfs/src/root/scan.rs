@@ -89,6 +89,7 @@ impl<F: Flash> Search<'_, '_, F> {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
             }
+            // A blank block has no root, so its other pages need no read.
             if self.is_blank_from(first, index)? {
                 return Ok(None);
             }
@@ -101,17 +102,21 @@ impl<F: Flash> Search<'_, '_, F> {
     /// is no root.
     #[inline(never)]
     pub fn find(&mut self, below: u32) -> Result<Option<Base>, Error> {
+        // A search below another limit begins anew.
         (self.ring.kept, self.ring.uncertain) = (0, None);
         let mut flags = VolumeFlags::default();
+        // One number for each block shows the newest block without a search in the others.
         let firsts = self.first_numbers()?;
         let (mut limit, mut base, mut oldest, mut lost) =
             (u32::MAX, None::<FoundRoot>, None::<FoundRoot>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
             limit = first;
+            // The next root must outrank every number that was seen.
             self.ring.number = self.ring.number.max(first);
             let mut end = NONE;
             while let Some(found) = self.root_before(place, &mut end)? {
                 self.ring.number = self.ring.number.max(found.number);
+                // Without a readable seal, nothing proves that the root was complete.
                 if !found.counts() || found.number >= below {
                     continue;
                 }
@@ -120,26 +125,32 @@ impl<F: Flash> Search<'_, '_, F> {
                     && (base.is_some() || self.read_root(&found, &mut flags)?);
                 if base.is_none()
                     && is_there
+                    // One seal may be all that a cut erase has left.
                     && (found.is_firm() || self.has_its_own(found.place)?)
                 {
+                    // A later mount may need this base again.
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
+                // A root that was in use and cannot be read now is a loss.
                 if base.is_none() {
                     lost |= found.is_missed(self.tables.layout.root_pages);
                     continue;
                 }
+                // If no root turns out to be certain, this one stays.
                 if is_there {
                     oldest = Some(found);
                 }
                 // The newest certain root ends the search.
                 if is_there && found.is_certain() {
+                    // A newer root that follows an older one is a leftover of a cut erase.
                     if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
                         (base, self.ring.kept) = (Some(found), 0);
                         if !self.read_root(&found, &mut flags)? {
                             return Ok(None);
                         }
                     }
+                    // The next mount may begin with this root, until this mount's root is complete.
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, Base { lost, flags });
                 }
@@ -159,6 +170,7 @@ impl<F: Flash> Search<'_, '_, F> {
 
     fn begin_with(&mut self, found: Option<FoundRoot>, base: Base) -> Result<Option<Base>, Error> {
         let Some(found) = found else { return Ok(None) };
+        // If anything is missing behind a root with one seal, the store tries an older root.
         self.ring.uncertain = NonZeroU32::new(found.number).filter(|_| !found.is_firm());
         let place = found.place as u8;
         (self.ring.complete, self.ring.place, self.ring.follows) = (place, place, found.number);
@@ -166,6 +178,7 @@ impl<F: Flash> Search<'_, '_, F> {
         // own.
         self.ring.leave_block(self.tables.layout);
         self.ring.prepared = None;
+        // The jump of the number below would hide this.
         let is_newest = self.ring.number == found.number;
         // Numbers that cannot be read today may be read tomorrow.
         self.ring.number +=
@@ -228,16 +241,20 @@ impl<F: Flash> Search<'_, '_, F> {
     /// the programmed pages.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<FoundRoot>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
+        // The first call for a block searches its end; later calls go on from there.
         if *end == NONE {
             *end = self.find_end(first)?;
         }
         let mut found = None::<FoundRoot>;
+        // A whole root lies in these pages, whatever a cut has left behind it.
         let least = end.saturating_sub(ring_window(self.tables.layout));
         while *end > least {
+            // Copied pages of a mount lie between a root and its copies.
             let Some(tag) = self.root_page(place, *end - 1)? else {
                 *end -= 1;
                 continue;
             };
+            // The page belongs to an older root, with which the next call begins.
             if found.is_some_and(|found| found.number != number_of(&tag)) {
                 break;
             }
@@ -260,6 +277,7 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns the page behind the last page of a ring block that is not blank.
     pub(super) fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
+        // Pages are programmed in order, so a bisection finds the end.
         let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
         while low < high {
             let middle = (low + high) / 2;
@@ -282,9 +300,11 @@ impl<F: Flash> Search<'_, '_, F> {
             None if hides => false,
             _ => return Ok(false),
         };
+        // A damaged page may look blank, so one blank page is no end.
         if hides && !self.are_blank_behind(first, page, 2 - u32::from(is_known))? {
             return Ok(false);
         }
+        // The gap is blank although copied pages lie behind it.
         let is_at_gap = if is_known { (root..frame).contains(&page) } else { page < frame };
         Ok(!is_at_gap || self.tables.pages.is_blank(first + frame)?)
     }
@@ -301,7 +321,9 @@ impl<F: Flash> Search<'_, '_, F> {
         for next in page + 1..(page + 1 + LOOKS_BEHIND).min(end) {
             match self.tables.pages.is_blank_with_retry(first + next)? {
                 Some(false) => return Ok(false),
+                // Enough readable pages are blank.
                 Some(true) if wanted == 1 => return Ok(true),
+                // An unreadable page proves nothing, so it does not count.
                 is_blank => wanted -= u32::from(is_blank.is_some()),
             }
         }
@@ -317,6 +339,7 @@ impl<F: Flash> Search<'_, '_, F> {
             }
             self.tables.exchange(&mut header, index, true);
         }
+        // The header is checked together with the tables, which lie on all pages.
         let found = self.adopt_root(&header);
         *flags = found.unwrap_or(*flags);
         Ok(found.is_some())
@@ -345,6 +368,7 @@ impl<F: Flash> Search<'_, '_, F> {
     /// block.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
         let (block, fpb) = (self.ring.block(place), self.tables.layout.frames_per_block);
+        // A root's own block holds the leaves, pages and journal page that its mount copied.
         for leaf in 0..self.tables.layout.leaf_count {
             let frame = self.tables.map.leaf(leaf);
             if frame / fpb == block && !self.frame_can_be_read(frame, TagKinds::LEAF, leaf)? {

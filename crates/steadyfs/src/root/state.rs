@@ -90,6 +90,7 @@ impl<F: Flash> RootState<'_, '_, F> {
             self.transaction.table_mut(),
         ];
         for part in parts {
+            // A table may cross the boundary of two pages.
             let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
             if from < to {
                 let (part, page) =
@@ -111,6 +112,7 @@ impl<F: Flash> RootState<'_, '_, F> {
 
     /// Takes over the header of a root, and checks every number in it and in the tables.
     pub(super) fn adopt(&mut self, header: &RootHeader, ring: &Ring) -> bool {
+        // This clears the copy's place, so it comes before the copy.
         self.space.adopt_journal(header.journal_at);
         self.map.set_copy(header.leaf_copy);
         if header.journal_copy > 0 {
@@ -126,6 +128,7 @@ impl<F: Flash> RootState<'_, '_, F> {
         for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
             self.space.heads_mut().replace(head, Head { block, next });
         }
+        // Later code uses these numbers as indices, and any of them may be damaged.
         let sound = self.map.adopt(header.overlay_len, self.layout)
             && self.transaction.adopt(header.pending_len, self.layout)
             && names_journal

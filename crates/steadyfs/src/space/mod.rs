@@ -253,6 +253,7 @@ impl<'m> Space<'m> {
 
     /// Retires a block in which a program failed, so that its data moves.
     pub fn retire(&mut self, block: BlockIndex) {
+        // No head may go on in this block.
         for head in self.heads.of_frames() {
             if self.heads.get(head).block == block {
                 self.close(head);

@@ -36,12 +36,15 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.logical.ftl.begin_call();
+        // The root names the copy of the leaf, so the copy comes first.
         if self.view().can_copy_leaf() {
             self.logical.copy_leaf()?;
         }
+        // The root records that the use ends.
         self.logical.ftl.ring.set_closed(true);
         let result = self.write_closing_root();
         let ftl = &mut self.logical.ftl;
+        // The use goes on, and no root names the copy of the journal.
         if result.is_err() {
             ftl.ring.set_closed(false);
             ftl.space.set_journal_copy(NONE);
@@ -57,6 +60,7 @@ impl<F: Flash> Store<'_, F> {
             let number = self
                 .logical
                 .ftl
+                // The root and the copy of the journal must lie in one block.
                 .in_ring(|roots, _, _| roots.find_room(pages).map(|()| roots.begin()))?;
             let result = self.program_closing_root(number);
             if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
@@ -71,6 +75,7 @@ impl<F: Flash> Store<'_, F> {
         let ftl = &mut self.logical.ftl;
         let is_only_change = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
         if is_only_change {
+            // The root names the copy, so its place is fixed before it is programmed.
             let page = ftl.ring.next_page(&ftl.layout) + ftl.layout.root_pages;
             let places =
                 ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
@@ -80,6 +85,7 @@ impl<F: Flash> Store<'_, F> {
         if is_only_change {
             self.copy_journal_into_ring()?;
         }
+        // The seals come last, so the copy of the journal is complete if the root counts.
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 

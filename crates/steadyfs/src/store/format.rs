@@ -48,6 +48,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
+        // The first superblock comes last: until then the medium is not formatted.
         self.logical.ftl.in_ring(|roots, said, _| {
             roots.write_first(said).and_then(|()| roots.program_superblock(0))
         })?;
@@ -139,6 +140,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let is_bad = result == Err(Error::MediaFailing);
         if is_bad || (result == Err(Error::Device) && !core::mem::replace(has_failed, true)) {
             let copy = ftl.ring.release_blocks();
+            // The blocks become free for the next choice.
             ftl.reserve_own_blocks();
             if is_bad {
                 ftl.space.lose(copy);

@@ -15,6 +15,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {
+            // The cost is known before the step, so no step exceeds the budget.
             let Some(rest) =
                 left.after(&self.bounds().idle_cost(step), self.logical.ftl.pages.flash())
             else {

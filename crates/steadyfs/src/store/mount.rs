@@ -32,13 +32,16 @@ impl<'m, F: Flash> Store<'m, F> {
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
         let ftl = &mut self.logical.ftl;
+        // Every later mount begins with a closed root as well.
         ftl.status.settle(ftl.ring.is_closed());
         if ftl.ring.is_closed() && ftl.status.damage().is_none() {
             if ftl.status.is_worn_out() {
                 ftl.status.lock();
             }
             if SETTLE {
+                // A blank ring block hides no root, so the first change need not erase it.
                 ftl.search().mark_blank_places()?;
+                // A record in a touched place could not be read.
                 self.logical.records().leave_touched_chain()?;
             }
             // Work that can wait does so: the first calls are as short as others.
@@ -55,10 +58,12 @@ impl<'m, F: Flash> Store<'m, F> {
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
                 result => return result.map(|()| true),
             }
+            // The failed settling has changed the tables, so they are read again.
             if self.find_state()?.is_none() {
                 return Ok(false);
             }
         }
+        // Nothing is settled, so nothing may be programmed.
         self.logical.ftl.status.lock();
         Ok(true)
     }
@@ -89,6 +94,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The cost of a mount.
     pub fn begin_repair(&mut self, tables: u32) -> Result<(), Error> {
         let Some(before) = self.logical.ftl.status.repairable()? else { return Ok(()) };
+        // A repair begins with the state on the medium, not with the state in RAM.
         let last =
             self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
                 self.logical.forget_state();
@@ -96,9 +102,11 @@ impl<'m, F: Flash> Store<'m, F> {
             })?;
         let damage = self.logical.ftl.status.damage();
         if damage == Some(Damage::Leaf) {
+            // Without these tables, a repair could find no file.
             let first = tables.min(self.logical.ftl.layout.leaf_entries);
             (0..first).try_for_each(|logical| self.logical.frame_of(logical).map(drop))?;
         }
+        // From here on every root records that a repair was begun.
         self.logical.ftl.status.begin_repair();
         let result = self.settle(last).and_then(|()| {
             if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) }
@@ -111,6 +119,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Ends a repair. With `mended` the volume is as any other; without, it can only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.logical.ftl.status.end_repair(mended);
+        // A later mount learns the end of the repair from a root.
         let result = if mended { self.logical.ftl.write_root() } else { Ok(()) };
         if !mended || result.is_err() {
             self.logical.ftl.status.abandon_repair(Some(Damage::Repair));
@@ -129,6 +138,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.logical.fold_leaf(leaf)?;
             }
         }
+        // Only behind this root do later mounts not need the lost leaf.
         self.logical.ftl.write_root()?;
         self.logical.ftl.status.replace_leaves(false);
         (0..self.logical.ftl.space.blocks().block_count())
@@ -163,6 +173,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// the live frames.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         let ftl = &mut self.logical.ftl;
+        // An earlier search may have left a loss, pages and look-ups in RAM.
         ftl.status.begin_search();
         ftl.transaction.begin_replay();
         ftl.pages.forget();
@@ -170,6 +181,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let Some(base) = ftl.search().find(below)? else { return Ok(None) };
         ftl.status.adopt(base.flags.worn_out, base.flags.unchecked);
         ftl.reserve.adopt(base.flags.reserve, &ftl.layout);
+        // The superblocks decide which blocks belong to the ring, not the root.
         ftl.reserve_own_blocks();
         if base.lost {
             ftl.status.set_damage(Damage::Root);
@@ -184,7 +196,9 @@ impl<'m, F: Flash> Store<'m, F> {
             // A power cut may have touched any log.
             self.logical.ftl.map.mark_no_log();
         }
+        // Only roll-forward shows which journal record is the newest.
         self.load_committed(&last)?;
+        // The live frames follow from the map, which is complete only now.
         match self.logical.ftl.derive_live() {
             // The pages of a lost leaf are reported when they are read.
             Err(Error::Corrupt) => self.logical.ftl.status.set_damage(Damage::Leaf),
@@ -227,6 +241,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if copy == NONE {
             return Ok(false);
         }
+        // The copy takes the place of the lost page, also in later roots.
         self.logical.ftl.space.adopt_journal(copy);
         self.try_load_journal()
     }

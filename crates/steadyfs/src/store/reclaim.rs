@@ -31,25 +31,32 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let ftl = &mut self.logical.ftl;
         ftl.begin_call();
+        // The call may change the page that the buffer shows.
         ftl.pages.invalidate_resident();
         ftl.note_weak();
+        // Work that an earlier call left undone comes first, while there is room for it.
         self.catch_up()?;
         if self.logical.ftl.is_worn_out() && !self.logical.is_open() {
             return self.logical.ftl.give_up();
         }
         let ftl = &mut self.logical.ftl;
         ftl.patrol()?;
+        // The ring shows the change before a head programs anything.
         if ftl.ring.is_closed() {
             ftl.open_ring()?;
             ftl.call.opened = true;
         }
+        // An undo of this call must not reach into earlier calls.
         self.logical.accept();
+        // A mount would count the later versions of stale pages.
         self.logical.rewrite_stale()?;
+        // Without this record, the next mount would take all heads for unused.
         if self.logical.ftl.space.is_unmarked() {
             debug_assert!(
                 self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty()
             );
             self.logical.program_journal()?;
+            // The record must be durable before another head programs.
             self.logical.ftl.keep_order()?;
             self.logical.ftl.space.set_unmarked(false);
         }
@@ -74,6 +81,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Does the work that is still due from an earlier call, if the room for it is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         if self.reclaim.is_behind() && self.view().is_short(0) {
+            // Moves are due only in calls that write.
             self.logical.ftl.call.frames = 1;
             self.reclaim()?;
             self.reclaim.set_behind(false);
@@ -106,6 +114,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.reclaim.count_written(written);
             return Ok(());
         }
+        // The move of the journal is this call's share.
         if self.choose_victim(written)? == Chosen::JournalMoved {
             return Ok(());
         }
@@ -126,6 +135,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Carries out the plan.
     fn carry_out_plan(&mut self, plan: &Plan, erasure: Erasure, written: u32) -> Result<(), Error> {
+        // The erase comes first, because the moves may go into the erased block.
         if plan.erases > 0 {
             self.erase_planned(erasure)?;
         }
@@ -135,10 +145,12 @@ impl<'m, F: Flash> Store<'m, F> {
             self.logical.fold()?;
             folds += 1;
         }
+        // The root comes behind the moves, so that it frees the victim that they empty.
         self.move_frames(plan.moves, written)?;
         if plan.root {
             self.logical.ftl.write_root()?;
         }
+        // A leaf often frees more entries than the plan counts, so fewer leaves may do.
         let limit = self.view().entries_limit(self.logical.ftl.call.flushed);
         self.logical.ftl.call.changes = 0;
         for _ in folds..plan.folds {
@@ -152,6 +164,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Moves frames of the victim, and of the next victim if the first is empty.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
         let view = self.view();
+        // A group of moves costs least behind a flush, which has ended the stream of writes.
         let time = match view.awaits_flush(self.logical.ftl.call.flushed) {
             _ if view.is_short(0) => Urgency::Last,
             _ if view.victim_is_urgent() => Urgency::Now,
@@ -166,6 +179,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.choose_emptiest();
                 let view = self.view();
                 let live = view.victim_live();
+                // The next victim is in time, so its moves wait for later calls.
                 if live == 0 || view.affordable(live) > written {
                     break;
                 }
@@ -194,6 +208,7 @@ impl<'m, F: Flash> Store<'m, F> {
             return Ok(Chosen::Victim);
         }
         self.choose(None);
+        // Data leaves a failing block or the ring before space counts.
         if let Some(block) = self.view().urgent_victim() {
             self.reclaim.take(block);
             return Ok(Chosen::Victim);
@@ -237,11 +252,13 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Ok(Chosen::None);
             }
         }
+        // Only an erase changes wear, so the next check comes behind one.
         self.reclaim.see_wear(pages.erases());
         match levelling {
             Levelling::Release(head) => self.logical.ftl.release_head(head),
             Levelling::GiveUp(head) => self.logical.ftl.give_up_block(head),
             Levelling::MoveJournal => {
+                // The block can be erased only when the newest journal page is elsewhere.
                 self.logical.ftl.space.close(HeadIndex::JOURNAL);
                 self.logical.ftl.open_head(HeadIndex::JOURNAL, true)?;
                 self.logical.program_journal()?;

@@ -49,6 +49,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         }
         let ftl = &mut self.logical.ftl;
         let total = ftl.layout.frame_count();
+        // All frames are read, so the root and the journal page end the round.
         let Some(at) = ftl.pages.watch().round() else {
             ftl.pages.watch_mut().begin_next_round(total);
             return self.look_at_own_pages();

@@ -42,12 +42,18 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// A mount may be cut any number of times.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
+        // All contents are found before anything is programmed, so an error changes nothing.
         let mut carried = self.carried(&last)?;
         let ftl = &mut self.logical.ftl;
+        // A blank ring block hides no root and needs no erase.
         ftl.search().mark_blank_places()?;
+        // Nothing else may be touched until the mark of the first change is complete.
         ftl.in_ring(|roots, _, _| roots.complete_mark())?;
+        // A page that a cut left half-written must never look newer than this mount.
         ftl.space.take_sequences(JUMP);
+        // A cut may have touched the next places of the heads.
         ftl.skip_places(&last.evidence);
+        // Only if heads were in use did the restart cost frames.
         if last.evidence.are_there() {
             let frames = RESTART_FRAMES
                 + ftl.layout.extra_heads()
@@ -55,8 +61,11 @@ impl<F: Flash> Store<'_, F> {
                 + ftl.group_frames();
             ftl.reserve.withdraw(frames);
         }
+        // The first record of each power cycle is a journal page.
         ftl.space.set_unmarked(true);
+        // A transaction that the cut interrupted does not count.
         ftl.transaction.end();
+        // Nothing outside of the ring is programmed before this root has its seals.
         loop {
             let number =
                 self.logical.ftl.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
@@ -67,7 +76,9 @@ impl<F: Flash> Store<'_, F> {
             // The root names places in its own block. So all of it goes into another block.
         }
         let ftl = &mut self.logical.ftl;
+        // A root in these blocks could outrank this one tomorrow.
         ftl.in_ring(|roots, said, lost| roots.erase_unknown(said, lost))?;
+        // From here on every later mount begins with this root.
         ftl.status.settle(true);
         ftl.stock_heads()?;
         self.empty_ring()
@@ -77,9 +88,11 @@ impl<F: Flash> Store<'_, F> {
     /// everything live in the ring.
     fn carried(&mut self, last: &Last) -> Result<Carried, Error> {
         let is_journal = |record: FoundRecord| TagKinds::JOURNAL.has(record.tag.kind);
+        // A record with another one behind it was complete, so only the last may be torn.
         let unsteady = last.record.filter(|_| !last.is_complete);
         let ftl = &self.logical.ftl;
         let at = ftl.space.journal_at();
+        // The ring block of an earlier mount is erased some day, so its journal page goes along.
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
         let mut carried = Carried {
             frames: [None; COPIED_MAX as usize],
@@ -97,6 +110,7 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let fpb = ftl.layout.frames_per_block;
+        // Copies of earlier mounts lie in ring blocks, which are erased some day.
         for block in ftl.ring.all() {
             let end = (block + 1) * fpb;
             let mut next = self.logical.ftl.space.blocks().first_live(block);
@@ -135,6 +149,7 @@ impl<F: Flash> Store<'_, F> {
         for logical in 0..ftl.layout.logical_count {
             match self.logical.frame_of(logical) {
                 Ok(found) if found == frame => return Ok((TagKind::Data, logical)),
+                // A lost leaf elsewhere must not end the search.
                 Ok(_) | Err(Error::Corrupt) => {}
                 Err(error) => return Err(error),
             }
@@ -150,6 +165,7 @@ impl<F: Flash> Store<'_, F> {
             (u32::from(ftl.layout.config.pages_per_logical_page), ftl.layout.frames_per_block);
         let block = ftl.ring.current();
         let first = block * fpb + ftl.layout.copied_page() / unit;
+        // The root names the copies, so the map has them before the root is made.
         for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
             ftl.name_copy(copied, to)?;
         }
@@ -161,6 +177,7 @@ impl<F: Flash> Store<'_, F> {
             ftl.space.move_journal(behind * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;
+        // The copies lie behind the root, in the block whose erase takes both.
         for (copied, to) in carried.frames.iter().flatten().zip(first..) {
             ftl.ring.go_to(ftl.layout.frame_page(to), &ftl.layout);
             ftl.copy_into_ring(copied)?;
@@ -169,6 +186,7 @@ impl<F: Flash> Store<'_, F> {
             ftl.ring.go_to(behind, &ftl.layout);
             self.copy_journal_into_ring()?;
         }
+        // The seals come last: they prove the root and everything in front of them.
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
@@ -177,6 +195,7 @@ impl<F: Flash> Store<'_, F> {
     /// cut follows the other.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.logical.ftl.ring.current();
+        // The next mount can still copy everything.
         if self.logical.ftl.space.blocks().live(block) < COPIED_MAX {
             return Ok(());
         }

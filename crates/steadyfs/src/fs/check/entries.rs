@@ -98,6 +98,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             };
             let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))?
             else {
+                // The inodes hold the names, so a directory that lacks a page gets them again.
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
@@ -110,6 +111,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             for slot in 0..buckets.slots() {
                 let place = buckets.place(page, slot);
+                // A page that cannot be read is a finding already.
                 let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else {
                     break;
                 };
@@ -117,12 +119,14 @@ impl<F: Flash> Checker<'_, '_, F> {
                     continue;
                 };
                 let record = NameRecord { directory, seed: header.seed, hash, place, inode };
+                // A search for the name looks only in the bucket of its hash.
                 let is_there = !is_bucket || bucket_of(hash, header.extra).0 == file_page;
                 match if is_there { self.entry(&record, walk)? } else { None } {
                     Some(kind) => {
                         entries += 1;
                         subdirectories += u32::from(kind == InodeKind::Directory);
                     }
+                    // The inode holds the name as well, so a wrong entry is no loss.
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
                         self.fault(finding, Count::Entries, |fs| fs.volume.clear_record(place))?;
@@ -161,10 +165,13 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.fs.volume.record_is_right(inode, &header, hash, seed)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
             && self.is_found(record, &header, walk)?;
+        // An inode has one name, so a second entry goes.
         if !is_right || self.marks.is_named(inode) {
             return Ok(None);
         }
+        // An old allocation map may mark inodes in use as free.
         if !self.is_taken(inode)? {
+            // An inode of an earlier time may name pages that are another file's now.
             if !self.is_complete(inode, &header)? {
                 return Ok(None);
             }
@@ -249,6 +256,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Some(header) if header.kind == kind => self.lost(inode, &header)?,
                     Some(header)
                         if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
+                    // An invalid inode is a finding already.
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
                         self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| {
@@ -258,6 +266,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     _ => {}
                 }
             }
+            // Files may be named in directories that have just got their names.
             if self.checked.mended != before {
                 break;
             }
@@ -268,6 +277,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Gives a file without a name the name in its inode, or another name in the root.
     fn lost(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         let mut bytes = [0; NAME_BYTES_MAX];
+        // A name in a directory that the root does not reach would be lost again.
         let may_stay = self.is_directory(header.parent)?
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
@@ -304,11 +314,13 @@ impl<F: Flash> FileSystem<'_, F> {
             *digit += (rest % 10) as u8;
             rest /= 10;
         }
+        // The root may have such a name already.
         for number in 0..NAMES_MAX {
             bytes[16] = b'0' + number as u8;
             let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes })
                 .unwrap_or("lost");
             if let Found::Free(gap) = self.directories.find(&mut self.volume, ROOT, name)? {
+                // An entry counts only if its inode names the directory.
                 let (page, at) = self.volume.inode_place(inode);
                 self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
                 self.volume.write_name(inode, &mut header, name.as_bytes())?;

@@ -107,6 +107,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.damage().is_none() {
             return Ok(CheckReport::default());
         }
+        // This error must come before the loss is accepted.
         Marks::check_size(scratch, self.volume.plan())?;
         // Outdate all handles and the directory that was used last.
         self.volume.outdate_handles();

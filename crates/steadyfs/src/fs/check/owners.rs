@@ -145,6 +145,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Checks an inode in a turn. Returns the turns in which it claims pages.
     fn owner(&mut self, inode: u32, now: ClaimTurn, before: Repairs) -> Result<u32, Error> {
         let Some(header) = self.header(inode)? else {
+            // Every inode is visited in the first turn, so an invalid one is reported once.
             if now == ClaimTurn::DIRECTORIES && !self.is_empty(inode)? {
                 self.bad_inode(inode)?;
             }
@@ -171,6 +172,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     fn bad_inode(&mut self, inode: u32) -> Result<(), Error> {
         let finding = Finding::BadInode { inode };
         let (page, at) = self.fs.volume.inode_place(inode);
+        // The page of the table is a finding of its own.
         if !self.is_readable(page)? {
             self.tell(finding);
             return Ok(());
@@ -286,6 +288,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 (header.extra, 0)
             }
             InodeKind::Removed | InodeKind::Orphan => (0, 0),
+            // No sound inode has such a size.
             _ => return None,
         };
         let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
@@ -308,6 +311,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         header: &InodeHeader,
     ) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
+        // The name stays, and a directory gets its entries again from the inodes.
         let emptied = InodeHeader { inline: !is_directory, size: 0, extra: 0, ..*header };
         let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
@@ -331,6 +335,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
             match self.claim_run(owner, &region, base)? {
                 Ok(()) => {}
+                // Behind its size a file needs no page, so the shared pages are cut off.
                 Err((within, _)) if owner.is_behind => {
                     region = region.without_end(within);
                     self.cut_region(owner, number, region)?;
@@ -425,9 +430,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 Ok(())
             };
         }
+        // The page would read as zeros, but its content may be among the lost changes.
         if self.has_lost_content(logical)? {
             return self.lose_content(owner.inode, logical);
         }
+        // A repair reads only the last page, whose rest must be zeros.
         let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
         if (self.mode == CheckMode::Look || is_last) && !self.is_readable(logical)? {
             self.checked.unreadable += u32::from(self.mode == CheckMode::Look);
@@ -528,6 +535,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Clears an entry with a fault if it is behind the size of its file. Returns true if the
     /// entry stays.
     fn keeps_entry(&mut self, owner: &Owner, page: u32, entry: u32) -> Result<bool, Error> {
+        // Behind its size a file needs no entry.
         if owner.is_behind {
             let finding = Finding::DirtyEnd { inode: owner.inode };
             self.fault(finding, Count::Ends, |fs| fs.volume.set_index_entry(page, entry, None))?;

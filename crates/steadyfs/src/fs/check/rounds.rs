@@ -57,6 +57,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Reports all faults.
     pub fn look(&mut self) -> Result<CheckReport, Error> {
         self.mode = CheckMode::Look;
+        // Findings and repairs add up; files and pages are counted anew in each walk.
         let CheckReport { findings, mended, .. } = self.checked;
         self.checked = CheckReport { findings, mended, ..CheckReport::default() };
         self.begin_round();
@@ -66,6 +67,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         self.directories()?;
         self.marks()?;
         self.leaked_pages()?;
+        // Names come last: only now are all named inodes marked.
         self.unnamed()?;
         Ok(self.checked)
     }
@@ -73,6 +75,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Mends all faults that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
         self.mode = CheckMode::Mend;
+        // Each repair is a transaction of its own.
         if self.fs.volume.store.logical.is_open() {
             self.fs.commit()?;
         }
@@ -80,6 +83,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
             let before = self.checked.mended;
             self.begin_round();
             self.round(before)?;
+            // A round without a change leaves nothing for another round.
             if self.checked.mended == before {
                 break;
             }
@@ -91,9 +95,11 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Runs one round. It ends after the first step with a change on which other steps depend.
     fn round(&mut self, before: Repairs) -> Result<(), Error> {
         self.tables()?;
+        // Rewritten tables mark other pages and inodes than the counts in RAM.
         self.fs.seen(|fs| fs.volume.count_space())?;
         self.lists()?;
         self.owners()?;
+        // The next steps depend on these repairs, so they wait for a new walk.
         if self.checked.mended != before {
             return Ok(());
         }
@@ -103,6 +109,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         }
         self.marks()?;
         self.leaked_pages()?;
+        // A directory that gets a name may grow, and must find the free pages.
         self.fs.seen(|fs| fs.volume.count_space())?;
         self.unnamed()
     }
@@ -174,6 +181,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Returns true if the path from a directory to its parents ends at the root.
     pub fn reaches_root(&mut self, directory: u32) -> Result<bool, Error> {
         let mut at = directory;
+        // On a damaged volume the parents may form a circle.
         for _ in 0..=self.fs.volume.plan().inode_count {
             if at == ROOT {
                 return Ok(true);

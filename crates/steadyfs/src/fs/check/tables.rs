@@ -17,6 +17,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
                 let is_file_table = logical >= self.fs.volume.plan().table;
+                // An inode is whole or none, so its small changes go with its page.
                 let edit = if is_file_table {
                     Edit::SalvageWhole
                 } else {
@@ -49,6 +50,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         {
             return Ok(());
         }
+        // Inodes of the cleared lists have no name, so they are freed later.
         self.fault(Finding::BadList, Count::Counts, |fs| fs.lists.clear(&mut fs.volume))
     }
 
@@ -57,6 +59,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
+            // An inode that was met before closes a circle.
             if inode >= self.fs.volume.plan().inode_count
                 || self.marks.name(inode)
                 || !self.is_taken(inode)?
@@ -169,6 +172,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| {
             fs.volume.free_pages(first, count)
         })?;
+        // The change may have failed because of other damage.
         if self.checked.mended.pages_freed > before {
             for logical in first + 1..first + count {
                 self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |_| Ok(()))?;

@@ -61,6 +61,7 @@ impl<F: Flash> Volume<'_, F> {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
                         let number = base + index as u32 * 8 + bit;
+                        // The bits of the data pages follow those of the inodes.
                         if number >= files {
                             space.used += u32::from(number < bits);
                             continue;
@@ -100,6 +101,7 @@ impl<F: Flash> Volume<'_, F> {
     /// # Cost
     /// One patch. Also reads of the allocation map, if the last run of free bits is used up.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
+        // Cuts and repairs may take the pages that are kept for them.
         let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
         if self.space.used >= self.capacity() + kept {
             return Err(Error::NoSpace);
@@ -124,6 +126,7 @@ impl<F: Flash> Volume<'_, F> {
             self.look_for_free()?;
         }
         let first = self.plan.data + self.space.next - self.plan.data_bit();
+        // Only the page right behind a run extends it.
         if at.is_some_and(|at| at != first) {
             return Ok((first, 0));
         }
@@ -160,6 +163,7 @@ impl<F: Flash> Volume<'_, F> {
         let start = (self.space.end() / 8).clamp(first, last);
         let pages = last / page_bytes + 1;
         let mut single = None;
+        // The last step covers the bits of the first page before the start.
         for step in 0..=pages {
             let page = (start / page_bytes + step) % pages;
             let base = page * page_bytes;
@@ -178,6 +182,7 @@ impl<F: Flash> Volume<'_, F> {
                         (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
                     (run, other)
                 })?;
+            // A run of empty bytes lets a file lie in one piece.
             if let Some((from, to)) = run {
                 self.space = SpaceCounts {
                     next: from * 8,
@@ -214,6 +219,7 @@ impl<F: Flash> Volume<'_, F> {
             self.store.logical.patch(page, at, &[byte[0] & !(mask as u8)])?;
             bit += here;
         }
+        // A free page must read as zeros.
         for logical in first..first + count {
             self.store.logical.discard(logical)?;
         }
@@ -304,6 +310,7 @@ impl<F: Flash> Volume<'_, F> {
                 break;
             }
             let (page, at) = self.bit_place(inode);
+            // The search counts the root as taken, but its bit is never set.
             let root = u8::from(byte == 0);
             self.store.logical.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
             self.space.inodes += 1;
@@ -330,6 +337,7 @@ impl<F: Flash> Volume<'_, F> {
         self.space.inodes = self.space.inodes.saturating_sub(1);
         self.store.logical.patch(page, at + index, &[bits[index as usize]])?;
         let here = inodes_there(first, self.inodes_of_page(), self.plan.inode_count);
+        // The root's page always stays.
         if first == ROOT || !page_is_free(bits, first, here) {
             return Ok(());
         }

@@ -38,6 +38,7 @@ impl<F: Flash> Volume<'_, F> {
             let (file_page, within) = self.split(offset + done as u64);
             done += match self.page_of(&mut file.node, file_page)? {
                 Some(logical) => {
+                    // The pages of a run follow each other, so one command may read several.
                     let pages = file.node.run_end(file_page).max(file_page + 1) - file_page;
                     self.store.logical.read_pages(
                         logical,
@@ -103,8 +104,10 @@ impl<F: Flash> Volume<'_, F> {
                 data.len() as u32 == self.store.layout().logical_bytes,
             )?,
         };
+        // The size changes below, so this comes before.
         let grows = end > file.size;
         self.note_change(file, end)?;
+        // The data comes last: a write into the cache cannot be undone.
         let piece = Piece { logical, offset: within, bytes: data, stream: file.stream, commits };
         self.store.logical.write_or_patch(&piece, grows)
     }
@@ -199,6 +202,7 @@ impl<F: Flash> Volume<'_, F> {
         if file.inline && size > AREA_BYTES as u64 {
             self.leave_inode(file)?;
         } else if file.inline {
+            // If the file grows again, these bytes must read as zeros.
             if size < file.size {
                 let (page, at) = self.inode_place(file.inode());
                 self.store.logical.patch(
@@ -214,6 +218,7 @@ impl<F: Flash> Volume<'_, F> {
             return self.set_size(file, size).map(|()| None);
         }
         let (file_page, keep) = self.split(size);
+        // If the file grows again, the rest of the page must read as zeros.
         if keep > 0
             && size < file.size
             && let Some(logical) = self.page_of(&mut file.node, file_page)?
@@ -243,6 +248,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     pub fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {
+        // The data has no more room in the inode.
         if file.inline {
             self.leave_inode(file)?;
         }
@@ -258,6 +264,7 @@ impl<F: Flash> Volume<'_, F> {
                 Some(_) => at = file.node.run_end(at).max(at + 1),
                 None => {
                     let mut taken = self.extend_run(&mut file.node, at, end - at)?;
+                    // The run cannot grow, so the page takes an entry in the index.
                     if taken == 0 {
                         self.add_page(&mut file.node, at, Room::Usable)?;
                         taken = 1;

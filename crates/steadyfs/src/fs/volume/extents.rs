@@ -36,6 +36,7 @@ impl<F: Flash> Volume<'_, F> {
             if let Some(page) = self.index_entry(index, entry)? {
                 pages += self.count_entries(page, within)?;
             }
+            // Only the first page of entries was cut.
             within = 0;
         }
         Ok(pages)

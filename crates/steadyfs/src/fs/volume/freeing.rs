@@ -49,6 +49,7 @@ impl<F: Flash> Volume<'_, F> {
         self.read_area(inode, &mut area)?;
         let cut = if first < REGIONS { Region::of(&area, first) } else { Region::EMPTY };
         let (mut head, rest) = cut.split(within);
+        // Both files need entries of this index, so the rest gets a copy.
         if cut.index != 0 && within > 0 {
             head.index = self.copy_index(cut.index, within)?;
         }
@@ -64,6 +65,7 @@ impl<F: Flash> Volume<'_, F> {
         let tail = self.allocate_inode(self.plan.inode_count)?;
         let header = InodeHeader {
             inline: false,
+            // The entries before this one are in the copy.
             extra: if cut.index != 0 { within } else { 0 },
             ..InodeHeader::new(InodeKind::Removed, 0)
         };
@@ -92,6 +94,7 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(copy);
         }
         self.copy_cut(copy, index, keep / entries * width)?;
+        // Both files need entries of this page as well.
         if !keep.is_multiple_of(entries)
             && let Some(page) = self.index_entry(index, keep / entries)?
         {
@@ -142,6 +145,7 @@ impl<F: Flash> Volume<'_, F> {
         if number < first || (number == first && region.index == 0 && region.count <= kept) {
             return Ok(Tail::None);
         }
+        // The pages must go in the same transaction as the call's own changes.
         let is_few = number == first
             && region.index == 0
             && region.count - kept <= PAGES_PER_STEP
@@ -188,6 +192,7 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(false);
         };
         if region.index != 0 {
+            // Only the first index was cut.
             let kept = if is_first { kept } else { 0 };
             if self.free_index_step(region.index, kept, gives_up)? {
                 return Ok(true);

@@ -172,6 +172,7 @@ impl<F: Flash> Volume<'_, F> {
         let (length, more) = (header.name_bytes, header.name_more);
         self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
+        // A field that stays needs no patch.
         if header.name_bytes != length {
             self.store.logical.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
         }

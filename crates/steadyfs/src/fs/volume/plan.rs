@@ -39,8 +39,10 @@ impl VolumePlan {
         let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = MAP + map_pages;
+        // All ones stand for a lost entry, so no page has this number.
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
         let index_entries = page / index_bytes;
+        // One level suffices if the regions' indexes map every data page.
         let index_is_deep = index_entries * REGIONS < data_count;
         let deep_pages = index_entries * index_entries.min(0xFFFF / index_entries);
         Self {

@@ -105,6 +105,7 @@ impl<F: Flash> Volume<'_, F> {
             if let Some(found) = found {
                 return Ok(found);
             }
+            // Inserts go on only behind a full page, so no further page has such a record.
             if !is_full {
                 return Ok(SearchStep::Ends);
             }
@@ -144,6 +145,7 @@ impl<F: Flash> Volume<'_, F> {
     #[inline(never)]
     pub fn name_is(&mut self, inode: u32, name: &[u8]) -> Result<bool, Error> {
         let header = self.read_header(inode)?;
+        // The header is at hand, so most names need no second look.
         if usize::from(header.name_bytes) != name.len() {
             return Ok(false);
         }

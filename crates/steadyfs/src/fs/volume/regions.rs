@@ -130,9 +130,11 @@ impl<F: Flash> Volume<'_, F> {
         let mut area = [0; AREA_BYTES];
         self.read_area(node.inode, &mut area)?;
         let found = Region::of(&area, number);
+        // A page outside of the run has an entry in the index.
         if within >= found.count {
             return Ok(found);
         }
+        // A damaged inode must not lead to tables of the file system.
         self.check_data_pages(found.logical, found.count)?;
         (node.first, node.logical, node.count) =
             (number * region_pages, found.logical, found.count);
@@ -234,6 +236,7 @@ impl<F: Flash> Volume<'_, F> {
             (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let mut region = self.read_region(node.inode, number)?;
         let logical = self.allocate_page(room)?;
+        // A page right behind the run needs no entry.
         let follows = if region.count == 0 {
             within == 0
         } else {
@@ -245,6 +248,7 @@ impl<F: Flash> Volume<'_, F> {
             self.write_region(node.inode, number, region)?;
             return Ok(logical);
         }
+        // An index page that was never written reads as zeros, so nothing is written.
         if region.index == 0 {
             region.index = self.allocate_page(room)?;
             self.write_region(node.inode, number, region)?;
@@ -273,6 +277,7 @@ impl<F: Flash> Volume<'_, F> {
         let (number, within) =
             (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let region = self.read_region(node.inode, number)?;
+        // The index may have entries behind the run, which a longer run would hide.
         if within != region.count || region.index != 0 {
             return Ok(0);
         }

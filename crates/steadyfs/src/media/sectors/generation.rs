@@ -126,6 +126,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
         is_first_page: bool,
     ) -> Result<Known, Failure> {
         let Known { block, generation, .. } = known;
+        // A write below may fail, so the headers are read again afterwards.
         self.known[block as usize % KNOWN] = Known::NOTHING;
         if is_first_page || generation == 0 {
             // The block was erased, or the caller would begin elsewhere. The lost header may
@@ -137,6 +138,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
                 self.write_header(block, slot, generation)?;
             }
         }
+        // Only a header that reads back is certain.
         match self.find_generation(block)?.0 {
             known if known.is_certain => Ok(known),
             _ => Err(Failure::BadBlock),
@@ -147,6 +149,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
         let (headers, _) = self.headers(block)?;
+        // A write below may fail, so the headers are read again then.
         self.known[block as usize % KNOWN] = Known::NOTHING;
         // The volume does not depend on the discard. If the device is gone, the headers fail as
         // well.
@@ -168,8 +171,10 @@ impl<D: SectorDevice> SectorBlocks<D> {
         headers: Headers,
     ) -> Result<(), Failure> {
         let [even, odd] = headers;
+        // The newer header stays until the other one is written.
         let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
+        // The lowest bit of a generation selects its header.
         let first = next + u32::from(next % HEADERS != spare);
         // Both headers are written, if one of them is lost or was never written.
         let last = if headers.contains(&0) { first + 1 } else { first.next_multiple_of(HEADERS) };
@@ -222,6 +227,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
             for _ in 0..TRIES {
                 if was_read(self.device.read(at, &mut [&mut self.sector]))? {
                     *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
+                    // Of readable sectors, only one that begins like a header was torn.
                     is_torn = self.sector.starts_with(HEADER) && !is_sound(&self.sector, HEADER);
                     break;
                 }

@@ -77,6 +77,7 @@ impl Suspects {
                     if first <= suspect.first && suspect.first + suspect.count <= end {
                         suspect.count = 0;
                     }
+                    // The device answers, so the fault may lie in the failed sectors.
                     suspect.works_elsewhere |=
                         end <= suspect.first || suspect.first + suspect.count <= first;
                 }

@@ -24,6 +24,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         evidence: &mut TornEvidence,
     ) -> Result<(), Error> {
         let mut count = 0;
+        // The root names the next places of these heads.
         for head in self.records.space.heads().all() {
             let Head { block, next } = self.records.space.heads().get(head);
             if block != NONE && count < cursors.len() {
@@ -32,6 +33,7 @@ impl<F: Flash> Forward<'_, '_, F> {
                 count += 1;
             }
         }
+        // Since the root, a head may have taken any listed block.
         for block in 0..self.records.space.blocks().block_count() {
             if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
                 if self.look(&mut cursors[count], evidence, None, block, 0)? {
@@ -47,6 +49,7 @@ impl<F: Flash> Forward<'_, '_, F> {
     /// Reads the tag of a page. Does not verify the checksum of the page.
     fn sight_of(&mut self, page: PageIndex) -> Result<TagProbe, Error> {
         let mut tag = [0; TAG_BYTES];
+        // An unreadable tag does not prove a blank page.
         if !self.records.pages.read_tag_with_retry(page, &mut tag)? {
             return Ok(TagProbe::Unknown);
         }
@@ -86,10 +89,12 @@ impl<F: Flash> Forward<'_, '_, F> {
         if next >= self.records.space.capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(false);
         }
+        // Records of a chain begin at slots, not at pages.
         if head == Some(HeadIndex::JOURNAL) && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, next);
         }
         let page = self.place_page(head, block, next);
+        // A listed block may begin with an old torn page, so its page must verify.
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
             TagProbe::Tag(tag) if self.is_new(&tag, head) => {
@@ -101,6 +106,7 @@ impl<F: Flash> Forward<'_, '_, F> {
             TagProbe::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, evidence, head, block, next)?,
         }
+        // The journal's head may have taken the listed block for a chain.
         if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, 0);
         }
@@ -118,6 +124,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         block: u32,
         next: u32,
     ) -> Result<bool, Error> {
+        // A lost page may also hold the beginning of the next record, so two records may be lost.
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
@@ -173,6 +180,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         block: u32,
         next: u32,
     ) -> Result<(), Error> {
+        // A listed block shows no owner, so places of both sizes are tried.
         let heads = match owner {
             Some(head) => [Some(head), None],
             None => [
@@ -193,6 +201,7 @@ impl<F: Flash> Forward<'_, '_, F> {
             else {
                 continue;
             };
+            // The tag names its head, and the head must use places of this size.
             if let Some(of) = Space::head_of(self.records.layout, &tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
