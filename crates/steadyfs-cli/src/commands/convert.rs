@@ -42,8 +42,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Times (to the second), modes, owners, devices, hard links and attributes are kept; what the format does not hold is told on standard error. cramfs has its
-own compression, and no times.
+Times (to the second), modes, owners, devices, hard links and attributes are kept. Standard error
+lists everything that the format does not hold. cramfs has its own compression, and no times.
 
 Examples:
   steady convert card.img rootfs.squashfs

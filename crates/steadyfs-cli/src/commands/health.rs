@@ -25,7 +25,12 @@ pub struct Arguments {
     #[arg(value_name = "IMG")]
     image: PathBuf,
     /// Erases that a block takes, to compute the used share of its life [default: from --device]
-    #[arg(long, value_name = "ERASES", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
+    #[arg(
+        long,
+        value_name = "ERASES",
+        allow_hyphen_values = true,
+        value_parser = crate::number::from::<u32>(1)
+    )]
     endurance: Option<u32>,
     #[command(flatten)]
     numbers: Numbers,
@@ -34,8 +39,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are those that the mount itself met; `steady
-scrub` looks at all. A card or disk keeps its weak and spare blocks to itself; an eMMC that Linux knows tells its life. The exit code is 1 when the volume can only be read: so many blocks are bad, or something is lost.
+Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are the
+blocks that the mount itself met; `steady scrub` reads all blocks. A card or disk does not report
+its weak and spare blocks. An eMMC reports its life, if Linux supports it. The exit code is 1 if the
+volume can only be read, because too many blocks are bad or something is lost.
 
 Example:
   steady health /dev/mtd3 --endurance 100000 --json -";

@@ -37,9 +37,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Files keep their times of modification, and mode, owner and group where the volume keeps them. A file that is there is replaced as a whole, or not at all.
-A command that is interrupted leaves the files that it had finished. What a killed one left of the next, such as /~steady-put,
-goes with the next command that writes; a file of yours with that name stays.
+Files keep their times of modification, and mode, owner and group if the volume keeps these. An
+existing file is replaced as a whole, or not at all. An interrupted command leaves the files that it
+had finished. A killed command may leave a part of the next file, such as /~steady-put. The next
+command that writes removes it; a file of yours with that name stays.
 
 Examples:
   steady put card.img settings.toml /
