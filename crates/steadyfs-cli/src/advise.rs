@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(String, String)> {
     let Chip::Nor(nor) = &profile.chip else {
         let joined = geometry.pages_per_block / profile.nand()?.geometry().pages_per_block;
-        let line = format!("A block is {joined} of the chip: the driver shows them as one.");
+        let line = format!("A block is {joined} blocks of the chip: the driver shows them as one.");
         return (joined > 1).then(|| (line.clone(), line));
     };
     let sector_bytes = nor
@@ -120,19 +120,22 @@ fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(S
         .filter(|bytes| block_bytes.is_multiple_of(*bytes))
         .max()?;
     let (group, size) = (block_bytes / sector_bytes, format_size(sector_bytes.into()));
-    let kept = "Keep both from one firmware to the next.";
+    let kept = "Keep both values in every later firmware.";
     Some(if group == 1 {
         let c = format!(
-            "A block is an erase of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = 1 in the settings. {kept}"
+            "A block is an erase of {size}: .erase_bytes = {sector_bytes} in the driver, \
+             .group_sectors = 1 in the settings. {kept}"
         );
         (format!("A block is an erase of {size} of the driver."), c)
     } else {
         let c = format!(
-            "A block is {group} sectors of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = {group} in the settings. {kept}"
+            "A block is {group} sectors of {size}: .erase_bytes = {sector_bytes} in the driver, \
+             .group_sectors = {group} in the settings. {kept}"
         );
         (
             format!(
-                "A block is {group} sectors of {size}: the driver goes into Groups::new(driver, {group}), and that into NorPages."
+                "A block is {group} sectors of {size}: the driver goes into \
+                 Groups::new(driver, {group}), and this into NorPages."
             ),
             c,
         )

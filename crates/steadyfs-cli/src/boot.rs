@@ -160,7 +160,8 @@ mod tests {
             copy_bytes: 1_000_000,
             seed: 7,
         };
-        let line = "--device k9f1208u0,mt29f1g01abafd --timing maximum --bad-blocks 3 --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
+        let line = "--device k9f1208u0,mt29f1g01abafd --timing maximum --bad-blocks 3 \
+                    --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
         assert_eq!(parsed(line).unwrap(), expected);
     }
 

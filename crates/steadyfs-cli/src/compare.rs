@@ -66,7 +66,7 @@ pub struct Arguments {
     /// exists]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Write the measured results to files of such a directory
+    /// Write the measured results to files of a directory, in the form of --results
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Write the tables as Markdown
@@ -129,7 +129,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.markdown.iter().try_for_each(|path| check_file(path))?;
     if !(arguments.all || arguments.kept || arguments.is_a_part()) {
         return Err(Failure(
-            "what to compare is not said; expected --all, --kept, or one of --contender, --case and --device".into(),
+            "nothing to compare is named; expected --all, --kept, or one of --contender, --case \
+             and --device"
+                .into(),
         ));
     }
     let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
@@ -156,7 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.kept && comparison.entries.is_empty() {
         return Err(Failure::at(
             directory.display(),
-            "holds no results of this seed; expected those that --keep writes",
+            "holds no results of this seed; expected results that --keep writes",
         ));
     }
     if let Some(directory) = &arguments.keep {

@@ -60,7 +60,7 @@ pub use failure::Failure;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Flash storage that keeps time: images of chips, and the needs of an input rate on your board
+/// Work with flash chips and their images, and compute the needs of an input rate on your board
 /// or on a simulated chip.
 #[derive(Parser)]
 #[command(name = "steady", version, arg_required_else_help = true, after_help = AFTER_HELP)]

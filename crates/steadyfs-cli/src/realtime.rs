@@ -31,7 +31,7 @@ pub struct Arguments {
         value_parser = crate::device::raw_nand
     )]
     nand: String,
-    /// The input rate that advice is wanted for
+    /// Input rate for the advice
     #[arg(
         long,
         value_name = "RATE",
@@ -183,7 +183,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within --seed 3";
+        let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb \
+                    --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within \
+                    --seed 3";
         let expected = Options {
             cards: vec!["sd-industrial".into(), "emmc-64gb".into()],
             nand: "k9f1208u0".into(),

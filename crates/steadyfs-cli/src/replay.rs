@@ -44,8 +44,8 @@ bytes of each write. fio 2 and fio 3 before 3.15 need --unit us or --unit ns. A 
 (log_avg_msec) is refused: it has no times of single accesses.
 
 Example:
-  steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report \
-    board.html";
+  steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB \
+    --report board.html";
 
 /// Runs `steady replay`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

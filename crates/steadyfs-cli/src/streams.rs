@@ -62,7 +62,7 @@ pub struct Arguments {
     /// Ways to use streams, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = ways())]
     streams: Vec<Way>,
-    /// Streams of a disk that has several
+    /// Number of streams of a disk with several streams
     #[arg(
         long,
         value_name = "COUNT",
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device mt29f1g01abafd --blocks 64 --timing maximum --writes zipf,mix --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
+        let line = "--device mt29f1g01abafd --blocks 64 --timing maximum --writes zipf,mix \
+                    --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
         let expected = Options {
             device: "mt29f1g01abafd".into(),
             blocks: Some(64),

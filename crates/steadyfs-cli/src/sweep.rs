@@ -34,7 +34,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let error = become_program(Command::new(PROGRAM).args(&arguments.words));
     Err(Failure(match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the Python package of SteadyFS: pip install './python[sweep]' in a clone"
+            "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the \
+             Python package of SteadyFS: pip install './python[sweep]' in a clone"
         ),
         _ => format!("{PROGRAM}: cannot be run: {error}"),
     }))

@@ -220,7 +220,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.numbers.write(&summary)?;
     if let Some(signal) = interrupt::signal() {
         let more = if arguments.resume.is_some() { "; the same command goes on" } else { "" };
-        eprintln!("interrupted: above is what was done until then{more}");
+        eprintln!("interrupted: the results so far are above{more}");
         std::process::exit(128 + signal);
     }
     match summary.tally.failures.len() {

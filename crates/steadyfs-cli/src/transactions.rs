@@ -152,7 +152,8 @@ mod tests {
         };
         assert_eq!(
             options(
-                "--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"
+                "--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 \
+                 --series 3 --copies 0 --seed 7"
             ),
             expected
         );

@@ -114,7 +114,7 @@ fn rewrite_all<'i>(
     for item in files {
         let rewritten = rewrite(volume, item, rule.packing()).map_err(|Failure(why)| {
             Failure(format!(
-                "{why}; {count} files were written anew before, and new ones follow the rule"
+                "{why}; {count} files were written anew before, and new files follow the rule"
             ))
         })?;
         count += 1;

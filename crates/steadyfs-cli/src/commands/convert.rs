@@ -70,7 +70,7 @@ impl Target {
 /// Runs `steady convert`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expected =
-        "tells no format by its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
+        "has no known format in its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
     let format = arguments.format.or_else(|| Target::of(&arguments.to));
     let format = format.ok_or_else(|| Failure::at(arguments.to.display(), expected))?;
     if format == Target::Cramfs && (arguments.compress.is_some() || arguments.chunk.is_some()) {
@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     .map_err(|what| Failure::at(arguments.from.display(), what))?;
     file::write(&arguments.to, &image, arguments.force)?;
-    left.tell("are nothing that the format holds");
+    left.tell("the format cannot hold them");
     let inodes =
         counted(tree.inodes().len() as u64 - 1, "file or directory", "files and directories");
     print(&format!("{inodes}, {}\n", format_size(image.len() as u64)))?;

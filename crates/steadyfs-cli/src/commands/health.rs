@@ -164,7 +164,7 @@ impl fmt::Display for State {
         let (name, weak, erased) = match self.managed {
             true => (
                 "Units",
-                "not told: a card or disk corrects by itself".to_string(),
+                "not reported: a card or disk corrects by itself".to_string(),
                 "units for data, by the volume",
             ),
             false => ("Blocks", count(self.weak_blocks), "blocks for data"),
@@ -179,15 +179,16 @@ impl fmt::Display for State {
         match self.device_life_percent {
             Some(percent @ 0..=100) => f.write_str(&facts([(
                 "Life used",
-                format!("{percent} % at most, as the device says"),
+                format!("{percent} % at most, as the device reports"),
             )]))?,
             Some(_) => {
-                f.write_str(&facts([("Life used", "all of it, as the device says".to_string())]))?
+                let life = "all of it, as the device reports".to_string();
+                f.write_str(&facts([("Life used", life)]))?
             }
             None if self.managed && self.endurance.is_none() => {
                 f.write_str(&facts([(
                     "Life used",
-                    "not told: what is erased inside is the card's or disk's own".to_string(),
+                    "not reported: a card or disk erases by itself".to_string(),
                 )]))?;
             }
             None => {}

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Place in the image: an existing directory, or for one FROM a new name
     #[arg(value_name = "TO")]
     to: String,
-    /// Take directories with all that they hold; an existing directory is added to
+    /// Take directories with all that they hold, and add to existing directories
     #[arg(short, long)]
     recursive: bool,
     /// Take the targets of symbolic links, not the links; links that are given as FROM are always
@@ -119,7 +119,7 @@ fn target<'a>(
     }
     let name = last_name(to).filter(|_| count == 1 && !to.ends_with('/'));
     let Some(name) = name else {
-        return Err(volume.refuse(to, "is no directory; expected one that is there"));
+        return Err(volume.refuse(to, "is no directory; expected an existing directory"));
     };
     let parent = &to[..to.len() - name.len()];
     let stat = if parent.is_empty() {

@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let what = counted(lost.into(), "page is lost", "pages are lost");
             Err(Failure::at(
                 arguments.image.display(),
-                format!("{what}; expected none; `steady check` tells whose"),
+                format!("{what}; expected none; `steady check` names the files"),
             ))
         }
     }
@@ -172,7 +172,7 @@ fn scrub(volume: &mut impl AtRest, step: &mut dyn FnMut(u32)) -> Result<Round, E
 impl Round {
     fn text(&self) -> String {
         let corrected = match self.strength {
-            0 => "the chip does not tell what it corrects".to_string(),
+            0 => "the chip does not report its corrections".to_string(),
             strength => {
                 let count = counted(
                     self.corrected.into(),

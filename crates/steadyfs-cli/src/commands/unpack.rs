@@ -22,8 +22,8 @@ pub struct Arguments {
     /// The directory to fill: a new or an empty one
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Replace characters in names that the host does not take by `_`; else such names are
-    /// refused
+    /// Replace characters that the host does not take in names by `_`; without this, such names
+    /// are refused
     #[arg(long)]
     sanitise: bool,
     /// Print JSON

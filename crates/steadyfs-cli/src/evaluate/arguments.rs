@@ -106,9 +106,9 @@ time, and data that a burst leaves in the buffer waits for the next burst. The r
 the same workload just before, without idle time.
 
 With --beside, a row and a throughput of the other file system follow the row and throughput of the
-run. --svg also writes the figure beside.svg of all of them, with a logarithmic axis if they differ by more
-than a decade. The trace has the format of `steady replay`. The text before a first `=` is the
-label, unless it has a `/`.
+run. --svg also writes the figure beside.svg of all of them, with a logarithmic axis if they differ
+by more than a decade. The trace has the format of `steady replay`. The text before a first `=` is
+the label, unless it has a `/`.
 
 Examples:
   steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
@@ -195,8 +195,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
-            --workload adversary --seed 9 --idle 1.5ms --burst 64KiB";
+        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s \
+            --rate 64kB/s --timing maximum --workload adversary --seed 9 \
+            --idle 1.5ms --burst 64KiB";
         let expected = Options {
             device: "w25q128jv".into(),
             fill: 0.5,

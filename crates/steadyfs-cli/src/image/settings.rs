@@ -287,7 +287,9 @@ impl Settings {
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
             return Err(Failure(
-                "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk".into(),
+                "--device is missing; expected the chip that the image is for, see `steady \
+                 devices`, or --block and --size for a card or disk"
+                    .into(),
             ));
         };
         let profile = profile(device)?;
@@ -301,7 +303,8 @@ impl Settings {
             (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
                 return Err(Failure(format!(
-                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
+                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, with fixed \
+                     sizes",
                     profile.name
                 )));
             }

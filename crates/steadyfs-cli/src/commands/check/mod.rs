@@ -121,10 +121,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn verdict(count: u64, mended: u32, repair: bool) -> String {
     let found = counted(count, "finding", "findings");
     match u64::from(mended) {
-        _ if !repair => format!("{found}; expected none; --repair mends what can be mended"),
+        _ if !repair => format!("{found}; expected none; --repair mends as much as possible"),
         mended if mended < count => {
             format!(
-                "{found}, {mended} mended; expected none; what cannot be read is lost: write it anew, or remove the file"
+                "{found}, {mended} mended; expected none; unreadable data is lost: write it anew, \
+                 or remove the file"
             )
         }
         mended => format!("{found}, {mended} mended; expected none"),
@@ -287,7 +288,8 @@ impl Summary {
         match self.freed_by_repair {
             0 => String::new(),
             pages => format!(
-                "--repair frees the {} that belong to no file; where inodes are lost they may be all that is left of their files\n",
+                "--repair frees the {} that belong to no file; if inodes are lost, they may \
+                 be all that is left of their files\n",
                 counted(pages as u64, "page", "pages")
             ),
         }
@@ -338,7 +340,10 @@ impl Rest {
         let unsettled = self.unsettled.then(|| format!("unsettled: {}\n", damage::UNSETTLED));
         let left = self.interrupted_bytes.zip(self.interrupted_name.as_ref()).map(|(bytes, name)| {
             let size = format_size(bytes);
-            format!("left over: /{name}, {size}, of a `put` that was interrupted; the next command that writes removes it\n")
+            format!(
+                "left over: /{name}, {size}, of an interrupted `put`; the next command that writes \
+                 removes it\n"
+            )
         });
         [worn_out, unsettled, left].into_iter().flatten().collect()
     }

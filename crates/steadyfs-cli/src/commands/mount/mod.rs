@@ -91,7 +91,7 @@ pub struct Arguments {
     /// Accept only data of a read-only image that this public key verifies
     #[arg(long, value_name = "KEY.pub")]
     verify_key: Option<PathBuf>,
-    /// Take the time of --device as well, so that programs meet their later speed
+    /// Take the time of --device as well, so that programs run at the speed of the device
     #[arg(long)]
     real_time: bool,
     /// Return when it is mounted, and serve it in the background
