@@ -39,11 +39,11 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The trace has the times of 4,000 or more writes at random places of the whole device, one right
-behind the other, so that the device cleans more than once. Standard output gets the profile,
-standard error its difference from the trace. A profile that differs by more than 0.15, or is from a
-shorter trace, is refused. Random writes do not show everything, such as open units: these values
-stay as in the built-in profile of the kind.
+The trace has the times of writes at random places of the whole device, one right behind the other.
+It has 4,000 writes or more, so that the device cleans more than once. Standard output gets the
+profile, standard error its difference from the trace. A profile that differs by more than 0.15, or
+is from a shorter trace, is refused. Random writes do not show everything, such as open units: these
+values stay as in the built-in profile of the kind.
 
 fio records a trace. It overwrites the whole card, so the card must hold nothing of value:
   fio --name=card --filename=/dev/mmcblk1 --rw=randwrite --bs=4k --direct=1 --iodepth=1 \\

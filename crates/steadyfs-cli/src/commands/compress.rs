@@ -38,11 +38,11 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Directories below DIR with the same rule as before, or equally none, get the new rule, and so do
-directories that are made there later. Other directories keep their rules. A file is compressed if
-it is longer than a logical page and its first chunk shows that compression saves pages. Pictures
-and archives stay as they are. Every command and a mounted directory read compressed files like
-others. Firmware reads them with `steadyfs-compress`.
+Directories below DIR also get the rule, if their rule was equal to the old rule of DIR, or both had
+none. So do directories that are made there later. Other directories keep their rules. A file is
+compressed if it is longer than a logical page and its first chunk shows that compression saves
+pages. Pictures and archives stay as they are. Every command and a mounted directory read compressed
+files like others. Firmware reads them with `steadyfs-compress`.
 On a mounted directory: setfattr -n user.steadyfs.compress -v lz4 DIR
 
 Examples:

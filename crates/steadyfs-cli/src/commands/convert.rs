@@ -17,8 +17,8 @@ use steadyfs_lab::units::format_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The image to read: a volume, a read-only image, or one of squashfs, cramfs, JFFS2, UBIFS
-    /// or UBI
+    /// The image to read: a volume, a read-only image, or an image of squashfs, cramfs, JFFS2,
+    /// UBIFS or UBI
     #[arg(value_name = "IN")]
     from: PathBuf,
     /// The image to make

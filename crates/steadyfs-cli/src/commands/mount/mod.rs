@@ -29,8 +29,7 @@ pub struct Arguments {
     /// Also mount on a directory that is not empty, and hide its content until the end
     #[arg(long)]
     nonempty: bool,
-    /// Refuse a volume that is no disk; with and without this, a disk is shown as the one file
-    /// DIR/disk
+    /// Refuse a volume that is no disk; a disk is always shown as the one file DIR/disk
     #[arg(long)]
     disk: bool,
     /// Allow no change

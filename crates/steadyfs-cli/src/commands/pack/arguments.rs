@@ -100,9 +100,9 @@ impl ReadOnly {
 const HASH_BLOCK_BYTES: u32 = 4096;
 
 const AFTER_HELP: &str = "\
-The same names, modes, bytes and settings give the same image, byte for byte, in any order in which
-the host lists directories, unless --mtime or --owner is `files`. --no-permissions leaves modes out.
-Standard error lists everything of an IMAGE that a volume does not hold.
+The same names, modes, bytes and settings give the same image, byte for byte, unless --mtime or
+--owner is `files`. The order in which the host lists directories has no effect. --no-permissions
+leaves modes out. Standard error lists everything of an IMAGE that a volume does not hold.
 
 Examples:
   steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000
