@@ -16,23 +16,42 @@ pub struct Arguments {
     #[command(flatten)]
     chip: ChipArguments,
     /// Share of the usable space in use
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_hyphen_values = true,
+        default_value = "80%",
+        value_parser = parse_percent
+    )]
     fill: f64,
     /// Calls to make, including preparing calls; each session runs to its end, so about 160,000
     /// is the minimum
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = crate::number::from::<u64>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 200_000,
+        value_parser = crate::number::from::<u64>(1)
+    )]
     calls: u64,
     /// Seed of the search; the same seed gives the same search
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
 }
 
 const AFTER_HELP: &str = "\
-A volume with the default settings is used until nothing of the format is left. Then calls of each kind are made on copies of it, each after others
-that are chosen so that it takes long; what made calls long is tried again with changes. Each call is held to its bound; one that breaks it ends the
-command with code 1.
+The command ages a volume with the default settings until no page of the fresh format is left. It
+runs calls of each kind on copies of this volume. Before each call it makes other calls, chosen to
+make it long. The choices that made calls long are changed a little and tried again. If a call
+breaks its bound, the command ends with code 1.
 
 Examples:
   steady adversary --device w25q128jv --size 1MiB
@@ -88,7 +107,8 @@ mod tests {
             calls: 7,
             seed: 9,
         };
-        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --calls 7 --seed 9";
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum \
+                    --calls 7 --seed 9";
         assert_eq!(options(line), expected);
     }
 }

@@ -29,28 +29,48 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = workloads())]
     workload: Option<Workload>,
     /// Share of these bytes that data takes
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "50%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        default_value = "50%",
+        value_parser = parse_percent
+    )]
     fill: f64,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Share of the usual length of the runs: less takes less time, and measures rare cases less
     /// well
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "100%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        default_value = "100%",
+        value_parser = parse_percent
+    )]
     effort: f64,
     /// Seed of places; the same seed gives the same advice
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
 }
 
 const AFTER_HELP: &str = "\
 Workloads:
-  log             durable records of 64 B; a file of 16 KiB gives way to a new one
+  log             durable records of 64 B; after 16 KiB, a new file replaces the old one
   overwrite       durable overwrites of 4 KiB at random places
   configuration   durable changes of files of 200 B, in place
   files           files of 16 KiB written by 256 B, durable when they are closed
-Erase block, logical page, overlay and cache are tried in every combination that the chip takes and that holds the data, on a simulated chip
-that is filled and has been written over; the one with the least RAM x time is advised. Time is that of the chip alone.
+The command tries every combination of erase block, logical page, overlay and cache that the chip
+takes and that holds the data. Each combination runs on a simulated chip that was filled and
+overwritten. The advice is the combination with the least RAM x time. Time is the time of the chip
+alone.
 
 Examples:
   steady advise --device w25q128jv --size 1MiB --workload log";
@@ -90,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(String, String)> {
     let Chip::Nor(nor) = &profile.chip else {
         let joined = geometry.pages_per_block / profile.nand()?.geometry().pages_per_block;
-        let line = format!("A block is {joined} of the chip: the driver shows them as one.");
+        let line = format!("A block is {joined} blocks of the chip: the driver shows them as one.");
         return (joined > 1).then(|| (line.clone(), line));
     };
     let sector_bytes = nor
@@ -100,19 +120,22 @@ fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(S
         .filter(|bytes| block_bytes.is_multiple_of(*bytes))
         .max()?;
     let (group, size) = (block_bytes / sector_bytes, format_size(sector_bytes.into()));
-    let kept = "Keep both from one firmware to the next.";
+    let kept = "Keep both values in every later firmware.";
     Some(if group == 1 {
         let c = format!(
-            "A block is an erase of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = 1 in the settings. {kept}"
+            "A block is an erase of {size}: .erase_bytes = {sector_bytes} in the driver, \
+             .group_sectors = 1 in the settings. {kept}"
         );
         (format!("A block is an erase of {size} of the driver."), c)
     } else {
         let c = format!(
-            "A block is {group} sectors of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = {group} in the settings. {kept}"
+            "A block is {group} sectors of {size}: .erase_bytes = {sector_bytes} in the driver, \
+             .group_sectors = {group} in the settings. {kept}"
         );
         (
             format!(
-                "A block is {group} sectors of {size}: the driver goes into Groups::new(driver, {group}), and that into NorPages."
+                "A block is {group} sectors of {size}: the driver goes into \
+                 Groups::new(driver, {group}), and this into NorPages."
             ),
             c,
         )

@@ -17,23 +17,53 @@ pub struct Arguments {
     #[command(flatten)]
     chip: ChipArguments,
     /// Cases to measure, separated by commas [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = cases(), hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = cases(),
+        hide_possible_values = true
+    )]
     case: Vec<Case>,
     /// Files of the cases create, open, stat, remove and of the mounts
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = crate::number::from::<u32>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 500,
+        value_parser = crate::number::from::<u32>(1)
+    )]
     files: u32,
     /// Logical pages of a cache: small writes wait there until their page is complete, or a
     /// commit comes
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=1024))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 0,
+        value_parser = crate::number::within::<u32>(0..=1024)
+    )]
     cache: u32,
     /// Program pages of a read cache: a page that is read repeatedly is read from the chip once
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=65536))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 0,
+        value_parser = crate::number::within::<u32>(0..=65536)
+    )]
     read_cache: u32,
     /// Let the format erase the chip, so that no erase is needed until the whole chip was used
     #[arg(long)]
     erased: bool,
     /// Seed of places and orders; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
@@ -41,21 +71,26 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Cases, each on a chip of its own:
-  seq-512 seq-4096                                    32 MiB or half the chip in such pieces, durable at the end
+  seq-512 seq-4096                                    32 MiB or half the chip, in pieces of so many
+                                                      bytes, durable at the end
   random-4096                                         durable overwrites, 80 % full
   append-64 append-16                                 durable records, aged
-  small-formatted small-prepared small-80             100,000 B by 256 B, durable at the end: as formatted, erased ahead, 80 % full
+  small-formatted small-prepared small-80             100,000 B by 256 B, durable at the end: as
+                                                      formatted, erased ahead, 80 % full
   small-durable                                       the same, each write durable
   replace-truncate replace-rename replace-in-place    a file of 200 B, durable, aged
-  create open stat remove                             500 files of 100 B; --files chooses another number
+  create open stat remove                             500 files of 100 B; --files sets the number
   rename-10000                                        among so many files
-  mount-clean mount-cut first-change                  with 500 files; the first file made after a clean mount
+  mount-clean mount-cut first-change                  with 500 files; the first file made after a
+                                                      clean mount
   read-1 read-16 read-64 read-256 read-4096           512 KiB in order
   web-server                                          20,000 files served, 46.7 MB by 256 B
   wear-random wear-log                                ten times the bytes of the chip
-  copy-10mb copy-35                                   mount, copy of one file or of 35 with 5.4 MB, unmount
-Aged: files of 8,000 B were over all of the volume, and two of five are left (small-80: four). What is written is read back and compared.
-A case that fails, or breaks its bound, ends the command with code 1, after the others.
+  copy-10mb copy-35                                   mount, copy of one file or of 35 with 5.4 MB,
+                                                      unmount
+Aged: files of 8,000 B have filled the volume, and two of five are left (small-80: four of five).
+All written data is read back and compared.
+If a case fails or breaks its bound, the others still run, and the command ends with code 1.
 All cases take about four minutes on 128 MiB, half a minute on 1 MiB.
 
 Examples:
@@ -122,7 +157,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 \
+                    --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
             device: "w25q128jv".into(),
             part: Part {

@@ -15,39 +15,76 @@ use steadyfs_lab::units::parse_write_size;
 pub struct Arguments {
     /// Raw NAND, separated by commas: names (see `steady devices`) or files in TOML [default:
     /// k9f1208u0,mt29f1g01abafd]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::raw_nand)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml,…",
+        value_delimiter = ',',
+        value_parser = crate::device::raw_nand
+    )]
     device: Vec<String>,
     /// Times of the chips
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Bad blocks of each chip
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 6, value_parser = crate::number::within::<u32>(0..=15))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 6,
+        value_parser = crate::number::within::<u32>(0..=15)
+    )]
     bad_blocks: u32,
     /// Bytes of a block of SteadyFS's images and of a chunk of its compressed files: a power of
     /// two from 4 to 64 KiB
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16KiB", value_parser = parse_block)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "16KiB",
+        value_parser = parse_block
+    )]
     block: u32,
     /// Cycles that the processor takes for a byte, as lz4=8, separated by commas: lz4, lzo,
     /// deflate, zstd, xz, sha256, crc32
     #[arg(long, value_name = "NAME=CYCLES,…", value_delimiter = ',')]
     cycles: Vec<Cycles>,
     /// Reads of 4 KiB at random places
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::within::<u32>(1..=100_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 1000,
+        value_parser = crate::number::within::<u32>(1..=100_000)
+    )]
     reads: u32,
     /// Take one of this many files of the tree, for a quick look
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u16>(1..=100))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::within::<u16>(1..=100)
+    )]
     share: u16,
     /// Seed of the tree, the bad blocks and the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     outputs: Numbers,
 }
 
 const AFTER_HELP: &str = "\
-A made-up root file system, 4,000 files of 23 MB and 1,000 links, is written to a simulated chip, mounted and read in full: with SteadyFS plain, with
-compressed files, as a read-only image with and without a hash tree, and beside them squashfs and cramfs as Linux users make them. Then a file of 10 MB
-is copied, and 4 KiB are read at random places. Flash time is that of the chip; decompression is counted in bytes, and takes cycles that are estimates.
+The command writes a generated root file system to a simulated chip, mounts it and reads all of it.
+The tree has 4,000 files of 23 MB and 1,000 links. SteadyFS has it plain, with compressed files, and
+as a read-only image with and without a hash tree. squashfs and cramfs have it as Linux users make
+them. Then a file of 10 MB is copied, and 4 KiB are read at random places.
+Flash time is the time of the chip. Decompression is counted in bytes; its cycles are estimates.
 
 Examples:
   steady boot
@@ -123,7 +160,8 @@ mod tests {
             copy_bytes: 1_000_000,
             seed: 7,
         };
-        let line = "--device k9f1208u0,mt29f1g01abafd --timing maximum --bad-blocks 3 --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
+        let line = "--device k9f1208u0,mt29f1g01abafd --timing maximum --bad-blocks 3 \
+                    --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
         assert_eq!(parsed(line).unwrap(), expected);
     }
 

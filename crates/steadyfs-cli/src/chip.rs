@@ -10,7 +10,12 @@ use steadyfs_lab::units::parse_size;
 #[derive(Args, Debug)]
 pub struct ChipArguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_flash)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        default_value = "mt29f1g01abafd",
+        value_parser = crate::device::raw_flash
+    )]
     pub device: String,
     /// Bytes of the chip to use, from its beginning [default: all]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]

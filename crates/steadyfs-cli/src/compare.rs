@@ -21,19 +21,43 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = contender)]
     contender: Vec<String>,
     /// Cases to measure, separated by commas: the cases of `steady bench`, or cuts [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(case_names()), hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(case_names()),
+        hide_possible_values = true
+    )]
     case: Vec<String>,
     /// Boards, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = board)]
     device: Vec<Board>,
     /// Power cuts for each contender on each board; 0 for none
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1_000, value_parser = crate::number::within::<u32>(0..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 1_000,
+        value_parser = crate::number::within::<u32>(0..=1_000_000)
+    )]
     cuts: u32,
     /// Chip time in seconds after which a case ends before its last step
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, default_value_t = 600, value_parser = crate::number::within::<u64>(1..=86_400))]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_hyphen_values = true,
+        default_value_t = 600,
+        value_parser = crate::number::within::<u64>(1..=86_400)
+    )]
     patience: u64,
     /// Seed of places, orders and cuts; the same seed gives the same numbers
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     /// Measure nothing: show the kept results
     #[arg(long, conflicts_with_all = ["all", "contender", "keep"])]
@@ -42,7 +66,7 @@ pub struct Arguments {
     /// exists]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Write the measured results to files of such a directory
+    /// Write the measured results to files of a directory, in the form of --results
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Write the tables as Markdown
@@ -53,9 +77,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Everyone gets the same chips, the same clock and the same power cuts; what a contender cannot do is in the table, with the reason.
-Contenders in C are built with `--features peers`, from the directory that STEADY_PEERS names (docs/results/contenders.md); without
-that their kept results are shown.
+All contenders get the same chips, the same clock and the same power cuts. If a contender cannot run
+a case, the table has the reason. Contenders in C are built with `--features peers`, from the
+directory that STEADY_PEERS names (docs/results/contenders.md); otherwise their kept results are
+shown.
 
 Examples:
   steady compare --all --report compare.html
@@ -104,7 +129,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.markdown.iter().try_for_each(|path| check_file(path))?;
     if !(arguments.all || arguments.kept || arguments.is_a_part()) {
         return Err(Failure(
-            "what to compare is not said; expected --all, --kept, or one of --contender, --case and --device".into(),
+            "nothing to compare is named; expected --all, --kept, or one of --contender, --case \
+             and --device"
+                .into(),
         ));
     }
     let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
@@ -131,7 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.kept && comparison.entries.is_empty() {
         return Err(Failure::at(
             directory.display(),
-            "holds no results of this seed; expected those that --keep writes",
+            "holds no results of this seed; expected results that --keep writes",
         ));
     }
     if let Some(directory) = &arguments.keep {

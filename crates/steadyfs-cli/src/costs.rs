@@ -14,25 +14,42 @@ use steadyfs_lab::evaluate::Timing;
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_flash)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        default_value = "mt29f1g01abafd",
+        value_parser = crate::device::raw_flash
+    )]
     device: String,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Files of the large directory, and steps of each kind [default: 10000, or as many as the
     /// volume holds]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::from::<u32>(1)
+    )]
     files: Option<u32>,
     /// Seed of the order of files; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
 }
 
 const AFTER_HELP: &str = "\
-Programs and reads are means and the most of a step; a step that changes something ends with its commit. Every call is held to
-its bound: one that breaks it ends the command with code 1. Bars are means that are wanted, marked with ! where they are missed.
+Programs and reads are the mean and the maximum of a step. A step that changes something ends with
+its commit. If a call breaks its bound, the command ends with code 1. Bars are the wanted
+means; ! marks a missed bar.
 
 Example:
   steady costs --device w25n01gv --json costs.json";

@@ -25,8 +25,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Every command that takes --device takes the file of a profile as well. An answer to --new is a value in TOML; times have a typical and a
-maximum one: 250 700. An empty line takes the value in brackets, that of a usual device of this kind.
+Every command with --device also takes the file of a profile. An answer to --new is a value in TOML.
+A time has a typical and a maximum value: 250 700. An empty line takes the value in brackets, from a
+usual device of this kind.
 
 Examples:
   steady devices w25n01gv > mine.toml

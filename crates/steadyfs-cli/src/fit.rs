@@ -39,15 +39,19 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The trace has the times of writes at random places of the whole device, one right behind the other: 4,000 at least, so that the
-device cleans more than once. The profile goes to standard output, how well it meets the trace to standard error. One that misses it by more than 0.15, or is of
-a shorter trace, is refused. What random writes do not show, such as open units, stays as in the built-in profile of the kind.
+The trace has the times of writes at random places of the whole device, one right behind the other.
+It has 4,000 writes or more, so that the device cleans more than once. Standard output gets the
+profile, standard error its difference from the trace. A profile that differs by more than 0.15, or
+is from a shorter trace, is refused. Random writes do not show everything, such as open units: these
+values stay as in the built-in profile of the kind.
 
-fio records one, of all of a card that holds nothing of value:
-  fio --name=card --filename=/dev/mmcblk1 --rw=randwrite --bs=4k --direct=1 --iodepth=1 --norandommap --io_size=1g --write_lat_log=card
+fio records a trace. It overwrites the whole card, so the card must hold nothing of value:
+  fio --name=card --filename=/dev/mmcblk1 --rw=randwrite --bs=4k --direct=1 --iodepth=1 \\
+    --norandommap --io_size=1g --write_lat_log=card
 
 Examples:
-  steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml && steady realtime --card card.toml
+  steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml \
+    && steady realtime --card card.toml
   steady fit card.csv --kind sd --capacity 16GiB";
 
 /// Reads a capacity, in MiB.

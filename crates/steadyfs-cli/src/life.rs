@@ -15,37 +15,90 @@ use steadyfs_lab::units::{parse_percent, parse_write_size};
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// NAND profile for times and page size: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_nand)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        default_value = "mt29f1g01abafd",
+        value_parser = crate::device::raw_nand
+    )]
     device: String,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Erase blocks
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 128, value_parser = crate::number::within::<u32>(16..=65_536))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 128,
+        value_parser = crate::number::within::<u32>(16..=65_536)
+    )]
     blocks: u32,
     /// Pages of a block
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 32, value_parser = crate::number::within::<u32>(4..=256))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 32,
+        value_parser = crate::number::within::<u32>(4..=256)
+    )]
     pages: u32,
     /// Erases that a block takes
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3_000, value_parser = crate::number::within::<u32>(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 3_000,
+        value_parser = crate::number::within::<u32>(1..=1_000_000)
+    )]
     endurance: u32,
     /// Largest difference between the life of a block and the endurance, in percent
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=90))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        default_value_t = 0,
+        value_parser = crate::number::within::<u32>(0..=90)
+    )]
     spread: u32,
     /// Percent of the blocks that die in a program instead of an erase
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=100))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        default_value_t = 0,
+        value_parser = crate::number::within::<u32>(0..=100)
+    )]
     program_failures: u32,
     /// Years that pass while the erases are used up
-    #[arg(long, value_name = "YEARS", allow_hyphen_values = true, default_value_t = 5, value_parser = crate::number::within::<u32>(0..=100))]
+    #[arg(
+        long,
+        value_name = "YEARS",
+        allow_hyphen_values = true,
+        default_value_t = 5,
+        value_parser = crate::number::within::<u32>(0..=100)
+    )]
     years: u32,
     /// Days after which everything is read by a scrub; 0 for never
-    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, default_value_t = 30, value_parser = crate::number::any::<u32>)]
+    #[arg(
+        long,
+        value_name = "DAYS",
+        allow_hyphen_values = true,
+        default_value_t = 30,
+        value_parser = crate::number::any::<u32>
+    )]
     scrub_days: u32,
     /// Let no bits flip
     #[arg(long)]
     no_bit_errors: bool,
     /// Share of the usable space in use
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_hyphen_values = true,
+        default_value = "80%",
+        value_parser = parse_percent
+    )]
     fill: f64,
     /// Kind of writes
     #[arg(long, default_value = "log", value_parser = workloads())]
@@ -54,16 +107,23 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
     /// Seed of the workload and of the faults; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
-Writes until a call of the volume fails, and then compares everything that was committed. Blocks fail after their last erase; bits
-flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`. The defaults
-take about five minutes; so much time passes on the chip as it takes to use it up.
+The command writes until a call of the volume fails, and then compares all committed data. Blocks
+fail after their last erase. Bits flip with wear, age and reads; the ECC corrects 8 bits of 512
+bytes. Workloads are the workloads of `steady evaluate`. --years is the simulated time in which the
+erases are used up. The defaults take about five minutes.
 
 Example:
   steady life --spread 5 --report life.html --json life.json";

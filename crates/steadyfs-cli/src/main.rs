@@ -60,7 +60,7 @@ pub use failure::Failure;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Flash storage that keeps time: images of chips, and the needs of an input rate on your board
+/// Work with flash chips and their images, and compute the needs of an input rate on your board
 /// or on a simulated chip.
 #[derive(Parser)]
 #[command(name = "steady", version, arg_required_else_help = true, after_help = AFTER_HELP)]
@@ -70,10 +70,10 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are decimal (500kB/s, 2.5MB/s), sizes
-binary (4KiB, 4096).
-Exit codes: 0 success, 1 failure (of check: something was found; of scrub: something is lost; of health:
-the volume is worn out), 2 wrong usage.";
+IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are
+decimal (500kB/s, 2.5MB/s), sizes binary (4KiB, 4096).
+Exit codes: 0 success; 1 failure, also a finding of check, a loss in scrub, and a volume that health
+reports as worn out or damaged; 2 wrong usage.";
 
 #[derive(Subcommand)]
 enum Command {

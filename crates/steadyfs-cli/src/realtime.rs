@@ -16,47 +16,106 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size}
 pub struct Arguments {
     /// Cards, eMMC or disks, separated by commas: names (see `steady devices`) or files in TOML
     /// [default: sd-industrial,sd-consumer]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::managed)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml,…",
+        value_delimiter = ',',
+        value_parser = crate::device::managed
+    )]
     card: Vec<String>,
     /// Raw NAND: a name or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_nand)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        default_value = "mt29f1g01abafd",
+        value_parser = crate::device::raw_nand
+    )]
     nand: String,
-    /// The input rate that advice is wanted for
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, default_value = "500kB/s", value_parser = parse_rate)]
+    /// Input rate for the advice
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_hyphen_values = true,
+        default_value = "500kB/s",
+        value_parser = parse_rate
+    )]
     rate: u64,
     /// RAM for buffer and file system
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "64KiB", value_parser = parse_size)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "64KiB",
+        value_parser = parse_size
+    )]
     ram: u64,
     /// Accesses of each run
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100_000, value_parser = crate::number::within::<u32>(1000..=10_000_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 100_000,
+        value_parser = crate::number::within::<u32>(1000..=10_000_000)
+    )]
     accesses: u32,
     /// Share of each volume that holds data
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_hyphen_values = true,
+        default_value = "80%",
+        value_parser = parse_percent
+    )]
     fill: f64,
     /// Writes for each commit on the cards; raw NAND commits each
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u32>(1..=1000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::within::<u32>(1..=1000)
+    )]
     commit_every: u32,
     /// Largest loss at a power cut, of commit and buffer together: a number of writes, or a time
     /// such as 300ms. Tries a commit for each write, and one for as many writes as the loss
     /// allows
-    #[arg(long, value_name = "COUNT|TIME", allow_hyphen_values = true, value_parser = loss, conflicts_with = "commit_every")]
+    #[arg(
+        long,
+        value_name = "COUNT|TIME",
+        allow_hyphen_values = true,
+        value_parser = loss,
+        conflicts_with = "commit_every"
+    )]
     may_lose: Option<Loss>,
     /// Place of the tags on the cards: beside pages of 4 KiB, in a table, or within pages. Pages
     /// then hold 4,064 bytes, and accesses of SteadyFS have this length
-    #[arg(long, value_name = "beside|table|within", value_parser = crate::image::settings::tags, default_value = "beside")]
+    #[arg(
+        long,
+        value_name = "beside|table|within",
+        value_parser = crate::image::settings::tags,
+        default_value = "beside"
+    )]
     tags: TagPlace,
     /// Seed of the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
-4 KiB writes at random places, each durable or each so many, one right behind the other: on each card as it is, with SteadyFS on raw NAND, and with FAT and SteadyFS on the same
-cards. What a card does is what its profile says, and no promise; the bound on raw NAND is computed from the datasheet's times.
-Advice is for a rate, a RAM, and what may be lost at a power cut. The report has the nine figures of the article that the cards are from, and its numbers beside
-these.
+The command writes 4 KiB at random places, one write right behind the other, with a commit for each
+write or for several. It runs on each card as it is, with SteadyFS on raw NAND, and with FAT and
+SteadyFS on the same cards. A card behaves as its profile describes, which is no promise. The bound
+on raw NAND is computed from the datasheet's times. Advice is for a rate, a RAM, and the acceptable
+loss at a power cut. The report has the nine figures of the article that the cards are from, and
+compares its numbers with the article's.
 
 Examples:
   steady realtime
@@ -124,7 +183,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within --seed 3";
+        let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb \
+                    --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within \
+                    --seed 3";
         let expected = Options {
             cards: vec!["sd-industrial".into(), "emmc-64gb".into()],
             nand: "k9f1208u0".into(),

@@ -35,15 +35,17 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-A trace has one access per line: a column of durations (`duration_us`, `time [ns]`, `latency (ms)`), or columns of
-starts and ends (`start_us,end_us`). Commas, semicolons or tabs separate columns; lines with # are comments;
-`# refused: N` counts calls that were refused.
+A trace has one access per line: a column of durations (`duration_us`, `time [ns]`,
+`latency (ms)`), or columns of starts and ends (`start_us,end_us`). Commas, semicolons or tabs
+separate columns; lines with # are comments; `# refused: N` counts refused calls.
 
-A latency log of fio (--write_lat_log) is a trace as well. Only its writes count; the log says how many bytes each has. fio 2 and
-fio 3 before 3.15 need --unit us or --unit ns. A log of windows (log_avg_msec) is refused: it has no time of a single access.
+A latency log of fio (--write_lat_log) is a trace as well. Only its writes count; the log has the
+bytes of each write. fio 2 and fio 3 before 3.15 need --unit us or --unit ns. A log of windows
+(log_avg_msec) is refused: it has no times of single accesses.
 
 Example:
-  steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html";
+  steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB \
+    --report board.html";
 
 /// Runs `steady replay`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

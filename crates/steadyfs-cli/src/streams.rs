@@ -18,17 +18,31 @@ use steadyfs_lab::units::parse_percent;
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Measure each number of the multi-stream eMMC paper, and print it beside the paper's
-    #[arg(long, conflicts_with_all = ["device", "timing", "writes", "fill", "streams", "count", "mixed"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["device", "timing", "writes", "fill", "streams", "count", "mixed"]
+    )]
     study: bool,
     /// Passes over the pages in use, in each run of the study [default: enough to write as much
     /// as the paper]
-    #[arg(long, value_name = "COUNT", requires = "study", allow_hyphen_values = true, value_parser = crate::number::within::<u64>(1..=100))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        requires = "study",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u64>(1..=100)
+    )]
     passes: Option<u64>,
     /// NAND profile: a name (see `steady devices`), a file in TOML, or emmc-like
     #[arg(long, value_name = "NAME|FILE.toml", default_value = EMMC, value_parser = device)]
     device: String,
     /// Blocks of the chip to use, from its beginning [default: all]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u32>(16..=65_536))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u32>(16..=65_536)
+    )]
     blocks: Option<u32>,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
@@ -37,19 +51,37 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = writes())]
     writes: Vec<Writes>,
     /// Shares of the disk that hold data, separated by commas [default: 80%,90%]
-    #[arg(long, value_name = "SHARE,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "SHARE,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        value_parser = parse_percent
+    )]
     fill: Vec<f64>,
     /// Ways to use streams, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = ways())]
     streams: Vec<Way>,
-    /// Streams of a disk that has several
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3, value_parser = crate::number::within::<u8>(2..=4))]
+    /// Number of streams of a disk with several streams
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 3,
+        value_parser = crate::number::within::<u8>(2..=4)
+    )]
     count: u8,
     /// First mix up all pages by one stream
     #[arg(long)]
     mixed: bool,
     /// Seed of the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
@@ -57,17 +89,22 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Writes:
-  sequential  three jobs, equally often, each in order and around in a region; the regions are as 2 : 101 : 709
+  sequential  three jobs, equally often, each in order and around in a region; the sizes of the
+              regions are as 2 : 101 : 709
   random      the same, at random in their regions
-  zipf        single pages, of which few are hot; nobody can name a stream
-  log         all pages in order and around: there is nothing to be won
+  zipf        single pages, few of them hot; nobody can name a stream
+  log         all pages in order and around: streams bring no benefit
   mix         a database, a log, and media files that are replaced whole
-  sqlite      what SQLite wrote, recorded: two databases, with a rollback journal and with a write-ahead log
-Streams: one; given (the jobs name them); automatic (the disk finds them); +aged: moved pages keep apart as well.
-Each run fills the disk, goes on for eight times as many pages, and measures four times as many; every call is held to its bound.
-The fill is that of the smallest disk compared. All defaults take one to two minutes; a chip of 128 MiB ten times as long.
-The study writes 1,400 GB to a device of 64 GB, scaled, as the paper did, at 80, 90 and 97 % fill: on SteadyFS and on a plain translation layer.
-It needs no device, and takes one to two minutes of one processor; --blocks (192 at least) and --passes make it smaller.
+  sqlite      recorded writes of SQLite: two databases, with a rollback journal and with a
+              write-ahead log
+Streams: one; given (the jobs name them); automatic (the disk finds them); +aged: moved pages keep
+apart as well.
+Each run fills the disk, writes eight times as many pages, and then measures four times as many. If
+a call breaks its bound, the run fails. Fill is the share of the smallest compared disk. All
+defaults take one to two minutes; a chip of 128 MiB takes ten times as long.
+The study writes 1,400 GB to a device of 64 GB, scaled, as the paper did, at 80, 90 and 97 % fill:
+on SteadyFS and on a plain translation layer. It needs no device, and takes one to two minutes of
+one processor; --blocks (192 at least) and --passes make it smaller.
 
 Examples:
   steady streams --report streams.html
@@ -154,7 +191,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device mt29f1g01abafd --blocks 64 --timing maximum --writes zipf,mix --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
+        let line = "--device mt29f1g01abafd --blocks 64 --timing maximum --writes zipf,mix \
+                    --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
         let expected = Options {
             device: "mt29f1g01abafd".into(),
             blocks: Some(64),

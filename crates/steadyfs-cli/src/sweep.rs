@@ -19,9 +19,11 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Runs the program steady-sweep that is found on PATH: sweeps are part of the Python package (Dask, Parquet). In a clone of SteadyFS
-pip install './python[sweep]' installs it; docs/guide/python.md tells what a grid says, and steady-sweep --help the options.
-Exit codes: those of steady-sweep: 0 every run has its figures and nothing was lost, 1 some have not or something was, 2 wrong usage.
+Runs the program steady-sweep that is found on PATH. Sweeps are part of the Python package (Dask,
+Parquet). In a clone of SteadyFS, pip install './python[sweep]' installs it. docs/guide/python.md
+describes the grid, and steady-sweep --help the options.
+Exit codes of steady-sweep: 0 every run has its figures and nothing was lost, 1 a run has no figures
+or something was lost, 2 wrong usage.
 
 Examples:
   steady sweep grid.toml
@@ -32,7 +34,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let error = become_program(Command::new(PROGRAM).args(&arguments.words));
     Err(Failure(match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the Python package of SteadyFS: pip install './python[sweep]' in a clone"
+            "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the \
+             Python package of SteadyFS: pip install './python[sweep]' in a clone"
         ),
         _ => format!("{PROGRAM}: cannot be run: {error}"),
     }))

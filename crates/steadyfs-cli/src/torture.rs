@@ -24,11 +24,23 @@ pub struct Arguments {
     geometry: Vec<Volume>,
     /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a
     /// file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry", value_parser = crate::device::raw_flash)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        conflicts_with = "geometry",
+        value_parser = crate::device::raw_flash
+    )]
     device: Option<String>,
     /// Blocks of the device that are used. Every run reads the whole volume, so a part of a large
     /// chip gives more results in the same time
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 48, requires = "device", value_parser = crate::number::any::<u32>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 48,
+        requires = "device",
+        value_parser = crate::number::any::<u32>
+    )]
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
@@ -45,26 +57,59 @@ pub struct Arguments {
     mode: Mode,
     /// Cut every operation in every torn state; with 2, also every operation of each recovery and
     /// of the calls after it
-    #[arg(long, value_name = "DEPTH", allow_hyphen_values = true, value_parser = crate::number::within::<u8>(1..=2), conflicts_with_all = ["mode", "cuts"])]
+    #[arg(
+        long,
+        value_name = "DEPTH",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u8>(1..=2),
+        conflicts_with_all = ["mode", "cuts"]
+    )]
     exhaustive: Option<u8>,
     /// The first seed; each round over geometries, workloads and faults takes the next
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     /// Repeat rounds until this much time has passed, such as 30s
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     time: Option<u64>,
     /// Repeat rounds until this many cuts were made, or a few more. A small number is spread
     /// evenly over a round [default without --time: one round]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u64>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::from::<u64>(1)
+    )]
     cuts: Option<u64>,
     /// Steps of a workload [default: 40, or 80 if cuts are sampled]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=10_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u16>(1..=10_000)
+    )]
     steps: Option<u16>,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=1024))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u16>(1..=1024)
+    )]
     threads: Option<u16>,
     /// Failures after which the command stops
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 5, value_parser = crate::number::from::<u16>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 5,
+        value_parser = crate::number::from::<u16>(1)
+    )]
     failures: u16,
     /// Keep the finished work in a file, and go on from there if the file exists
     #[arg(long, value_name = "FILE")]
@@ -80,41 +125,76 @@ pub struct Arguments {
 #[derive(Args, Debug)]
 struct Settings {
     /// Program pages of a logical page
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::any::<u16>
+    )]
     pages_per_logical_page: Option<u16>,
     /// Logical pages that one transaction may write
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::any::<u16>
+    )]
     transaction_pages: Option<u16>,
     /// Map changes kept in RAM
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::any::<u16>
+    )]
     overlay_entries: Option<u16>,
     /// Programs between two roots
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::any::<u16>
+    )]
     checkpoint_programs: Option<u16>,
     /// Logical pages of write-back cache
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::any::<u16>
+    )]
     cache_pages: Option<u16>,
 }
 
 const AFTER_HELP: &str = "\
-Power fails in programs, copies and erases. Each leaves what was there before, but weak; garbage; a page that reads well or
-badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
-of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more. The workload disk
-has sectors in place of files: after each cut they must be what the calls up to one of them have left, all that were flushed among them.
+Power fails in programs, copies and erases. Each leaves one of these states: the old content, but
+weak; garbage; a page that reads well or badly, decided at each power-on or at each read; the new
+content. After each cut, the volume must hold exactly the last acknowledged commit, or the commit in
+flight. The volume goes on with a few calls, power fails again, and everything is compared once
+more. The workload disk has sectors in place of files. After each cut, the sectors must be the
+result of all calls up to some call, including all flushed calls.
 
-Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
-roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
-write-cache (of a device that answers before it programs), reorder (the same of
-cards, which may lose any part of it), lie (a program that the chip says it made, and did not: no file system survives
-that, and the failures that it prints show that lost data is seen).
+Faults:
+  none         cuts alone
+  programs     one or two programs fail
+  erases       one or two erases fail
+  bad-blocks   blocks are bad from the factory
+  ring         a block of the ring of roots takes nothing any more
+  bit-flips    bits flip, and can be corrected
+  lock         the chip takes no program and no erase any more
+  write-cache  the device answers before it programs
+  reorder      the same of cards, which may lose any part of the cache
+  lie          the chip reports a program that it did not make: no file system survives this, and
+               the printed failures show that lost data is found
 
-One round, some 100,000 cuts, takes about five minutes on two cores; Ctrl-C prints what was found so far, and --resume keeps it.
-Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, or the run is not
-possible; 2 wrong usage.
+One round, some 100,000 cuts, takes about five minutes on two cores. Ctrl-C prints the results so
+far, and --resume keeps them. Each failure is made smaller and printed with a string that replays
+it. Exit codes: 0 no failure; 1 a failure, or the run is not possible; 2 wrong usage.
 
 Examples:
   steady torture --time 30s
-  steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000 --json -
+  steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration \
+    --cuts 100000 --json -
   steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
@@ -140,7 +220,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.numbers.write(&summary)?;
     if let Some(signal) = interrupt::signal() {
         let more = if arguments.resume.is_some() { "; the same command goes on" } else { "" };
-        eprintln!("interrupted: above is what was done until then{more}");
+        eprintln!("interrupted: the results so far are above{more}");
         std::process::exit(128 + signal);
     }
     match summary.tally.failures.len() {

@@ -17,36 +17,71 @@ use steadyfs_lab::units::parse_write_size;
 pub struct Arguments {
     /// Devices, raw or managed, separated by commas: names (see `steady devices`) or files in
     /// TOML [default: mt29f1g01abafd,sd-industrial,ssd-sata]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::any)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml,…",
+        value_delimiter = ',',
+        value_parser = crate::device::any
+    )]
     device: Vec<String>,
     /// Times of raw chips
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Bytes written to each file
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "4KiB",
+        value_parser = parse_write_size
+    )]
     write: u64,
     /// Files of each row
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = crate::number::within::<u32>(1..=1000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 100,
+        value_parser = crate::number::within::<u32>(1..=1000)
+    )]
     files: u32,
     /// Files before one commit, in rows with one commit for a series of files [default: 8, or
     /// all]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u32>(1..=1000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::within::<u32>(1..=1000)
+    )]
     series: Option<u32>,
     /// Copies after which power is cut, for each file system on each managed device
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::within::<u32>(0..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 1000,
+        value_parser = crate::number::within::<u32>(0..=1_000_000)
+    )]
     copies: u32,
     /// Seed of contents and cuts; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
-Create, write, flush, close: each timed, with each choice of the event after which SteadyFS commits, and on managed flash with FAT
-that never flushes, as exFAT does, or flushes after each call, as TexFAT does. The commit moves from column to column; on a disk it waits until the
-cache is empty. Then a file is copied, the copy is finished, power fails, and the file is compared byte for byte. The report has the figures of the note
-that the experiment is from beside its own.
+The command times create, write, flush and close, with each choice of the event after which SteadyFS
+commits. On managed flash it also times FAT that never flushes, like exFAT, and FAT that flushes
+after each call, like TexFAT. The commit moves from column to column; on a disk it waits until the
+cache is empty. Then a file is copied, the copy is finished, power fails, and the file is compared
+byte for byte. The experiment is from a note; the report has the figures of the note beside its own.
 
 Examples:
   steady transactions
@@ -117,7 +152,8 @@ mod tests {
         };
         assert_eq!(
             options(
-                "--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"
+                "--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 \
+                 --series 3 --copies 0 --seed 7"
             ),
             expected
         );

@@ -66,12 +66,12 @@ fn health_of_a_card_says_what_it_does_not_tell() {
         "Units",
         "of 256 KiB",
         "a card or disk replaces",
-        "Weak blocks     not told",
-        "Life used       not told",
+        "Weak blocks     not reported",
+        "Life used       not reported",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
-    assert!(!bench.ok("health card.img --endurance 3000").contains("Life used       not told"));
+    assert!(!bench.ok("health card.img --endurance 3000").contains("Life used       not reported"));
 }
 
 /// Mounts nothing. A loop device belongs to the machine, so the test makes one only where that is

@@ -73,7 +73,8 @@ const SESSIONS: [Session; 12] = [
                 AsShown,
             ),
             (
-                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress lz4 --chunk 4KiB",
+                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress lz4 \
+                 --chunk 4KiB",
                 AsShown,
             ),
             ("steady unpack card.img out", AsShown),
@@ -86,14 +87,16 @@ const SESSIONS: [Session; 12] = [
         lines: &[
             ("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown),
             (
-                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB",
+                "steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 \
+                 --chunk 64KiB",
                 AsShown,
             ),
         ],
     },
     Session {
         name: "read-only",
-        before: "steady pack rootfs card.img --device mt29f1g01abafd; steady pack rootfs rootfs.squashfs --read-only",
+        before: "steady pack rootfs card.img --device mt29f1g01abafd; \
+                 steady pack rootfs rootfs.squashfs --read-only",
         lines: &[
             ("steady pack --read-only", With(&[("pack", "pack rootfs first.sqfs")])),
             (
@@ -106,7 +109,8 @@ const SESSIONS: [Session; 12] = [
                 AsShown,
             ),
             (
-                "steady pack rootfs rootfs.img --read-only --sign release.key --device mt29f1g01abafd --bad-block 7",
+                "steady pack rootfs rootfs.img --read-only --sign release.key \
+                 --device mt29f1g01abafd --bad-block 7",
                 AsShown,
             ),
             ("steady check rootfs.img --verify-key release.key.pub", AsShown),
@@ -194,14 +198,16 @@ const SESSIONS: [Session; 12] = [
             ),
             ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
             (
-                "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --beside littlefs=docs/peers/littlefs.csv --svg figures",
+                "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" \
+                 --beside littlefs=docs/peers/littlefs.csv --svg figures",
                 Shows(
                     "docs/results/README.md",
                     &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"],
                 ),
             ),
             (
-                "steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures",
+                "steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' \
+                 --beside littlefs=docs/peers/littlefs.csv --svg figures",
                 Smaller(EVALUATE),
             ),
         ],
@@ -219,7 +225,8 @@ const SESSIONS: [Session; 12] = [
                 Smaller(" --blocks 192 --passes 1"),
             ),
             (
-                "steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd",
+                "steady streams --writes zipf --streams one,automatic --fill 80%,95% \
+                 --device mt29f1g01abafd",
                 Smaller(" --blocks 64"),
             ),
             (
@@ -323,12 +330,14 @@ const SESSIONS: [Session; 12] = [
             ("steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml", AsShown),
             ("steady realtime --card card.toml", Smaller(" --accesses 1000 --fill 10%")),
             (
-                "steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml && steady realtime --card card.toml",
+                "steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml \
+                 && steady realtime --card card.toml",
                 Smaller(" --accesses 1000 --fill 10%"),
             ),
             ("steady replay trace.csv --write 4096 --rate 500kB/s", AsShown),
             (
-                "steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html",
+                "steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB \
+                 --report board.html",
                 AsShown,
             ),
         ],
@@ -340,11 +349,13 @@ const SESSIONS: [Session; 12] = [
             ("steady torture --geometry small-nor-groups", Smaller(" --time 2s")),
             ("steady torture --time 30s", With(&[("30s", "2s")])),
             (
-                "steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000",
+                "steady torture --device w25n01gv --pages-per-logical-page 1 \
+                 --workload log,configuration --cuts 100000",
                 With(&[("100000", "1 --mode sampled --steps 3")]),
             ),
             (
-                "steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000 --json -",
+                "steady torture --device w25n01gv --pages-per-logical-page 1 \
+                 --workload log,configuration --cuts 100000 --json -",
                 With(&[("100000", "1 --mode sampled --steps 3")]),
             ),
             (
@@ -360,16 +371,19 @@ const SESSIONS: [Session; 12] = [
     },
     Session {
         name: "mount",
-        before: "steady format card.img --device mt29f1g01abafd; steady format disk.img --device mt29f1g01abafd --disk",
+        before: "steady format card.img --device mt29f1g01abafd; \
+                 steady format disk.img --device mt29f1g01abafd --disk",
         lines: &[
             ("steady mount card.img /mnt/card --device mt29f1g01abafd", Mounts("/mnt/card")),
             ("steady mount disk.img /mnt/card --background", Mounts("/mnt/card")),
             (
-                "steady mount card.img /mnt/card --commit-every 16 --commit-bytes 64KiB --commit-interval 100",
+                "steady mount card.img /mnt/card --commit-every 16 --commit-bytes 64KiB \
+                 --commit-interval 100",
                 Mounts("/mnt/card"),
             ),
             (
-                "mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time",
+                "mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd \
+                 --real-time",
                 Mounts("/tmp/card"),
             ),
             (
@@ -412,7 +426,8 @@ const SESSIONS: [Session; 12] = [
                 ),
             ),
             (
-                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib --target thumbv7m-none-eabi",
+                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib \
+                 --target thumbv7m-none-eabi",
                 Elsewhere(
                     "crates/steadyfs-c/tests/programs.rs",
                     "needs a toolchain for the target; the tests build the library for the host",
@@ -569,7 +584,8 @@ fn mounted(line: &str) -> String {
     let made = if line.starts_with("mkdir") { "rm -rf mnt" } else { "mkdir -p mnt" };
     let until = "n=0; until mountpoint -q mnt; do sleep 0.05; n=$((n + 1)); test $n -lt 400; done";
     format!(
-        "{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); test $n -lt 400; done; wait $!"
+        "{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); \
+         test $n -lt 400; done; wait $!"
     )
 }
 

@@ -5,7 +5,8 @@
 use crate::common::{Bench, content, text};
 use serde_json::Value;
 
-const LOST: &str = "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format";
+const LOST: &str = "the newest journal page cannot be read: the small changes that it held are \
+                    missing, with few files perhaps all since the format";
 
 /// Damages the newest journal page, and the copy that a clean end leaves.
 fn lose_newest_journal_page(bench: &Bench) {
@@ -44,7 +45,8 @@ fn commands_that_read_go_past_what_is_lost_and_warn() {
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{line}: {told}");
         let expected = format!(
-            "warning: i.img: {LOST}; the volume can only be read until `steady check --repair` accepts that\n"
+            "warning: i.img: {LOST}; the volume can only be read until `steady check --repair` \
+             accepts that\n"
         );
         assert_eq!(told, expected, "{line}");
     }

@@ -318,7 +318,8 @@ fn commands_say_what_a_disk_is_and_what_it_is_not() {
     ] {
         assert_eq!(
             bench.fails(line),
-            "i.img: is a disk, which holds sectors and no files; `steady mount` shows it as one file"
+            "i.img: is a disk, which holds sectors and no files; `steady mount` shows it as one \
+             file"
         );
     }
     for option in ["--files-max 5", "--name-bytes-max 9", "--no-permissions"] {

@@ -1,5 +1,5 @@
-//! Other pages give the same footprint as `docs/results/footprint.md`, which `tools/footprint.sh --check`
-//! verifies.
+//! Other pages give the same footprint as `docs/results/footprint.md`, which
+//! `tools/footprint.sh --check` verifies.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,8 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells(
         "docs/results/README.md",
         &format!(
-            "{} KiB of code for a logger on NAND, {} without features, {} with every call, {reader} for reading alone, {clean} for what was unmounted",
+            "{} KiB of code for a logger on NAND, {} without features, {} with every call, \
+             {reader} for reading alone, {clean} for what was unmounted",
             whole_kib(logger),
             whole_kib(lean),
             whole_kib(all)
@@ -88,7 +89,8 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells(
         "docs/results/README.md",
         &format!(
-            "{} KiB of stack in a mount, {} in a repair, {} in a check, {} at most in any other call",
+            "{} KiB of stack in a mount, {} in a repair, {} in a check, \
+             {} at most in any other call",
             kib(stack("mount")),
             kib(stack("repair")),
             kib(stack("check")),
@@ -111,7 +113,8 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells(
         "docs/guide/from-spiffs.md",
         &format!(
-            "{} KB to read, {} to read an unmounted volume, {} for a logger without features, {} for everything on NOR",
+            "{} KB to read, {} to read an unmounted volume, \
+             {} for a logger without features, {} for everything on NOR",
             kb(reads),
             kb(clean_reads),
             kb(lean),

@@ -109,8 +109,8 @@ fn worn_out_volume_can_be_read_and_every_command_says_what_it_is() {
     assert_eq!(bench.json("df i.img --json")["worn_out"], true);
     assert!(bench.ok("check i.img").contains(": sound\nworn out: more blocks are bad than"));
     assert_eq!(bench.json("check i.img --json")["worn_out"], true);
-    assert!(bench.fails("mkdir i.img new").ends_with("`steady health` tells more"));
-    assert!(bench.fails("scrub i.img").ends_with("`steady health` tells more"));
+    assert!(bench.fails("mkdir i.img new").ends_with("`steady health` gives details"));
+    assert!(bench.fails("scrub i.img").ends_with("`steady health` gives details"));
     bench.ok("get i.img file back");
     assert_eq!(bench.read("back"), content(1, 50_000));
 }
@@ -128,7 +128,7 @@ fn scrub_reads_every_page_and_leaves_a_sound_volume_sound() {
         let text = bench.ok("scrub i.img");
         assert!(
             text.contains(
-                ": the chip does not tell what it corrects\n0 weak blocks moved\n0 pages lost\n"
+                ": the chip does not report its corrections\n0 weak blocks moved\n0 pages lost\n"
             ),
             "{text}"
         );

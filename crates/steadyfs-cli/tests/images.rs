@@ -113,26 +113,30 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("rm i.img d", "i.img:/d: is a directory; -r removes it with all that it holds"),
         (
             "rm -r i.img /",
-            "i.img:/: has no name to be removed; expected a file or directory below the root",
+            "i.img:/: has no name, so it cannot be removed; expected a file or directory below \
+             the root",
         ),
         ("rm i.img f nope", "i.img:/nope: no such file or directory"),
         ("put i.img d /", "d: is a directory; -r takes it with all that it holds"),
-        ("put i.img f f nope/", "i.img:/nope: is no directory; expected one that is there"),
+        ("put i.img f f nope/", "i.img:/nope: is no directory; expected an existing directory"),
         ("put i.img f nope/f", "i.img:/nope: no such file or directory"),
         ("put i.img none /", "none: No such file or directory (os error 2)"),
         ("put -r i.img d f", "i.img:/f: is a file; expected a directory, or nothing"),
-        ("put i.img f i.img:x/", "i.img:/i.img:x: is no directory; expected one that is there"),
+        ("put i.img f i.img:x/", "i.img:/i.img:x: is no directory; expected an existing directory"),
         ("mkdir i.img d", "i.img:/d: a file or directory of this name exists already"),
-        ("mkdir i.img x/y", "i.img:/x/y: lies in no directory that is there; -p makes those too"),
+        (
+            "mkdir i.img x/y",
+            "i.img:/x/y: lies in no existing directory; -p makes the directories above too",
+        ),
         ("mkdir -p i.img f/y", "i.img:/f: is a file; expected a directory, or nothing"),
         ("mv i.img none x", "i.img:/none: no such file or directory"),
-        ("mv i.img f x/y", "i.img:/x/y: lies in no directory; expected one that is there"),
+        ("mv i.img f x/y", "i.img:/x/y: lies in no directory; expected an existing directory"),
         ("mv i.img d d/e", "i.img:/d: cannot become /d/e: a directory cannot move into itself"),
         ("mv --exchange i.img d d/none", "i.img:/d/none: no such file or directory"),
         ("mv i.img d f", "i.img:/f: a file is where a directory is needed"),
         ("get i.img d x", "i.img:/d: is a directory; -r gets it with all that it holds"),
         ("get i.img f f", "f: exists already; --force replaces it"),
-        ("get -r i.img d .", "./d: is not empty; expected a directory that is, or none"),
+        ("get -r i.img d .", "./d: is not empty; expected an empty directory, or none"),
         (
             "ls none.img",
             "none.img: the file cannot be used: No such file or directory (os error 2)",
@@ -153,7 +157,8 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ),
         (
             "format x.img",
-            "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk",
+            "--device is missing; expected the chip that the image is for, see `steady devices`, \
+             or --block and --size for a card or disk",
         ),
         (
             "format x.img --device nor.toml --bad-block 3",
@@ -204,7 +209,8 @@ fn wrong_usage_has_code_2() {
 #[test]
 fn settings_reach_the_volume() {
     let bench = Bench::new("settings");
-    bench.ok("format i.img --device nand.toml --files-max 100 --name-bytes-max 12 --transaction-pages 20 --wear-spread 40 --bad-block 9 --bad-block 63");
+    bench.ok("format i.img --device nand.toml --files-max 100 --name-bytes-max 12 \
+         --transaction-pages 20 --wear-spread 40 --bad-block 9 --bad-block 63");
     let dump = bench.json("dump i.img --json");
     let superblock = &dump["superblock"];
     for (key, value) in
@@ -462,11 +468,11 @@ fn damage_is_found_and_changes_the_exit_code() {
     assert!(text(&output.stdout).contains("cannot be read"), "{}", text(&output.stdout));
     assert_eq!(
         text(&output.stderr),
-        "error: i.img: 1 finding; expected none; --repair mends what can be mended\n"
+        "error: i.img: 1 finding; expected none; --repair mends as much as possible\n"
     );
     assert_eq!(
         bench.fails("scrub i.img"),
-        "i.img: 1 page is lost; expected none; `steady check` tells whose"
+        "i.img: 1 page is lost; expected none; `steady check` names the files"
     );
     let json: serde_json::Value =
         serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();

@@ -178,7 +178,8 @@ fn stop_again_and_again(case: &Case) {
         }
         if moments() >= 100 {
             eprintln!(
-                "{} {name} at {} moments of {whole:?}: {removed} times something was left and removed",
+                "{} {name} at {} moments of {whole:?}: {removed} times something was left and \
+                 removed",
                 case.name,
                 moments()
             );
@@ -254,9 +255,7 @@ fn check_names_what_an_interrupted_put_left_and_repair_removes_it() {
         leave(&bench, name, number);
         let before = bench.ok("check i.img");
         assert!(
-            before.contains(&format!(
-                "left over: /{name}, 68.4 KiB, of a `put` that was interrupted"
-            )),
+            before.contains(&format!("left over: /{name}, 68.4 KiB, of an interrupted `put`")),
             "{before}"
         );
         assert!(!bench.ok("stat i.img /").contains("draft"), "the mark is no attribute of a user");
@@ -346,7 +345,13 @@ fn a_put_that_finds_no_free_name_says_which_it_needs() {
     }
     bench.ok("pack kept i.img --device nand.toml");
     let error = bench.fails("put i.img nand.toml /");
-    assert!(error.contains("is written under another name first; expected one of /~steady-put to /~steady-put7 free"), "{error}");
+    assert!(
+        error.contains(
+            "is written under another name first; expected one of /~steady-put to \
+             /~steady-put7 free"
+        ),
+        "{error}"
+    );
     assert_eq!(bench.ok("ls i.img").lines().count(), 8);
 }
 

@@ -91,6 +91,7 @@ fn nor_chips_are_wrong_usage_and_nand_is_named() {
     let output = steady(&["life", "--device", "w25q128jv"]);
     assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8_lossy(&output.stderr);
-    let expected = "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0\n";
+    let expected = "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, \
+                    gd5f1gq5, mt29f2g08abaea, k9f1208u0\n";
     assert!(error.contains(expected), "{error}");
 }

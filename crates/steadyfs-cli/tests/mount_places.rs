@@ -149,7 +149,8 @@ fn a_directory_that_is_not_empty_is_mounted_on_only_when_asked() {
         refused(
             bench,
             "mnt",
-            "is not empty, and its files would be hidden; expected an empty directory, or --nonempty",
+            "is not empty, and its files would be hidden; expected an empty directory, or \
+             --nonempty",
         );
         refused(bench, "link", "is not empty");
         let service = Service::new(bench, "mount i.img link --nonempty");

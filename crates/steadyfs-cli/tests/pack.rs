@@ -114,7 +114,7 @@ fn names_made_to_leave_the_directory_are_refused_before_anything_is_written() {
         bench.forge("i.img", harmless.as_bytes(), name.as_bytes());
         let error = bench.fails("unpack i.img sub/out");
         assert!(
-            error.contains(&format!("has a name that {fault}, which is not made on the host")),
+            error.contains(&format!("has a name that {fault}, so it is not made on the host")),
             "{error}"
         );
         assert!(!error.contains(['\u{1b}', '\0']), "{error:?}");
@@ -141,7 +141,7 @@ fn a_directory_named_dot_dot_is_not_entered_on_the_host() {
     bench.write("from/QZ/escaped", b"harm");
     bench.ok("pack from i.img --device nand.toml");
     bench.forge("i.img", b"QZ", b"..");
-    assert!(bench.fails("unpack i.img deep/out").contains("names a directory of its own"));
+    assert!(bench.fails("unpack i.img deep/out").contains("stands for the directory itself"));
     fs::create_dir(bench.path("deep")).unwrap();
     bench.ok("unpack i.img deep/out --sanitise");
     assert_eq!(bench.read("deep/out/__/escaped"), b"harm");
@@ -212,7 +212,7 @@ fn what_a_volume_cannot_hold_is_refused() {
     assert!(
         bench
             .fails("pack from i.img --device nand.toml")
-            .ends_with("has a name that is not UTF-8, as names in a volume are")
+            .ends_with("has a name that is not UTF-8; expected UTF-8, as in a volume")
     );
     let bench = Bench::new("unfit-socket");
     fs::create_dir(bench.path("from")).unwrap();
@@ -236,7 +236,7 @@ fn a_file_that_says_it_is_larger_than_any_is_refused_at_once() {
     let modified = 1_700_000_000_000_000_000_u64.to_le_bytes();
     let fields = |size: u64| [size.to_le_bytes(), modified].concat();
     bench.forge("i.img", &fields(77_777), &fields(u64::MAX));
-    let says = "endless: what was read is not what was written there; `steady check` tells more";
+    let says = "endless: what was read is not what was written there; `steady check` gives details";
     for line in
         ["cat i.img endless", "get i.img endless out", "get -r i.img / out", "unpack i.img out2"]
     {
@@ -299,7 +299,7 @@ fn names_of_the_host_are_told_without_what_a_terminal_acts_on() {
     let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"\xFF");
     std::os::unix::fs::symlink(target, bench.path("from/a\u{1b}[2Jb")).unwrap();
     let error = bench.fails("pack from i.img --device nand.toml");
-    assert!(error.starts_with(r"from/a\u{1b}[2Jb: names something that is not UTF-8"), "{error:?}");
+    assert!(error.starts_with(r"from/a\u{1b}[2Jb: has a target that is not UTF-8"), "{error:?}");
     let title = String::from_utf8(bench.read("nand.toml")).unwrap().replacen(
         "title = \"",
         "title = \"\\u001b[2J",
@@ -382,7 +382,7 @@ fn a_directory_in_itself_ends_every_walk() {
     for line in ["tree i.img", "unpack i.img out", "get -r i.img outer out", "rm -r i.img outer"] {
         let error = bench.fails(line);
         assert!(
-            error.contains("outer/inner") && error.contains("`steady check` tells more"),
+            error.contains("outer/inner") && error.contains("`steady check` gives details"),
             "{error}"
         );
     }

@@ -187,7 +187,10 @@ fn logs_of_fio_are_used_rightly_or_refused() {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1));
         assert!(
-            error.contains("averages.log, line 1: found the mean or the maximum of a window of time (`log_avg_msec`)"),
+            error.contains(
+                "averages.log, line 1: found the mean or the maximum of a window of time \
+                 (`log_avg_msec`)"
+            ),
             "{error}"
         );
     }

@@ -44,8 +44,8 @@ fn every_command_works_with_either_copy_and_warns() {
                 bytes[at + byte] ^= flip;
                 bench.write("i.img", &bytes);
                 let warning = format!(
-                    "warning: i.img: the superblock in block {block} is damaged; its copy in block {} is whole, and no file is \
-                     lost; `steady check --repair` writes it anew\n",
+                    "warning: i.img: the superblock in block {block} is damaged; its copy in block {} is \
+                     whole, and no file is lost; `steady check --repair` writes it anew\n",
                     1 - block
                 );
                 let of_files = [

@@ -37,7 +37,9 @@ fn without_the_program_a_sweep_says_what_to_install() {
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), ""));
         text(&output.stderr)
     };
-    let expected = "error: steady-sweep: not found on PATH, or the Python that it names is gone; expected the Python package of SteadyFS: pip install './python[sweep]' in a clone\n";
+    let expected = "error: steady-sweep: not found on PATH, or the Python that it names is \
+                    gone; expected the Python package of SteadyFS: \
+                    pip install './python[sweep]' in a clone\n";
     assert_eq!(said(&bench), expected);
     // An environment of Python whose interpreter was removed.
     programs(&bench, "#!/nowhere/bin/python\n");

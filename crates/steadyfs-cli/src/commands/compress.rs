@@ -38,8 +38,11 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Directories below DIR that said the same before, or as little, say it too, and those that are made later; others keep what they say. A file is compressed once it has more than a logical page and the look at its first chunk says that it saves
-pages; pictures and archives stay as they are. Every command and a mounted directory read compressed files as any other, and firmware does with `steadyfs-compress`.
+Directories below DIR also get the rule, if their rule was equal to the old rule of DIR, or both had
+none. So do directories that are made there later. Other directories keep their rules. A file is
+compressed if it is longer than a logical page and its first chunk shows that compression saves
+pages. Pictures and archives stay as they are. Every command and a mounted directory read compressed
+files like others. Firmware reads them with `steadyfs-compress`.
 On a mounted directory: setfattr -n user.steadyfs.compress -v lz4 DIR
 
 Examples:
@@ -111,7 +114,7 @@ fn rewrite_all<'i>(
     for item in files {
         let rewritten = rewrite(volume, item, rule.packing()).map_err(|Failure(why)| {
             Failure(format!(
-                "{why}; {count} files were written anew before, and new ones follow the rule"
+                "{why}; {count} files were written anew before, and new files follow the rule"
             ))
         })?;
         count += 1;

@@ -17,8 +17,8 @@ use steadyfs_lab::units::format_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The image to read: a volume, a read-only image, or one of squashfs, cramfs, JFFS2, UBIFS
-    /// or UBI
+    /// The image to read: a volume, a read-only image, or an image of squashfs, cramfs, JFFS2,
+    /// UBIFS or UBI
     #[arg(value_name = "IN")]
     from: PathBuf,
     /// The image to make
@@ -42,8 +42,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Times (to the second), modes, owners, devices, hard links and attributes are kept; what the format does not hold is told on standard error. cramfs has its
-own compression, and no times.
+Times (to the second), modes, owners, devices, hard links and attributes are kept. Standard error
+lists everything that the format does not hold. cramfs has its own compression, and no times.
 
 Examples:
   steady convert card.img rootfs.squashfs
@@ -70,7 +70,7 @@ impl Target {
 /// Runs `steady convert`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expected =
-        "tells no format by its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
+        "has no known format in its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
     let format = arguments.format.or_else(|| Target::of(&arguments.to));
     let format = format.ok_or_else(|| Failure::at(arguments.to.display(), expected))?;
     if format == Target::Cramfs && (arguments.compress.is_some() || arguments.chunk.is_some()) {
@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     .map_err(|what| Failure::at(arguments.from.display(), what))?;
     file::write(&arguments.to, &image, arguments.force)?;
-    left.tell("are nothing that the format holds");
+    left.tell("the format cannot hold them");
     let inodes =
         counted(tree.inodes().len() as u64 - 1, "file or directory", "files and directories");
     print(&format!("{inodes}, {}\n", format_size(image.len() as u64)))?;

@@ -28,8 +28,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Blocks that follow each other and are alike are one line. Wear is the erase count above that of the least worn block; live are the
-logical pages in a block that hold data, those included that were superseded a short time ago.";
+Blocks that follow each other and are alike are one line. Wear is the erase count above the lowest
+erase count. Live is the number of logical pages with data in a block, including data that was
+superseded a short time ago.";
 
 /// Names of the heads, in the order of their description. Heads of streams are listed if they
 /// have begun a block.

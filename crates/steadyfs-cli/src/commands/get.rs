@@ -31,8 +31,8 @@ pub struct Arguments {
     /// Replace an existing file
     #[arg(long)]
     force: bool,
-    /// Replace characters in names that the host does not take by `_`; else such names are
-    /// refused
+    /// Replace characters that the host does not take in names by `_`; without this, such names
+    /// are refused
     #[arg(long)]
     sanitise: bool,
     #[command(flatten)]

@@ -25,7 +25,12 @@ pub struct Arguments {
     #[arg(value_name = "IMG")]
     image: PathBuf,
     /// Erases that a block takes, to compute the used share of its life [default: from --device]
-    #[arg(long, value_name = "ERASES", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
+    #[arg(
+        long,
+        value_name = "ERASES",
+        allow_hyphen_values = true,
+        value_parser = crate::number::from::<u32>(1)
+    )]
     endurance: Option<u32>,
     #[command(flatten)]
     numbers: Numbers,
@@ -34,8 +39,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are those that the mount itself met; `steady
-scrub` looks at all. A card or disk keeps its weak and spare blocks to itself; an eMMC that Linux knows tells its life. The exit code is 1 when the volume can only be read: so many blocks are bad, or something is lost.
+Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are the
+blocks that the mount itself met; `steady scrub` reads all blocks. A card or disk does not report
+its weak and spare blocks. An eMMC reports its life, if Linux supports it. The exit code is 1 if the
+volume can only be read, because too many blocks are bad or something is lost.
 
 Example:
   steady health /dev/mtd3 --endurance 100000 --json -";
@@ -157,7 +164,7 @@ impl fmt::Display for State {
         let (name, weak, erased) = match self.managed {
             true => (
                 "Units",
-                "not told: a card or disk corrects by itself".to_string(),
+                "not reported: a card or disk corrects by itself".to_string(),
                 "units for data, by the volume",
             ),
             false => ("Blocks", count(self.weak_blocks), "blocks for data"),
@@ -172,15 +179,16 @@ impl fmt::Display for State {
         match self.device_life_percent {
             Some(percent @ 0..=100) => f.write_str(&facts([(
                 "Life used",
-                format!("{percent} % at most, as the device says"),
+                format!("{percent} % at most, as the device reports"),
             )]))?,
             Some(_) => {
-                f.write_str(&facts([("Life used", "all of it, as the device says".to_string())]))?
+                let life = "all of it, as the device reports".to_string();
+                f.write_str(&facts([("Life used", life)]))?
             }
             None if self.managed && self.endurance.is_none() => {
                 f.write_str(&facts([(
                     "Life used",
-                    "not told: what is erased inside is the card's or disk's own".to_string(),
+                    "not reported: a card or disk erases by itself".to_string(),
                 )]))?;
             }
             None => {}

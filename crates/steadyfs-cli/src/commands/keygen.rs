@@ -16,8 +16,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The key is one of Ed25519, made from the random source of the system. Who has KEY can sign images: keep it where images are made. The firmware
-gets the 32 bytes of KEY.pub. Neither file is replaced where it is there already.
+The key is an Ed25519 key from the random source of the system. Anyone who has KEY can sign images:
+keep it on the machine that makes images. The firmware gets the 32 bytes of KEY.pub. The command
+replaces no existing file.
 
 Example:
   steady keygen release.key";

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn make(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
     plain::create_dir(&mut volume.fs, path).map(drop).map_err(|error| match error {
         Error::NotFound => {
-            volume.refuse(path, "lies in no directory that is there; -p makes those too")
+            volume.refuse(path, "lies in no existing directory; -p makes the directories above too")
         }
         _ => volume.fail(path, error),
     })

@@ -12,7 +12,8 @@ use steadyfs::Error;
 /// Arguments of `steady mv`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "It is done as a whole or not at all. A file that has the new name already is replaced."
+    after_help = "The move is done as a whole or not at all. It replaces a file that already has \
+                  the new name."
 )]
 pub struct Arguments {
     /// The image
@@ -57,7 +58,9 @@ fn rename(volume: &mut Volume<'_>, from: &str, to: &str) -> Result<(), Failure> 
         _ => to.to_string(),
     };
     volume.fs.rename(from, &to).map_err(|error| match error {
-        Error::NotFound => volume.refuse(&to, "lies in no directory; expected one that is there"),
+        Error::NotFound => {
+            volume.refuse(&to, "lies in no directory; expected an existing directory")
+        }
         Error::InvalidName | Error::IntoItself => {
             volume.refuse(from, format!("cannot become /{}: {error}", to.trim_matches('/')))
         }

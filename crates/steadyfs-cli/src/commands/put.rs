@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Place in the image: an existing directory, or for one FROM a new name
     #[arg(value_name = "TO")]
     to: String,
-    /// Take directories with all that they hold; an existing directory is added to
+    /// Take directories with all that they hold, and add to existing directories
     #[arg(short, long)]
     recursive: bool,
     /// Take the targets of symbolic links, not the links; links that are given as FROM are always
@@ -37,9 +37,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Files keep their times of modification, and mode, owner and group where the volume keeps them. A file that is there is replaced as a whole, or not at all.
-A command that is interrupted leaves the files that it had finished. What a killed one left of the next, such as /~steady-put,
-goes with the next command that writes; a file of yours with that name stays.
+Files keep their times of modification, and mode, owner and group if the volume keeps these. An
+existing file is replaced as a whole, or not at all. An interrupted command leaves the files that it
+had finished. A killed command may leave a part of the next file, such as /~steady-put. The next
+command that writes removes it; a file of yours with that name stays.
 
 Examples:
   steady put card.img settings.toml /
@@ -118,7 +119,7 @@ fn target<'a>(
     }
     let name = last_name(to).filter(|_| count == 1 && !to.ends_with('/'));
     let Some(name) = name else {
-        return Err(volume.refuse(to, "is no directory; expected one that is there"));
+        return Err(volume.refuse(to, "is no directory; expected an existing directory"));
     };
     let parent = &to[..to.len() - name.len()];
     let stat = if parent.is_empty() {

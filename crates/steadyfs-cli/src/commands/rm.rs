@@ -43,7 +43,7 @@ fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<St
     if last_name(path).is_none() {
         return Err(volume.refuse(
             path,
-            "has no name to be removed; expected a file or directory below the root",
+            "has no name, so it cannot be removed; expected a file or directory below the root",
         ));
     }
     if is_directory(&stat) && !arguments.recursive {
@@ -72,7 +72,7 @@ fn remove_item(volume: &mut Volume<'_>, item: &Item) -> Result<(), Failure> {
     // Such a name would be taken as a path, and lead elsewhere.
     if item.name.contains('/') || matches!(item.name.as_str(), "" | "." | "..") {
         return Err(volume
-            .refuse(&item.path, "has a name that no file can have; `steady check` tells more"));
+            .refuse(&item.path, "has a name that no file can have; `steady check` gives details"));
     }
     let place = Location::from((item.stat.parent, item.name.as_str()));
     remove_at(volume, place, item.is_directory()).map_err(|error| volume.fail(&item.path, error))

@@ -28,9 +28,11 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Every page that holds something is read. Blocks with pages that needed three quarters of what the chip's ECC corrects are moved. A volume
-whose data has to last years needs it every few months; a mounted one (`steady mount`) does it by itself. The file of an image has no
-ECC: its pages are compared with their checksums. `steady check` tells more. The exit code is 1 when pages are lost.";
+The command reads every page that holds something. It moves a block if a page of it needed three
+quarters of the corrections that the chip's ECC can make. A volume with data that has to last for
+years needs this every few months; `steady mount` does it by itself. The file of an image has no
+ECC: its pages are compared with their checksums. `steady check` gives details. The exit code is 1
+if pages are lost.";
 
 /// The result of a round through everything.
 #[derive(Serialize, Debug, PartialEq, Eq)]
@@ -75,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let what = counted(lost.into(), "page is lost", "pages are lost");
             Err(Failure::at(
                 arguments.image.display(),
-                format!("{what}; expected none; `steady check` tells whose"),
+                format!("{what}; expected none; `steady check` names the files"),
             ))
         }
     }
@@ -170,7 +172,7 @@ fn scrub(volume: &mut impl AtRest, step: &mut dyn FnMut(u32)) -> Result<Round, E
 impl Round {
     fn text(&self) -> String {
         let corrected = match self.strength {
-            0 => "the chip does not tell what it corrects".to_string(),
+            0 => "the chip does not report its corrections".to_string(),
             strength => {
                 let count = counted(
                     self.corrected.into(),

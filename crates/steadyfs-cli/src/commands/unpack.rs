@@ -22,8 +22,8 @@ pub struct Arguments {
     /// The directory to fill: a new or an empty one
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Replace characters in names that the host does not take by `_`; else such names are
-    /// refused
+    /// Replace characters that the host does not take in names by `_`; without this, such names
+    /// are refused
     #[arg(long)]
     sanitise: bool,
     /// Print JSON
@@ -36,9 +36,10 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is written outside of DIR, whatever the image holds. All names are looked at before the first file is made, and all of
-it is there at the end or nothing: what a killed command left in DIR or beside it, .steady-PID.part, goes with the next one.
-Where the mount finds something missing, what is there is unpacked and the command ends with 1.";
+Nothing is written outside of DIR, for any content of the image. All names are checked before the
+first file is made. At the end, everything is there or nothing. A killed command leaves
+.steady-PID.part in DIR or beside it; the next command removes it. If the mount finds a loss, the
+rest is unpacked and the command ends with code 1.";
 
 #[derive(Serialize)]
 struct Summary {

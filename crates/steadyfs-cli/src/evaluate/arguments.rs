@@ -13,13 +13,30 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_flash)]
+    #[arg(
+        long,
+        value_name = "NAME|FILE.toml",
+        default_value = "mt29f1g01abafd",
+        value_parser = crate::device::raw_flash
+    )]
     device: String,
     /// Share of the usable space in use
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_hyphen_values = true,
+        default_value = "80%",
+        value_parser = parse_percent
+    )]
     fill: f64,
     /// Number of accesses to measure
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 20_000, value_parser = crate::number::from::<u64>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 20_000,
+        value_parser = crate::number::from::<u64>(1)
+    )]
     accesses: u64,
     /// Bytes of each write [default: 4KiB, or 64 in a log]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
@@ -35,18 +52,35 @@ pub struct Arguments {
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
     /// Seed of the workload; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        default_value_t = 1,
+        value_parser = crate::number::any::<u64>
+    )]
     seed: u64,
     /// Idle time before each burst, such as 20ms; the volume works ahead during it, and never
     /// longer
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     idle: Option<u64>,
     /// Bytes of a burst [default: 256KiB]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, requires = "idle")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = parse_write_size,
+        requires = "idle"
+    )]
     burst: Option<u64>,
     /// Access times of another file system for the same writes on the same chip. They stand
     /// beside these, under LABEL or the name of the file; up to three
-    #[arg(long, value_name = "[LABEL=]TRACE.csv", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(PeerTrace::parse))]
+    #[arg(
+        long,
+        value_name = "[LABEL=]TRACE.csv",
+        allow_hyphen_values = true,
+        value_parser = OsStringValueParser::new().try_map(PeerTrace::parse)
+    )]
     pub beside: Vec<PeerTrace>,
     /// Write the access times as CSV, which `steady replay` reads
     #[arg(long, value_name = "FILE.csv", value_parser = crate::output::file)]
@@ -57,25 +91,30 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append grows one, log drops its oldest data as
-it grows, adversary always overwrites where reclaiming space costs most. adversary-append appends small records to several
-files, and prepares each append, outside of the measurement, so that it takes long: how near does it come to the bound?
+Workloads: random and hot (90 % of writes to a tenth) overwrite a file. append grows a file. log
+drops its oldest data as it grows. adversary always overwrites the place where reclaiming space
+costs most. adversary-append appends small records to several files. Outside of the measurement, it
+prepares each append so that it takes long and comes near the bound.
 
-The chip's limit is what a log with its map in RAM and free metadata needs for the same writes at the same fill, with the moves and
-erases of its reclamation, but no more of them than the run had.
+The chip's limit is the cost of the same writes in a log at the same fill, with its map in RAM and
+free metadata. It includes the moves and erases of reclamation, but no more than the run had.
 
-With --idle, the volume is told how much the next burst programs (a page for each smaller write) and may work ahead. All
-numbers are those of the accesses, and idle work is counted apart. The buffer is computed over the accesses, one burst after
-the other: no data comes in during idle time, and what a burst leaves in the buffer waits for the next. The row \"without\"
-is the same workload just before, without idle time.
+With --idle, the volume gets the number of pages that the next burst programs (a page for each
+smaller write), and may work ahead. All numbers are about the accesses; idle work is counted apart.
+The buffer is computed over the accesses, one burst after the other: no data comes in during idle
+time, and data that a burst leaves in the buffer waits for the next burst. The row \"without\" is
+the same workload just before, without idle time.
 
-With --beside, a row and a throughput of the other file system follow those of the run, and --svg writes the figure beside.svg
-of all, on a logarithmic axis where they differ by more than a decade. The trace is one as `steady replay` reads it; what stands before a first `=` is the label, unless it has a `/`.
+With --beside, a row and a throughput of the other file system follow the row and throughput of the
+run. --svg also writes the figure beside.svg of all of them, with a logarithmic axis if they differ
+by more than a decade. The trace has the format of `steady replay`. The text before a first `=` is
+the label, unless it has a `/`.
 
 Examples:
   steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
   steady evaluate --idle 100ms --burst 256KiB
-  steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures";
+  steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' \
+    --beside littlefs=docs/peers/littlefs.csv --svg figures";
 
 /// The access times of another file system: a label and a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,8 +195,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
-            --workload adversary --seed 9 --idle 1.5ms --burst 64KiB";
+        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s \
+            --rate 64kB/s --timing maximum --workload adversary --seed 9 \
+            --idle 1.5ms --burst 64KiB";
         let expected = Options {
             device: "w25q128jv".into(),
             fill: 0.5,

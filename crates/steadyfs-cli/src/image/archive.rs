@@ -102,7 +102,7 @@ pub fn lost(tree: &Tree) -> Option<String> {
     } else {
         format!("{count} nodes of it have wrong checksums or name nothing")
     };
-    (count > 0).then(|| format!("{parts}, and what they held is missing"))
+    (count > 0).then(|| format!("{parts}, and their content is missing"))
 }
 
 /// Reads the image on a chip. Returns its bytes, and a description of the chip's work.

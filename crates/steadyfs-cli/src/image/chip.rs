@@ -145,7 +145,7 @@ fn open_block(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
         let sizes = [u64::from(image_sectors) * SECTOR_BYTES as u64, profile.capacity_bytes()]
             .map(format_size);
         fail(&format!(
-            "--device {0} is too small: the image has {1} and {0} {2}",
+            "--device {0} is too small: the image has {1}, and {0} has {2}",
             profile.name, sizes[0], sizes[1]
         ))
     };
@@ -188,7 +188,7 @@ fn open_mtd(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip,
 
 #[cfg(not(target_os = "linux"))]
 fn open_mtd(path: &Path, _access: Access, _device: Option<&Found>) -> Result<Chip, Failure> {
-    Err(Failure::at(path.display(), "is a device; MTD devices are those of Linux"))
+    Err(Failure::at(path.display(), "is a device; MTD devices work on Linux only"))
 }
 
 /// Refuses a profile: a chip of this machine has its own times and sizes.
@@ -285,7 +285,7 @@ impl Chip {
         let pages = SectorPages::new(Card::new(file), layout).ok_or_else(|| {
             Failure::at(
                 path.display(),
-                "has no room for a block; expected a larger device, or less for --unit",
+                "has no room for a block; expected a larger device, or a smaller --unit",
             )
         })?;
         Ok(Self::of_block(pages, Clock::Machine, lock))
@@ -519,7 +519,8 @@ pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
     // Raw flash has no cache.
     let flushes = if flushes > 0 { format!(", {flushes} flushes") } else { String::new() };
     format!(
-        "{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{flushes}{time}"
+        "{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, \
+         {erases} erases{flushes}{time}"
     )
 }
 

@@ -44,9 +44,8 @@ impl Host {
     fn descend(&mut self, into: InodeIndex, directory: &Path, depth: usize) -> Result<(), Failure> {
         let fail = |error: std::io::Error| Failure::at(directory.display(), error);
         if depth == DEPTH_MAX {
-            let what = format!(
-                "lies below {DEPTH_MAX} directories; expected fewer, and no circle of links"
-            );
+            let what =
+                format!("lies below {DEPTH_MAX} directories; expected fewer, and no loop of links");
             return Err(Failure::at(directory.display(), what));
         }
         let entries =
@@ -82,7 +81,7 @@ impl Host {
             return Err(fail(&TreeError::Bytes(self.tree.limit().bytes)));
         }
         let kind = kind(path, &metadata).map_err(|error| fail(&error))?;
-        let kind = kind.ok_or_else(|| fail(&"is of a kind that no image holds"))?;
+        let kind = kind.ok_or_else(|| fail(&"is of a kind that images cannot hold"))?;
         let inode = inode(kind, &metadata);
         let index = self.tree.add(inode).map_err(|error| fail(&error))?;
         if let Some(identity) = identity {
@@ -243,8 +242,10 @@ pub fn sources<'a>(
         let inode = archive.inode(item.stat.inode);
         left.attributes += inode.attributes.len() as u64;
         if !item.is_text {
-            return Err(archive
-                .fault(&item.path, &"has a name that is not UTF-8, as names in a volume are"));
+            return Err(archive.fault(
+                &item.path,
+                &"has a name that is not UTF-8; expected UTF-8, as in a volume",
+            ));
         }
         let is_kept = matches!(item.stat.kind, What::Directory | What::File | What::Symlink);
         if !named.insert(item.stat.inode) && is_kept {
@@ -266,7 +267,7 @@ pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
             let wrong = |_| {
                 archive.fault(
                     &item.path,
-                    &"names something that is not UTF-8, as links in a volume do",
+                    &"has a target that is not UTF-8; expected UTF-8, as in a volume",
                 )
             };
             (Some(text.map_err(wrong)?), None)

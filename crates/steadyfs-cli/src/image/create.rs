@@ -101,7 +101,11 @@ impl Draft {
     /// Makes a file with the content of a card or disk.
     fn card(path: &Path, settings: &Settings) -> Result<Chip, Failure> {
         let bytes = settings.size.ok_or_else(|| {
-            Failure("--size is missing; expected the size of the card or disk, such as 4GiB, or a file of that size".into())
+            Failure(
+                "--size is missing; expected the size of the card or disk, such as 4GiB, or a file \
+                 of that size"
+                    .into(),
+            )
         })?;
         let file =
             block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
@@ -115,7 +119,7 @@ impl Draft {
         if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
             return Err(Failure::at(
                 target.display(),
-                format!("is a device of this machine, whose size is given; {name} is for images"),
+                format!("is a device of this machine, with a fixed size; {name} is for images"),
             ));
         }
         Self::sectors(target, settings)
@@ -144,7 +148,7 @@ impl Draft {
             return Err(Failure::at(
                 target.display(),
                 format!(
-                    "is a chip of this machine, whose size and blocks are given; {name} is for images"
+                    "is a chip of this machine, with a fixed size and blocks; {name} is for images"
                 ),
             ));
         }
@@ -152,7 +156,7 @@ impl Draft {
         if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
             return Err(Failure::at(
                 target.display(),
-                "is NAND, whose pages are given; --page-bytes is for NOR",
+                "is NAND, with fixed pages; --page-bytes is for NOR",
             ));
         }
         Ok((Self { part: None, target: target.into(), _old: None, erases: true }, chip))
@@ -161,7 +165,7 @@ impl Draft {
     #[cfg(not(target_os = "linux"))]
     fn device(target: &Path, _settings: &Settings) -> Result<(Self, Chip), Failure> {
         let _ = (refuse_profile, profile);
-        Err(Failure::at(target.display(), "is a device; MTD devices are those of Linux"))
+        Err(Failure::at(target.display(), "is a device; MTD devices work on Linux only"))
     }
 
     /// Formats the chip as a disk, and mounts it.

@@ -42,7 +42,8 @@ fn plan(
         let name = match fault {
             Some(fault) if !sanitise => {
                 let text = format!(
-                    "has a name that {fault}, which is not made on the host; --sanitise gives it another one"
+                    "has a name that {fault}, so it is not made on the host; --sanitise gives it \
+                     another name"
                 );
                 return Err(files.fault(&item.path, &text));
             }
@@ -82,7 +83,7 @@ pub fn all(
         top.try_for_each(|(_, (from, to))| rename_new(from, to))
     })?;
     finish_directories(files, items, &places);
-    LeftOut::of_items(items).tell("are not made on the host");
+    LeftOut::of_items(items).tell("they are not made on the host");
     Ok(())
 }
 
@@ -210,7 +211,7 @@ fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
     match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(true),
         Ok(false) => {
-            Err(Failure::at(place.display(), "is not empty; expected a directory that is, or none"))
+            Err(Failure::at(place.display(), "is not empty; expected an empty directory, or none"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::at(place.display(), error)),

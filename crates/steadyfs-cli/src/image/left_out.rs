@@ -56,13 +56,10 @@ impl LeftOut {
         ];
         let gone = counts.into_iter().filter(|(count, ..)| *count > 0);
         let gone: Vec<_> = gone.map(|(count, one, many)| counted(count, one, many)).collect();
-        let gone = (!gone.is_empty())
-            .then(|| format!("left out, because they {why}: {}", gone.join(", ")));
+        let gone =
+            (!gone.is_empty()).then(|| format!("left out, because {why}: {}", gone.join(", ")));
         let copies = (self.hard_links > 0).then(|| {
-            format!(
-                "{} became files of their own",
-                counted(self.hard_links, "hard link", "hard links")
-            )
+            format!("{} became separate files", counted(self.hard_links, "hard link", "hard links"))
         });
         let said: Vec<_> = gone.into_iter().chain(copies).collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -75,9 +72,10 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_told_in_one_line() {
-        assert_eq!(LeftOut::default().line("are no files"), None);
+        assert_eq!(LeftOut::default().line("they are no files"), None);
         let left = LeftOut { devices: 2, sockets: 1, hard_links: 3, ..LeftOut::default() };
-        let line = "left out, because they are no files: 2 devices, 1 socket; 3 hard links became files of their own";
-        assert_eq!(left.line("are no files").as_deref(), Some(line));
+        let line = "left out, because they are no files: 2 devices, 1 socket; \
+                    3 hard links became separate files";
+        assert_eq!(left.line("they are no files").as_deref(), Some(line));
     }
 }

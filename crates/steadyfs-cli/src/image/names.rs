@@ -45,12 +45,12 @@ pub fn part_process(name: &str) -> Option<u32> {
 pub fn host_fault(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("is empty"),
-        "." | ".." => Some("names a directory of its own"),
+        "." | ".." => Some("stands for the directory itself or its parent"),
         _ if name.contains(['/', '\0']) => Some("holds '/' or NUL"),
         _ if name.contains(is_unprintable) => Some("holds control characters"),
-        _ if part_process(name).is_some() => Some("is kept for what is not complete"),
+        _ if part_process(name).is_some() => Some("is reserved for incomplete files"),
         _ if cfg!(windows) && name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) => {
-            Some("holds what Windows does not take")
+            Some("holds characters that Windows refuses")
         }
         _ => None,
     }

@@ -56,7 +56,8 @@ impl ReadOptions {
         match self.verify_key {
             Some(_) => Err(Failure::at(
                 path.display(),
-                "is no read-only image, and nothing else is signed; expected none with --verify-key",
+                "is no read-only image, and nothing else is signed; expected a read-only image \
+                 with --verify-key",
             )),
             None => Ok(()),
         }

@@ -58,7 +58,7 @@ impl Lost {
             (0, None) => Ok(()),
             (0, Some(lost)) => {
                 let text = format!(
-                    "what could be read was copied, but files may be missing: {}",
+                    "all readable files were copied, but files may be missing: {}",
                     damage::describe(lost)
                 );
                 Err(Failure::at(image.display(), text))

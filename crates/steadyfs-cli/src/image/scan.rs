@@ -74,19 +74,18 @@ pub fn one(
     let kind = metadata.file_type();
     if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
         return Err(fail(
-            &"is neither a file nor a directory nor a symbolic link, and a volume holds nothing else",
+            &"is neither a file nor a directory nor a symbolic link; a volume holds nothing else",
         ));
     }
-    let link =
-        match kind.is_symlink() {
-            true => {
-                let target = fs::read_link(path).map_err(|error| fail(&error))?.into_os_string();
-                Some(target.into_string().map_err(|_| {
-                    fail(&"names something that is not UTF-8, as links in a volume do")
-                })?)
-            }
-            false => None,
-        };
+    let link = match kind.is_symlink() {
+        true => {
+            let target = fs::read_link(path).map_err(|error| fail(&error))?.into_os_string();
+            Some(target.into_string().map_err(|_| {
+                fail(&"has a target that is not UTF-8; expected UTF-8, as in a volume")
+            })?)
+        }
+        false => None,
+    };
     let size = if kind.is_file() { metadata.len() } else { 0 };
     let (permissions, modified_ns) = (permissions_of(&metadata), time::of_file(&metadata));
     Ok(Source {
@@ -127,7 +126,7 @@ fn descend(
     if depth == DEPTH_MAX {
         return Err(Failure::at(
             directory.display(),
-            format!("lies below {DEPTH_MAX} directories; expected fewer, and no circle of links"),
+            format!("lies below {DEPTH_MAX} directories; expected fewer, and no loop of links"),
         ));
     }
     let mut names = Vec::new();
@@ -149,7 +148,7 @@ fn descend(
 
 fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
     name.into_string().map_err(|_| {
-        Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are")
+        Failure::at(path.display(), "has a name that is not UTF-8; expected UTF-8, as in a volume")
     })
 }
 
@@ -164,7 +163,7 @@ pub fn name_of(path: &Path) -> Result<String, Failure> {
         Some(name) => utf8(path, name.to_os_string()),
         None => Err(Failure::at(
             path.display(),
-            "has no name to be stored under; expected a file or directory that has one",
+            "has no name; expected a file or directory with a name",
         )),
     }
 }

@@ -31,68 +31,174 @@ pub struct Settings {
     pub bad_block: Vec<u32>,
     /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk
     /// [default: 4KiB]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = size,
+        help_heading = CHIP
+    )]
     pub page_bytes: Option<u32>,
     /// Bytes of an erase sector on NOR. Several form a block if one has no room for a root
     /// [default: a block of the device, or its smallest if that leaves fewer than 64]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = size,
+        help_heading = CHIP
+    )]
     pub block_bytes: Option<u32>,
     /// Make a card or disk instead of a raw chip: a file of sectors; implied if IMG is a block
     /// device such as /dev/mmcblk0p2
-    #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
+    #[arg(
+        long,
+        help_heading = SECTORS,
+        conflicts_with_all = ["device", "bad_block", "block_bytes"]
+    )]
     pub block: bool,
     /// Bytes of the card or disk if its file is made [default: size of an existing file that has
     /// only zeros]. Or bytes of a NOR chip like --device, but of another size
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = parse_size,
+        help_heading = SECTORS
+    )]
     pub size: Option<u64>,
     /// Allocation unit of the card or disk: the size that it writes well in order [default: as
     /// Linux reports it, or to suit the size: 4MiB from 4 GiB on, less below]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = size,
+        help_heading = SECTORS
+    )]
     pub unit: Option<u32>,
     /// Place of the tags: beside their pages suits cards; a table keeps pages aligned; within
     /// pages leaves an eighth more for data, in pages of 4,064 bytes
-    #[arg(long, value_name = "beside|table|within", value_parser = tags, default_value = "beside", help_heading = SECTORS)]
+    #[arg(
+        long,
+        value_name = "beside|table|within",
+        value_parser = tags,
+        default_value = "beside",
+        help_heading = SECTORS
+    )]
     tags: TagPlace,
     /// Files and directories that the volume can hold
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u32>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u32>
+    )]
     files_max: Option<u32>,
     /// Maximum bytes of a name
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     name_bytes_max: Option<u8>,
     /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no
     /// second entry of the file table
     #[arg(long, help_heading = VOLUME)]
     no_permissions: bool,
     /// Logical pages that one transaction may write
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u16>
+    )]
     transaction_pages: Option<u16>,
     /// Blocks that may be bad before the volume is used up
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u16>
+    )]
     bad_blocks_max: Option<u16>,
     /// Program failures that one call survives
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     failures: Option<u8>,
     /// Program pages of a logical page
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u16>
+    )]
     pages_per_logical_page: Option<u16>,
     /// Changes of the map that are kept in RAM
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u16>
+    )]
     overlay_entries: Option<u16>,
     /// Programs between two roots
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u16>
+    )]
     checkpoint_programs: Option<u16>,
     /// Bytes of each page of the map that take changes, on NOR
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     leaf_log_bytes: Option<u8>,
     /// Program pages of the journal's buffer, on NOR
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     journal_pages: Option<u8>,
     /// Largest difference between the erase counts of two blocks: 8 to 200, or 0 for no wear
     /// levelling, on devices that level wear themselves
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     wear_spread: Option<u8>,
     /// Streams that files may choose, each with blocks of its own: 1 to 4
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        help_heading = VOLUME,
+        value_parser = crate::number::any::<u8>
+    )]
     streams: Option<u8>,
     /// Keep pages that reclamation moves in blocks of their stream
     #[arg(long, help_heading = VOLUME)]
@@ -181,7 +287,9 @@ impl Settings {
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
             return Err(Failure(
-                "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk".into(),
+                "--device is missing; expected the chip that the image is for, see `steady \
+                 devices`, or --block and --size for a card or disk"
+                    .into(),
             ));
         };
         let profile = profile(device)?;
@@ -195,7 +303,8 @@ impl Settings {
             (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
                 return Err(Failure(format!(
-                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
+                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, with fixed \
+                     sizes",
                     profile.name
                 )));
             }

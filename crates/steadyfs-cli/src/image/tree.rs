@@ -146,7 +146,7 @@ impl Files for Volume<'_> {
             if items.len() == most {
                 return Err(self.refuse(
                     path,
-                    "names more files than the volume holds; `steady check` tells more",
+                    "names more files than the volume holds; `steady check` gives details",
                 ));
             }
             let stat = plain::stat(&mut self.fs, entry.stat);
@@ -245,7 +245,7 @@ impl Walk {
             if enters && !self.seen.insert(inode) {
                 self.pass_over(files.fault(
                     &path,
-                    &"is a directory that has two names; `steady check` tells more",
+                    &"is a directory that has two names; `steady check` gives details",
                 ))?;
                 continue;
             }

@@ -75,7 +75,7 @@ impl<'m> Volume<'m> {
         let place = self.place(path);
         match error {
             Error::NotFound => Failure::at(place, "no such file or directory"),
-            Error::Corrupt => Failure::at(place, format!("{error}; `steady check` tells more")),
+            Error::Corrupt => Failure::at(place, format!("{error}; `steady check` gives details")),
             Error::NoSpace => Failure::at(place, format!("{error}: {} are taken", self.room())),
             Error::TooManyFiles => {
                 let inline = if self.fs.config().permissions { 52 } else { 64 };
@@ -83,7 +83,8 @@ impl<'m> Volume<'m> {
                 Failure::at(
                     place,
                     format!(
-                        "{error}: {most}, names above {inline} bytes counted twice; `steady format --files-max` sets how many"
+                        "{error}: {most}, names above {inline} bytes counted twice; `steady format \
+                         --files-max` sets the maximum"
                     ),
                 )
             }
@@ -232,7 +233,7 @@ pub(super) fn common_failure(
             Failure::at(place, format!("{error}: {reason}"))
         }
         (Error::ReadOnly, _) => {
-            let more = damage.map_or("`steady health` tells more", |_| damage::REMEDY);
+            let more = damage.map_or("`steady health` gives details", |_| damage::REMEDY);
             Failure::at(place, format!("{error}; {more}"))
         }
         _ => Failure::at(place, error),

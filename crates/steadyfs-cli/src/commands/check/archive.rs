@@ -80,8 +80,8 @@ impl Sealed {
         let verified = if self.is_right { "verified" } else { "not verified" };
         let signed = match (&self.signed_by, self.is_signed) {
             (Some(key), _) => format!("signed by {key}"),
-            (None, true) if self.has_key => "signed, by whom was not found".to_string(),
-            (None, true) => "signed; --verify-key says whether by a key".to_string(),
+            (None, true) if self.has_key => "signed, signer unknown".to_string(),
+            (None, true) => "signed; --verify-key verifies the signature".to_string(),
             (None, false) => "not signed".to_string(),
         };
         format!(

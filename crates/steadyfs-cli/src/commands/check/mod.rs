@@ -44,20 +44,23 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Every page of the volume is read and compared with its checksum, and every reference followed. The exit code is 1 when something
-was found, also when it was mended: check again to see what remains. Inodes have their paths beside them where directories can be
-listed; many findings of one kind in a row are one line, and --json has each.
+The command reads every page of the volume, compares it with its checksum, and follows every
+reference. The exit code is 1 if it found anything, even if it mended it: check again to see the
+rest. Inodes have their paths beside them if directories can be listed. Many findings of one kind in
+a row are one line; --json has each finding.
 
-Of the superblock there are two copies. A volume with one damaged copy is read and written by the other; --repair writes the damaged one anew.
+The superblock has two copies. If one copy is damaged, the volume is read and written with the
+other; --repair rewrites the damaged copy.
 
-Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
-is, and the volume can be changed again. One loss has no repair: the first leaf of the map, if power failed before it was copied.
+If a mount finds a loss, the volume can only be read. --repair accepts the loss, then checks the
+rest, and the volume can be changed again. One loss has no repair: the first leaf of the map, if
+power failed before it was copied.
 
-Of a disk every page is read that was written. Sectors that cannot be read stay so until they are written anew; what they meant is for the
-checker of the file system on the disk to find out.
+On a disk, every written page is read. Sectors that cannot be read stay so until they are rewritten.
+The checker of the file system on the disk finds the files that they belong to.
 
-Of a read-only image each block is compared with the hash tree, where there is one, and every file decoded; --verify-key says whether the
-signature is that of a key.";
+In a read-only image, each block is compared with the hash tree, if there is one, and every file is
+decoded. --verify-key verifies the signature with a key.";
 
 #[derive(Serialize)]
 struct Summary {
@@ -118,10 +121,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn verdict(count: u64, mended: u32, repair: bool) -> String {
     let found = counted(count, "finding", "findings");
     match u64::from(mended) {
-        _ if !repair => format!("{found}; expected none; --repair mends what can be mended"),
+        _ if !repair => format!("{found}; expected none; --repair mends as much as possible"),
         mended if mended < count => {
             format!(
-                "{found}, {mended} mended; expected none; what cannot be read is lost: write it anew, or remove the file"
+                "{found}, {mended} mended; expected none; unreadable data is lost: write it anew, \
+                 or remove the file"
             )
         }
         mended => format!("{found}, {mended} mended; expected none"),
@@ -284,7 +288,8 @@ impl Summary {
         match self.freed_by_repair {
             0 => String::new(),
             pages => format!(
-                "--repair frees the {} that belong to no file; where inodes are lost they may be all that is left of their files\n",
+                "--repair frees the {} that belong to no file; if inodes are lost, they may \
+                 be all that is left of their files\n",
                 counted(pages as u64, "page", "pages")
             ),
         }
@@ -335,7 +340,10 @@ impl Rest {
         let unsettled = self.unsettled.then(|| format!("unsettled: {}\n", damage::UNSETTLED));
         let left = self.interrupted_bytes.zip(self.interrupted_name.as_ref()).map(|(bytes, name)| {
             let size = format_size(bytes);
-            format!("left over: /{name}, {size}, of a `put` that was interrupted; the next command that writes removes it\n")
+            format!(
+                "left over: /{name}, {size}, of an interrupted `put`; the next command that writes \
+                 removes it\n"
+            )
         });
         [worn_out, unsettled, left].into_iter().flatten().collect()
     }

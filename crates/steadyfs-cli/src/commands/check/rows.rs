@@ -27,7 +27,7 @@ fn kind(finding: &Finding, paths: &Paths) -> Option<(String, u32)> {
         Finding::Lost { inode } => ("inodes are named by no directory", inode),
         Finding::LeakedInode { inode } => ("inodes are taken and hold nothing", inode),
         Finding::InDoubt { inode } => {
-            ("inodes may be in an earlier state, for small changes are lost", inode)
+            ("inodes may be in an earlier state, because small changes are lost", inode)
         }
         Finding::UnreadablePage { inode, logical } => {
             return Some((
@@ -121,7 +121,8 @@ mod tests {
         let told = lines(&pages(1).chain(pages(2)).collect::<Vec<_>>(), &Paths::none());
         assert_eq!(
             told,
-            "20 logical pages of inode 1 cannot be read: 100 to 119\n20 logical pages of inode 2 cannot be read: 100 to 119\n"
+            "20 logical pages of inode 1 cannot be read: 100 to 119\n\
+             20 logical pages of inode 2 cannot be read: 100 to 119\n"
         );
     }
 }

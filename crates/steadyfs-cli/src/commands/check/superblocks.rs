@@ -24,7 +24,8 @@ pub fn find(mut chip: Chip, repair: bool) -> Option<Damaged> {
         Err(error) => {
             let reason = chip.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
             let text = format!(
-                "{text}; it cannot be written anew: {error}{reason}; copy the files out while the other copy is whole"
+                "{text}; it cannot be written anew: {error}{reason}; copy the files out while the \
+                 other copy is whole"
             );
             Damaged { text, mended: false }
         }

@@ -29,8 +29,7 @@ pub struct Arguments {
     /// Also mount on a directory that is not empty, and hide its content until the end
     #[arg(long)]
     nonempty: bool,
-    /// Refuse a volume that is no disk; with and without this, a disk is shown as the one file
-    /// DIR/disk
+    /// Refuse a volume that is no disk; a disk is always shown as the one file DIR/disk
     #[arg(long)]
     disk: bool,
     /// Allow no change
@@ -49,10 +48,21 @@ pub struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
     commit_on: Events,
     /// Longest time that a change waits for a timed commit, in milliseconds
-    #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::from::<u64>(1))]
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_hyphen_values = true,
+        default_value_t = 1000,
+        value_parser = crate::number::from::<u64>(1)
+    )]
     commit_interval: u64,
     /// Commit when this many writes and other changes wait, if nothing else comes first
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        value_parser = crate::number::from::<u32>(1)
+    )]
     commit_every: Option<u32>,
     /// Commit when this many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
@@ -66,7 +76,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     opened: Option<PathBuf>,
     /// RAM that keeps repeatedly read pages of the chip; 0 B keeps nothing
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4 MiB", value_parser = parse_size)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        default_value = "4 MiB",
+        value_parser = parse_size
+    )]
     read_cache: u64,
     /// Count the time of this chip: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
@@ -74,7 +90,7 @@ pub struct Arguments {
     /// Accept only data of a read-only image that this public key verifies
     #[arg(long, value_name = "KEY.pub")]
     verify_key: Option<PathBuf>,
-    /// Take the time of --device as well, so that programs meet their later speed
+    /// Take the time of --device as well, so that programs run at the speed of the device
     #[arg(long)]
     real_time: bool,
     /// Return when it is mounted, and serve it in the background
@@ -89,25 +105,29 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The command serves the directory until `umount DIR`, or Ctrl-C; then it tells what the chip did, with --device the time that
-it takes, and how many pages needed corrections. In idle time it reads what is on the chip, in about a month, and moves what
-is weak.
+The command serves the directory until `umount DIR` or Ctrl-C. Then it prints the operations of the
+chip, with --device also their time, and the number of pages that needed corrections. In idle time
+it reads the whole chip in about a month, and moves weak data.
 
-DIR is an empty directory, not `/` and without other mounts below it. Nothing but this mount is ever unmounted: while another
-one lies on it, Ctrl-C only says so, and a second Ctrl-C ends the service but leaves the mount. While files of it are open,
-Ctrl-C commits, takes it out of the tree and says so; it ends with the last of them, or a second Ctrl-C.
+DIR is an empty directory without other mounts below it, and not `/`. The command unmounts only its
+own mount. If another mount lies on it, Ctrl-C only reports this; a second Ctrl-C ends the service
+but leaves the mount. If files of the mount are open, Ctrl-C commits, takes the mount out of the
+tree and reports this. The service ends when the last file is closed, or at a second Ctrl-C.
 
-With a link /sbin/mount.fuse.steadyfs to this command mount(8) knows it, and fstab may say
+With a link /sbin/mount.fuse.steadyfs to this command, mount(8) finds it, and fstab takes
   /dev/mtd3  /data  fuse.steadyfs  allow_other,nofail  0  0
 
-A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and their like work on it, and `mount -o loop` attaches
-it. fsync of it is a flush; holes that are punched in it are trimmed.
+A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and similar tools work
+on it, and `mount -o loop` attaches it. fsync of it is a flush. Holes that are punched in it are
+trimmed.
 
-An image that is only read (squashfs, cramfs, JFFS2, UBIFS, or of `steady pack --read-only`) is mounted as well, and nothing of it can be changed.
+An image that is only read (squashfs, cramfs, JFFS2, UBIFS, or from `steady pack --read-only`) is
+mounted as well, but cannot be changed.
 
-Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
-every call). With --commit-every, --commit-bytes or both a commit comes as soon as so much waits as well: a power cut loses less than
-that, and a card takes several times as much as with a commit for each write.
+Events: timed (after the interval, and at fsync), flush (at fsync), close (when a file is closed,
+and when names change), write (at every call). With --commit-every or --commit-bytes, a commit also
+comes as soon as that much waits. A power cut then loses less than that, and a card takes several
+times the rate of a commit for each write.
 
 Example:
   mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time";

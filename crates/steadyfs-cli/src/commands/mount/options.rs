@@ -33,8 +33,10 @@ const ACCEPTED: [&str; 25] = [
     "loud",
     "iversion",
 ];
-const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        commit_every=COUNT, commit_bytes=SIZE, compress=METHOD, opened=FILE, read_cache=SIZE, device=NAME, real_time, disk";
+const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, \
+                        commit_on=EVENTS, commit_interval=MS, commit_every=COUNT, \
+                        commit_bytes=SIZE, compress=METHOD, opened=FILE, read_cache=SIZE, \
+                        device=NAME, real_time, disk";
 
 /// Applies an option to the arguments.
 ///
@@ -138,9 +140,11 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_arguments() {
-        let found =
-            applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec,read_cache=64KiB,compress=zstd:9")
-                .unwrap();
+        let found = applied(
+            "ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,\
+             commit_interval=50,noexec,read_cache=64KiB,compress=zstd:9",
+        )
+        .unwrap();
         assert!(found.read_only && found.allow_other && found.no_exec && !found.nonempty);
         assert_eq!((found.device.as_deref(), found.commit_interval), (Some("w25q128jv"), 50));
         assert_eq!(Ok(found.commit_on), Events::named("write"));

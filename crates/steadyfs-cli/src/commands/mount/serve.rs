@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         options::apply(&mut all, option).map_err(Failure)?;
     }
     if all.real_time && all.device.is_none() {
-        return Err(Failure("real_time: the time of which chip? Expected --device as well".into()));
+        return Err(Failure("real_time: no chip is named; expected --device as well".into()));
     }
     if all.background { background::run(&all) } else { serve(&all) }
 }
@@ -51,7 +51,7 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if order.is_some() && matches!(volume, Mounted::Disk(_)) {
         return Err(Failure::at(
             arguments.image.display(),
-            "holds a disk, of which files are not known; expected no --opened",
+            "holds a disk, whose files are unknown; expected no --opened",
         ));
     }
     if arguments.disk && matches!(volume, Mounted::Files(_)) {
@@ -173,7 +173,8 @@ fn describe_corrections(corrected: u32, lost: u32, worst: Corrected) -> Option<S
         (0, 0) => None,
         (_, 0) => Some(format!("{reads}, at worst {bits} of {strength} bits")),
         _ => Some(format!(
-            "{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: `steady check` tells more"
+            "{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: \
+             `steady check` gives details"
         )),
     }
 }
@@ -193,7 +194,8 @@ mod tests {
         let lost = describe_corrections(1200, 2, worst).unwrap();
         assert_eq!(
             lost,
-            "1,200 page reads needed corrections, at worst 5 of 8 bits; 2 could not be corrected: `steady check` tells more"
+            "1,200 page reads needed corrections, at worst 5 of 8 bits; 2 could not be corrected: \
+             `steady check` gives details"
         );
     }
 }

@@ -14,7 +14,11 @@ use steadyfs_convert::Tree;
 
 /// Arguments of `steady pack`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP, group(ArgGroup::new("chunks").multiple(true)), group(ArgGroup::new("sealed").multiple(true)))]
+#[command(
+    after_help = AFTER_HELP,
+    group(ArgGroup::new("chunks").multiple(true)),
+    group(ArgGroup::new("sealed").multiple(true))
+)]
 pub struct Arguments {
     /// The directory whose content goes into the image; or an image of squashfs, cramfs, JFFS2,
     /// UBIFS or UBI
@@ -96,8 +100,9 @@ impl ReadOnly {
 const HASH_BLOCK_BYTES: u32 = 4096;
 
 const AFTER_HELP: &str = "\
-The same names, modes, bytes and settings give the same image, byte for byte, whatever the order in which the host lists directories,
-unless --mtime or --owner is `files`. Modes are left out with --no-permissions. What a volume does not hold of an IMAGE is told on standard error.
+The same names, modes, bytes and settings give the same image, byte for byte, unless --mtime or
+--owner is `files`. The order in which the host lists directories has no effect. --no-permissions
+leaves modes out. Standard error lists everything of an IMAGE that a volume does not hold.
 
 Examples:
   steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000

@@ -40,12 +40,12 @@ impl FromStr for Method {
 impl Method {
     /// Returns the compression of files in a volume.
     pub fn packing(&self, chunk: Option<usize>) -> Result<Packing, Failure> {
-        let expected = "--compress names what only read-only images have; expected lz4, deflate or zstd, or --read-only";
+        let expected = "--compress names a method of read-only images alone; expected lz4, deflate \
+                        or zstd, or --read-only";
         let packing = self.packing.ok_or_else(|| Failure(expected.into()))?;
         match chunk {
             Some(bytes) if !VOLUME_CHUNK_BYTES.contains(&bytes) => Err(Failure(
-                "--chunk is larger than a volume has; expected 4KiB to 64KiB, or --read-only"
-                    .into(),
+                "--chunk is too large for a volume; expected 4KiB to 64KiB, or --read-only".into(),
             )),
             Some(bytes) => Ok(packing.with_chunks(bytes)),
             None => Ok(packing),
@@ -54,7 +54,8 @@ impl Method {
 
     /// Returns the compression of a read-only image.
     pub fn compressor(&self) -> Result<Compressor, Failure> {
-        let expected = "--compress has a level that read-only images do not have; expected gzip:1 to 10 or zstd:1 to 22";
+        let expected = "--compress has a level that read-only images do not have; expected gzip:1 \
+                        to 10 or zstd:1 to 22";
         self.compressor.ok_or_else(|| Failure(expected.into()))
     }
 }

@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (image, seal) = seal(arguments, image, key)?;
     let mut summary = Summary::of(&tree, &settings, &image, seal)?;
     summary.memory.nand = target.write(arguments, &image)?;
-    left.tell("have names that squashfs does not hold");
+    left.tell("squashfs cannot hold their names");
     if arguments.json { print_json(&summary) } else { print(&summary.text()) }
 }
 
@@ -205,7 +205,7 @@ impl Target {
             Self::File(Some((most, chip))) if image.len() as u64 > *most => {
                 let sizes = [image.len() as u64, *most].map(format_size);
                 let what = format!(
-                    "has {}, and {chip} {}; expected less content, or a larger chip",
+                    "has {}, and {chip} has {}; expected less content, or a larger chip",
                     sizes[0], sizes[1]
                 );
                 Err(Failure::at(arguments.image.display(), what))
@@ -228,7 +228,7 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
             Failure::at(
                 arguments.image.display(),
                 format!(
-                    "has not so many good blocks as {size} take; expected less content, or a larger chip"
+                    "has too few good blocks for {size}; expected less content, or a larger chip"
                 ),
             )
         }
@@ -237,7 +237,8 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
             Failure::at(
                 arguments.image.display(),
                 format!(
-                    "has no two good blocks among its first {most}, or more bad ones than a page lists"
+                    "has fewer than two good blocks among its first {most}, or more bad blocks \
+                     than a page lists"
                 ),
             )
         }

@@ -43,7 +43,7 @@ fn of_archive(arguments: &Arguments, mut archive: Archive) -> Result<(), Failure
     let items = walk(&mut archive, ROOT, "")?;
     let (sources, left) = collect::sources(&archive, items)?;
     pack(arguments, &collect::source(&archive, root)?, &sources)?;
-    left.tell("are nothing that a volume holds");
+    left.tell("a volume cannot hold them");
     Ok(())
 }
 
