@@ -8,8 +8,8 @@ const HEAD: &str = "\
 # Results: SteadyFS beside its peers
 
 Measured on simulated chips with the datasheet's typical times. All times are chip times, without
-processor time. [`contenders.md`](contenders.md) has the set-up of each contender, the meaning of the
-columns, and the commands that measure everything again.
+processor time. [`contenders.md`](contenders.md) has the set-up of each contender, the meaning of
+the columns, and the commands that measure everything again.
 
 `cargo run --release -- compare --kept --report compare.html` shows the same results as figures,
 with a slider for the rate.

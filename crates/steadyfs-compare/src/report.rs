@@ -200,7 +200,7 @@ impl Page for CompareReport<'_> {
             leads: vec![
                 format!(
                     "{}: the same cases, the same clock, the same power cuts, on the same \
-                    simulated chips.",
+                     simulated chips.",
                     who.join(", ")
                 ),
                 format!(

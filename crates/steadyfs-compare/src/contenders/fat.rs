@@ -41,7 +41,7 @@ impl Entrant for FatOnDisk {
                 .into(),
             because:
                 "fatfs documents that File::flush writes the data and the directory entry; it \
-                supports neither trim nor fast seek, so neither is used"
+                 supports neither trim nor fast seek, so neither is used"
                     .into(),
             contract: "no promise for a cut within a call: FAT writes a name, a cluster chain and \
                 a size one after the other, and a rename over a file first removes that file"
