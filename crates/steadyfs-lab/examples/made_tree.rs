@@ -32,7 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 files += 1;
             }
             other => {
-                return Err(format!("expected files, directories and links; found {other:?}").into());
+                return Err(
+                    format!("expected files, directories and links; found {other:?}").into()
+                );
             }
         }
     }
