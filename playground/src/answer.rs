@@ -70,7 +70,7 @@ pub fn to(question: &str, progress: &mut dyn FnMut(f64)) -> String {
         Ok(question) => {
             evaluated(question, progress).unwrap_or_else(|error| Answer::Error { error })
         }
-        Err(error) => Answer::Error { error: format!("no question that is known: {error}") },
+        Err(error) => Answer::Error { error: format!("unknown question: {error}") },
     };
     serde_json::to_string(&answer).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }

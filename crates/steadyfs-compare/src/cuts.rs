@@ -148,7 +148,7 @@ impl<E: Entrant> Driver<'_, E> {
             // is empty.
             let is_between = after.is_some() && now.as_ref().is_some_and(Vec::is_empty);
             if now != before && now != after && !is_between {
-                return Err(Bad::Torn(format!("{path} is neither as before nor as after")));
+                return Err(Bad::Torn(format!("{path} has neither its old nor its new content")));
             }
             match now {
                 Some(bytes) => files.insert(path, bytes),

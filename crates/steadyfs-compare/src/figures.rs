@@ -53,7 +53,8 @@ fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
 pub fn waits(comparison: &Comparison, board: &Board) -> String {
     let all = on(comparison, board);
     let bottom = TOP + LANE * all.len() as f64;
-    let subtitle = "durable overwrites of 4,096 B at random places, 80 % full; a dot for the longest of each few";
+    let subtitle = "durable overwrites of 4,096 B at random places, 80 % full; each dot is the \
+        longest of a few";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How long may my data wait?", subtitle);
     let times = |standing: &'_ Standing| {
         standing.outcome("random-4096").map(|outcome| outcome.times_us.clone()).unwrap_or_default()
@@ -174,7 +175,7 @@ pub fn cuts(comparison: &Comparison, board: &Board) -> String {
         .collect();
     let bottom = TOP + LANE * found.len() as f64;
     let subtitle =
-        "of 1,000 power cuts in durable calls, how many left something lost, torn or unusable";
+        "power cuts in durable calls, of 1,000, that left something lost, torn or unusable";
     let mut canvas = Canvas::new(bottom + BOTTOM, "What survives a brown-out?", subtitle);
     let share = |bad: u32, cuts: u32| 1e3 * f64::from(bad) / f64::from(cuts.max(1));
     let x = across(
@@ -233,7 +234,8 @@ fn decimal(bytes: f64) -> String {
 pub fn lives(comparison: &Comparison, board: &Board) -> String {
     let all = on(comparison, board);
     let bottom = TOP + LANE * all.len() as f64;
-    let subtitle = "durable overwrites of 4,096 B, 80 % full, until the most worn block has had its last erase";
+    let subtitle = "durable overwrites of 4,096 B, 80 % full, until the most worn block reaches \
+        its last erase";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How long will the chip live?", subtitle);
     let life = |standing: &Standing| {
         standing

@@ -7,8 +7,12 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Results: SteadyFS beside its peers
 
-Measured on simulated chips with the datasheet's typical times; times are those of the chip. How each contender was set up, what the columns mean and how to measure all of it again:
-[`contenders.md`](contenders.md). `cargo run --release -- compare --kept --report compare.html` shows the same as figures, with a slider for the rate.
+Measured on simulated chips with the datasheet's typical times. All times are chip times, without
+processor time. [`contenders.md`](contenders.md) has the set-up of each contender, the meaning of
+the columns, and the commands that measure everything again.
+
+`cargo run --release -- compare --kept --report compare.html` shows the same results as figures,
+with a slider for the rate.
 ";
 
 impl Comparison {
@@ -22,7 +26,7 @@ impl Comparison {
         let versions: Vec<_> = versions.collect();
         let _ = writeln!(
             page,
-            "\n{}. Seed {}; a case ends after {} s of the chip.",
+            "\n{}. Seed {}; a case ends after {} s of chip time.",
             versions.join(" · "),
             self.seed,
             self.patience_s
@@ -39,7 +43,10 @@ impl Comparison {
             }
             let _ = writeln!(
                 page,
-                "\n`steady compare` with `--device {}` measures the board again, with `--contender NAME --case NAME` as well one cell of it.",
+                "\n\
+                 `steady compare --device {}` measures this board again. With `--contender NAME \
+                 --case NAME`,\n\
+                 it measures one cell.",
                 board.id
             );
         }

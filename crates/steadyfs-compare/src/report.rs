@@ -10,10 +10,12 @@ use steadyfs_lab::units::{format_duration, format_rate};
 
 const STYLE: &str = include_str!("../assets/compare.css");
 const SCRIPT: &str = include_str!("../assets/compare.js");
-const FOOTER: &str = "Times are those of the chip: processor time is not among them. Every contender was given the same chip, whose model charges each \
-operation by what it moves; what was written was read back and compared. A case that would take too long of the chip's time ends before its last \
-step, for everyone after the same time. Limits, cases and the backlog equation: docs/results/bench.md and docs/design.md; how each contender was set up, \
-and how to add one: docs/results/contenders.md. Rates are decimal, sizes binary.";
+const FOOTER: &str = "Times are chip times, without processor time. All contenders use the same \
+    chip model. It charges each operation by the bytes that it moves. All written data was read \
+    back and compared. A case that takes too long ends before its last step, after the same chip \
+    time for every contender. Limits, cases and the backlog equation: docs/results/bench.md and \
+    docs/design.md. The set-up of each contender, and the way to add another: \
+    docs/results/contenders.md. Rates are decimal, sizes binary.";
 
 /// A report of a comparison.
 #[derive(Clone, Debug)]
@@ -84,9 +86,11 @@ impl<'a> CompareReport<'a> {
         let (id, most, first) =
             (format!("rate-{}", board.id), rates().len() - 1, first.unwrap_or(0));
         format!(
-            "<section class=\"card needs-card\"><div class=\"control\"><label for=\"{id}\">Input rate</label>\
-             <input id=\"{id}\" type=\"range\" min=\"0\" max=\"{most}\" step=\"1\" value=\"{first}\"><output for=\"{id}\"></output></div>\
-             <p class=\"lead\">RAM in front of the file system, beside the write in progress.</p><ul class=\"needs\" aria-live=\"polite\">{items}</ul></section>\n"
+            "<section class=\"card needs-card\"><div class=\"control\"><label for=\"{id}\">Input \
+             rate</label><input id=\"{id}\" type=\"range\" min=\"0\" max=\"{most}\" step=\"1\" \
+             value=\"{first}\"><output for=\"{id}\"></output></div><p class=\"lead\">RAM in front \
+             of the file system, beside the write in progress.</p><ul class=\"needs\" \
+             aria-live=\"polite\">{items}</ul></section>\n"
         )
     }
 
@@ -108,7 +112,7 @@ impl<'a> CompareReport<'a> {
                 source,
             ]
         });
-        let question = "Who was measured, and how was each set up?".to_string();
+        let question = "Contenders and their settings".to_string();
         table(&Answer { question, head, rows: rows.collect(), ids: Vec::new(), cases: "" }, None)
     }
 }
@@ -162,7 +166,9 @@ fn table(answer: &Answer, board: Option<&Board>) -> String {
         rows += "</tr>\n";
     }
     format!(
-        "<details class=\"card\"><summary><h2>{}</h2></summary><div class=\"wide\"><table class=\"answer\"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></details>\n",
+        "<details class=\"card\"><summary><h2>{}</h2></summary><div class=\"wide\"><table \
+         class=\"answer\"><thead><tr>{head}</tr></thead>\n\
+         <tbody>{rows}</tbody></table></div></details>\n",
         escape(&answer.question)
     )
 }
@@ -182,7 +188,9 @@ impl Page for CompareReport<'_> {
         let contenders = self.contenders();
         let _ = write!(
             body,
-            "<h2 class=\"board\" id=\"contenders\">Contenders</h2>\n{contenders}<script type=\"application/json\" id=\"rates\">{rates}</script>\n<script>{TEXT_SCRIPT}{SCRIPT}</script>\n"
+            "<h2 class=\"board\" id=\"contenders\">Contenders</h2>\n\
+             {contenders}<script type=\"application/json\" id=\"rates\">{rates}</script>\n\
+             <script>{TEXT_SCRIPT}{SCRIPT}</script>\n"
         );
         let who: Vec<_> = self.0.entries.iter().map(|entry| entry.facts.name.as_str()).collect();
         Paper {
@@ -190,8 +198,17 @@ impl Page for CompareReport<'_> {
             title: "Side by side",
             headline: &self.headline(),
             leads: vec![
-                format!("{}: the same cases, the same clock, the same power cuts, on the same simulated chips.", who.join(", ")),
-                format!("Seed {}; rates from {} to {}.", self.0.seed, format_rate(1e3), format_rate(1e7)),
+                format!(
+                    "{}: the same cases, the same clock, the same power cuts, on the same \
+                     simulated chips.",
+                    who.join(", ")
+                ),
+                format!(
+                    "Seed {}; rates from {} to {}.",
+                    self.0.seed,
+                    format_rate(1e3),
+                    format_rate(1e7)
+                ),
             ],
             body,
             footer: FOOTER,

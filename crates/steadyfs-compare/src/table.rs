@@ -159,7 +159,8 @@ impl Comparison {
     /// Returns the table of power cuts.
     fn cut(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
-            "What survives a brown-out? Durable calls, power cut in a random operation of the chip, which is left torn",
+            "What survives a brown-out? Durable calls; power is cut in a random operation of the \
+             chip and leaves it torn",
             "cuts",
             &["", "cuts", "lost", "torn", "unusable", "illegal", "first", "contract"],
         );
@@ -186,7 +187,7 @@ impl Comparison {
     /// Returns the table of wear.
     fn lives(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
-            "How long will the chip live? Bytes until its most worn block has had its last erase",
+            "How long will the chip live? Bytes until the most worn block reaches its last erase",
             "wear-random,wear-log",
             &["", "4 KiB at random, 80 % full", "worn / mean", "log of 512 B", "worn / mean"],
         );
@@ -312,7 +313,7 @@ impl fmt::Display for Comparison {
         }
         writeln!(
             f,
-            "Seed {}. Times are those of the chip. A case ends after {} s of the chip, if not before.",
+            "Seed {}. Times are chip times. A case ends after {} s of chip time at the latest.",
             self.seed, self.patience_s
         )
     }

@@ -5,7 +5,8 @@ use steadyfs_compare::contenders::{Raw, SteadyFs};
 use steadyfs_compare::{Board, Options, kept, run};
 use steadyfs_lab::bench::Case;
 
-const HOW: &str = "measure again: STEADY_PEERS=DIR cargo run --release --features peers -- compare --all --keep bench/results";
+const HOW: &str = "measure again: STEADY_PEERS=DIR cargo run --release --features peers -- compare \
+    --all --keep bench/results";
 
 /// Returns the results that are kept in the repository; none if they were not measured yet.
 fn results() -> Vec<(PathBuf, kept::Kept)> {

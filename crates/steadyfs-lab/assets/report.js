@@ -156,11 +156,11 @@
     slider.setAttribute("aria-valuetext", rateText(rate));
     const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);
     let verdict = isBelow
-      ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} that are being written.`
-        : `At ${rateText(rate)} these accesses need ${sizeText(left)} beside the ${unit} that are being written.`
-      : load === "near" ? `${rateText(rate)} is above 95 % of the mean rate. There the buffer depends on the length of the run.`
+      ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} of the write in progress.`
+        : `At ${rateText(rate)} these accesses need ${sizeText(left)} beside the ${unit} of the write in progress.`
+      : load === "near" ? `${rateText(rate)} is above 95 % of the mean rate. The buffer then depends on the length of the run.`
       : `At ${rateText(rate)} no finite buffer suffices: ${unit} arrive every ${timeText(data.write_bytes / rate * 1e3)}, and an access takes ${meanText} on average.`;
-    if (promised && isBelow) verdict += guaranteed === null ? " Nothing finite is promised for this rate."
+    if (promised && isBelow) verdict += guaranteed === null ? " No finite buffer is promised for this rate."
       : guaranteed === 0 ? " This is promised for every run." : ` The promise for every run is ${sizeText(guaranteed)}.`;
     element("verdict").textContent = verdict;
     model.backlog(data, rate, (k, left) => { lefts[k] = left; });

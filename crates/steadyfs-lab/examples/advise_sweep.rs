@@ -20,7 +20,8 @@ const WORKLOADS: [Workload; 3] = [Workload::Log, Workload::Overwrite, Workload::
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
-        "| chip | size | data | workload | settings | chosen: RAM, time | the best: RAM, time | RAM × time above the best |"
+        "| chip | size | data | workload | settings | chosen: RAM, time | the best: RAM, time | \
+         RAM × time above the best |"
     );
     println!("|---|---:|---:|---|---:|---:|---:|---:|");
     for (device, size, fill) in CHIPS {

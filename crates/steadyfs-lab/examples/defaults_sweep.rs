@@ -77,7 +77,12 @@ impl Found {
 }
 
 fn chip() -> Result<Profile, Box<dyn Error>> {
-    let erase = "[[erase]]\nbytes = 32768\nus = { typical = 120000, maximum = 1600000 }\n\n[[erase]]\nbytes = 65536";
+    let erase = "[[erase]]\n\
+        bytes = 32768\n\
+        us = { typical = 120000, maximum = 1600000 }\n\
+        \n\
+        [[erase]]\n\
+        bytes = 65536";
     let text = CHIP
         .replace("size_bytes = 16777216", "size_bytes = 67108864")
         .replace("{ typical = 700,", "{ typical = 400,");
@@ -92,7 +97,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|mib| (mib * 1024.0) as u64);
     let profile = chip()?;
     println!(
-        "| size | erase sector | block | usual: page / journal / log | RAM | usable | ms | fastest: page / journal / log | RAM | usable | ms |"
+        "| size | erase sector | block | usual: page / journal / log | RAM | usable | ms | \
+         fastest: page / journal / log | RAM | usable | ms |"
     );
     println!("|---|---|---|---|---:|---:|---:|---|---:|---:|---:|");
     for size_kib in SIZES_KIB.into_iter().filter(|&kib| only_kib.is_none_or(|only| only == kib)) {

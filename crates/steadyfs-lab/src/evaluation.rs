@@ -357,7 +357,7 @@ impl fmt::Display for Evaluation {
             "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}"
         )?;
         if self.idle.is_some() {
-            writeln!(f, "Data comes in at the rate during bursts, and not in idle time.")?;
+            writeln!(f, "Data arrives at the rate during bursts, not in idle time.")?;
         }
         Ok(())
     }
@@ -424,9 +424,9 @@ pub(crate) mod tests {
             keys.sort();
             keys
         };
-        let promised = "device timing fill workload write_bytes accesses seed mean_us p50_us p99_us p999_us max_us \
-            bound_us throughput_bytes_per_s programs_per_data_page reads programs erases usable_bytes ram_bytes mount_us \
-            erase_count backlog floor";
+        let promised = "device timing fill workload write_bytes accesses seed mean_us p50_us \
+            p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page reads \
+            programs erases usable_bytes ram_bytes mount_us erase_count backlog floor";
         assert_eq!(sorted(&keys(&json)), sorted(promised));
         assert_eq!(sorted(&keys(&json["erase_count"])), ["max", "mean", "min"]);
         assert_eq!(

@@ -64,7 +64,8 @@ impl fmt::Display for FloorError {
             FloorError::TooFull { logical_units, most } => {
                 write!(
                     f,
-                    "{logical_units} logical units are too many for the blocks, which hold at most {most}"
+                    "{logical_units} logical units are too many; expected at most {most}, the \
+                     capacity of the blocks"
                 )
             }
             FloorError::NoSuchUnit { unit, logical_units } => {

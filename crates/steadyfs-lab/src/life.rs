@@ -121,7 +121,8 @@ mod tests {
                 .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0"
+            "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, \
+             mt29f2g08abaea, k9f1208u0"
         );
     }
 }

@@ -57,10 +57,13 @@ impl Random {
     }
 }
 
-const WORDS: &str = "the set get open close read write error device file not found invalid argument memory out of range usage option path \
-    timeout retry interface address port socket user group mode default enable disable start stop status config init exit return if then else fi done do \
-    for while in case esac echo printf export local test true false root network mount umount kernel module version license table index size length offset \
-    buffer string format value key name type list node tree parent child first last next count limit lock unlock wait signal process thread";
+const WORDS: &str = "the set get open close read write error device file not found invalid \
+    argument memory out of range usage option path timeout retry interface address port socket \
+    user group mode default enable disable start stop status config init exit return if then else \
+    fi done do for while in case esac echo printf export local test true false root network mount \
+    umount kernel module version license table index size length offset buffer string format value \
+    key name type list node tree parent child first last next count limit lock unlock wait signal \
+    process thread";
 
 /// Makes content of every kind, one piece after another.
 struct Maker {

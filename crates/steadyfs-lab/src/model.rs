@@ -358,7 +358,8 @@ pub fn bounded_pieces<T>(
             .any(|erasing| (0..=further_pieces - erasing).any(|folding| holds(erasing, folding)));
         assert!(
             any,
-            "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}"
+            "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces \
+             {further:?}"
         );
     }
     result

@@ -234,8 +234,8 @@ mod tests {
         );
         let text = realtime.to_string();
         assert!(
-            text.contains("not known, the run is too short")
-                && text.contains("more accesses show them"),
+            text.contains("unknown, the run is too short")
+                && text.contains("longer accesses may be missing"),
             "{text}"
         );
     }

@@ -287,7 +287,10 @@ mod tests {
 
     #[test]
     fn a_latency_log_of_fio_is_read_and_only_its_writes_count() {
-        let log = "1, 1533441, 1, 4096, 0, 0\n2, 70, 0, 512, 8192, 0\n3, 23000000, 1, 4096, 12288, 0\n4, 9, 2, 65536, 0, 0\n";
+        let log = "1, 1533441, 1, 4096, 0, 0\n\
+            2, 70, 0, 512, 8192, 0\n\
+            3, 23000000, 1, 4096, 12288, 0\n\
+            4, 9, 2, 65536, 0, 0\n";
         let (access_ns, found) = fio(log).unwrap();
         assert_eq!(access_ns, [1_533_441, 23_000_000]);
         assert_eq!(found, Some(Fio { write_bytes: 4096, reads: 1, trims: 1 }));
@@ -378,7 +381,8 @@ mod tests {
         let error = fio("1, 5, 1, 4096, 0\n2, 6, 0, 512, 0\n3, 6, 1, 8192, 0\n").unwrap_err();
         assert_eq!(
             error,
-            "t, line 3: found a write of 8192 bytes after writes of 4096, expected writes of one size"
+            "t, line 3: found a write of 8192 bytes after writes of 4096, expected writes of one \
+             size"
         );
         let plain = read_trace("t", "us\n1\n".as_bytes(), None).unwrap();
         assert_eq!(
@@ -465,7 +469,7 @@ mod tests {
             ("duration_us\n1e400\n", "t.csv, line 2: found `1e400`, expected a finite number"),
             (
                 "duration_s\n1e12\n",
-                "t.csv, line 2: found `1e12` s, expected less than 30 years; is the unit right?",
+                "t.csv, line 2: found `1e12` s, expected less than 30 years; check the unit",
             ),
             (
                 "duration_s\n9223372036854775807\n",
@@ -473,7 +477,7 @@ mod tests {
             ),
             (
                 "start_us,end_us\n5,4\n",
-                "t.csv, line 2: found the end `4`, expected one that is not before the start `5`",
+                "t.csv, line 2: found the end `4`, expected no end before the start `5`",
             ),
             ("start_us,end_us\n1,2\n3\n", "t.csv, line 3: found 1 column, expected 2"),
             ("a_us,duration_us,b\n1,2,3\n3,4\n", "t.csv, line 3: found 2 columns, expected 3"),

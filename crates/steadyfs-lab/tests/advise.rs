@@ -44,7 +44,10 @@ fn what_no_settings_hold_is_refused_with_what_they_do() {
     let Err(error @ AdviseError::NothingFits { .. }) = run(&full, &|_, _| ()) else {
         panic!("it cannot hold so much")
     };
-    assert!(error.to_string().contains("no settings hold so much; expected at most"), "{error}");
+    assert!(
+        error.to_string().contains("no settings have room for it; expected at most"),
+        "{error}"
+    );
     let error =
         run(&options("w25q128jv", 1 << 30, Workload::Log), &|_, _| ()).unwrap_err().to_string();
     assert!(error.contains("at most 16 MiB"), "{error}");

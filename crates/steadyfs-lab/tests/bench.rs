@@ -218,14 +218,14 @@ fn bench_finds_bytes_that_are_not_those_written_and_bounds_that_do_not_hold() {
     {
         let failures = map(Lie::LosesWhatItIsAsked, &[case]).failures();
         assert!(
-            failures.concat().ends_with("the bytes read are not those written"),
+            failures.concat().ends_with("the read bytes differ from the written bytes"),
             "{case}: {failures:?}"
         );
     }
     let report = map(Lie::PromisesTooMuch, &["seq-512", "append-64"]);
     let failures = [
-        "seq-512: write took 512 µs, promised was 0.001 µs",
-        "append-64: write took 4.096 ms, promised was 0.001 µs",
+        "seq-512: write took 512 µs, but its bound was 0.001 µs",
+        "append-64: write took 4.096 ms, but its bound was 0.001 µs",
     ];
     assert_eq!(report.failures(), failures);
     assert_eq!(

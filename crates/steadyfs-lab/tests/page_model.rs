@@ -52,13 +52,16 @@ fn page_computes_what_the_library_computes() {
             [mean_ns + 1, mean_ns * 2].map(|rate_ns| Envelope::tightest(&access_ns, rate_ns));
         let pairs = envelopes.map(|envelope| [envelope.burst_ns, envelope.rate_ns]);
         script += &format!(
-            "{{ const data = {{ access_ns: {access_ns:?}, write_bytes: 4096, bound_ns: 21000000, envelopes: {pairs:?} }};\n\
+            "{{ const data = {{ access_ns: {access_ns:?}, write_bytes: 4096, bound_ns: 21000000, \
+             envelopes: {pairs:?} }};\n\
              data.total_ns = data.access_ns.reduce((a, b) => a + b, 0);\n"
         );
         for rate in [100_000, 500_000, 1_000_000, 2_000_000, 2_345_678, 3_000_000, 9_000_000] {
             script += &format!(
-                "{{ const w = model.load(data, {rate}) === \"below\" ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
-                 console.log(`${{bytes(w.left)}} ${{bytes(w.peak)}} ${{model.promised(data, {rate})}}`); }}\n"
+                "{{ const w = model.load(data, {rate}) === \"below\" ? model.backlog(data, {rate}) \
+                 : {{ left: null, peak: null }};\n\
+                 console.log(`${{bytes(w.left)}} ${{bytes(w.peak)}} ${{model.promised(data, \
+                 {rate})}}`); }}\n"
             );
             lines.push(expected(&access_ns, rate, 21_000_000, &envelopes));
         }
@@ -74,8 +77,10 @@ fn page_computes_what_the_library_computes() {
 
 #[test]
 fn legend_names_a_line_that_shows_something_and_stands_at_the_first_greatest_value() {
-    let script = "console.log(model.isDrawn([null, null]), model.isDrawn([]), model.isDrawn([null, 16]));
-        console.log(model.greatest([3, 9, 2, 9]), model.greatest([null, 4, null]), model.greatest(new Float64Array(3)));";
+    let script = "
+        console.log(model.isDrawn([null, null]), model.isDrawn([]), model.isDrawn([null, 16]));
+        console.log(model.greatest([3, 9, 2, 9]), model.greatest([null, 4, null]),
+            model.greatest(new Float64Array(3)));";
     if let Some(printed) = printed("page_legend.js", script) {
         assert_eq!(printed, "false false true\n1 1 0\n");
     }
@@ -85,7 +90,8 @@ fn legend_names_a_line_that_shows_something_and_stands_at_the_first_greatest_val
 fn legend_follows_the_pointer_and_stands_at_a_value_before_there_is_one() {
     let script = "const u = { data: [[10, 20, 30], [1, null, 3]] };
         const [x, y] = [follow(countText, () => 2, 'the longest'), follow(timeText, () => 2)];
-        console.log([x(u, null, 0, null), y(u, null, 1, null), x(u, 10, 0, 0), y(u, 1, 1, 0), y(u, null, 1, 1)].join('; '));";
+        console.log([x(u, null, 0, null), y(u, null, 1, null), x(u, 10, 0, 0), y(u, 1, 1, 0),
+            y(u, null, 1, 1)].join('; '));";
     if let Some(printed) = printed("page_pointer.js", script) {
         assert_eq!(printed, "30 (the longest); 3 ms; 10; 1 ms; none\n");
     }
@@ -93,7 +99,9 @@ fn legend_follows_the_pointer_and_stands_at_a_value_before_there_is_one() {
 
 #[test]
 fn page_has_words_for_what_is_missing() {
-    let script = "console.log([leftText(null), promiseText(null), leftText(0), promiseText(2048)].join('; '));";
+    let script = "
+        console.log([leftText(null), promiseText(null), leftText(0), promiseText(2048)]
+            .join('; '));";
     if let Some(printed) = printed("page_words.js", script) {
         assert_eq!(printed, "near or above the mean rate; none; 0 B; 2 KiB\n");
     }

@@ -35,9 +35,17 @@ impl Entrant for FatOnDisk {
             version: "fatfs 0.3.6".into(),
             source: "https://crates.io/crates/fatfs".into(),
             licence: "MIT".into(),
-            configuration: "FAT of the kind and the clusters that format_volume chooses; Config::for_disk; a durable call ends with flushes of the file and the disk; all files in one directory, 4,096 at most, with names of eight digits".into(),
-            because: "fatfs documents that File::flush writes data and the entry of the directory; it knows neither trim nor fast seek, so neither is used".into(),
-            contract: "FAT promises nothing of a cut in the middle of a call: a name, a chain of clusters and a size are written one after the other, and a rename over a file is a removal before it".into(),
+            configuration: "type and clusters as format_volume chooses them; Config::for_disk; a \
+                durable call flushes the file and the disk at its end; all files in one directory, \
+                at most 4,096, with names of eight digits"
+                .into(),
+            because:
+                "fatfs documents that File::flush writes the data and the directory entry; it \
+                 supports neither trim nor fast seek, so neither is used"
+                    .into(),
+            contract: "no promise for a cut within a call: FAT writes a name, a cluster chain and \
+                a size one after the other, and a rename over a file first removes that file"
+                .into(),
             timing: "none".into(),
         }
     }
@@ -46,7 +54,9 @@ impl Entrant for FatOnDisk {
         let geometry = chip.geometry();
         if (geometry.page_bytes as usize) < SECTOR_BYTES {
             return Err(
-                "the disk needs pages of a sector: erase sectors of 4 KiB would have to be grouped to larger blocks".to_string()
+                "the disk needs pages of at least a sector, so it would have to group erase \
+                 sectors of 4 KiB into larger blocks"
+                    .to_string(),
             );
         }
         let config = Config::for_disk(&geometry);

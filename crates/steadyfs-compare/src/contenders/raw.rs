@@ -30,7 +30,9 @@ impl Entrant for Raw {
             version: env!("CARGO_PKG_VERSION").into(),
             source: "this repository".into(),
             licence: "MIT or Apache-2.0".into(),
-            configuration: "payload programmed in order, blocks erased as they are reached; names and places in the host's memory; nothing is moved".into(),
+            configuration: "payload programmed in order, blocks erased as they are reached; names \
+                and places in the host's memory; nothing is moved"
+                .into(),
             because: "the limit of the chip, not a file system".into(),
             contract: "none: it is no file system".into(),
             timing: "a program, and at most one erase".into(),

@@ -35,9 +35,15 @@ impl Entrant for SequentialStorage {
             version: "8.0.2".into(),
             source: "https://crates.io/crates/sequential-storage".into(),
             licence: "MIT or Apache-2.0".into(),
-            configuration: "sectors of 4 KiB, words of 4 B, keys of 8 B, values up to 1,024 B; caches of page states and page pointers, none of keys; filled to at most half of the chip".into(),
-            because: "its README: those two caches cost 9 B a page and help every operation; a cache of keys would need RAM for every file".into(),
-            contract: "the system is always fine or fully recoverable; a value is the old or the new one".into(),
+            configuration: "sectors of 4 KiB, words of 4 B, keys of 8 B, values up to 1,024 B; \
+                caches of page states and page pointers, no cache of keys; at most half of the \
+                chip is filled"
+                .into(),
+            because: "its README: these two caches cost 9 B a page and help every operation; a \
+                cache of keys would need RAM for every file"
+                .into(),
+            contract: "the system is always fine or fully recoverable; a value is old or new"
+                .into(),
             timing: "none".into(),
         }
     }
@@ -46,14 +52,14 @@ impl Entrant for SequentialStorage {
         let plain = chip.plain();
         if plain.unit_bytes > 1 {
             return Err(
-                "it is for NOR: it writes words, and pages of NAND are programmed once".to_string()
+                "it is for NOR: it programs single words, but a NAND page is programmed once per \
+                 erase"
+                    .to_string(),
             );
         }
         if plain.block_bytes as usize != SECTOR_BYTES || plain.block_count as usize > SECTORS_MAX {
-            return Err(
-                "set up for at most 256 sectors of 4 KiB: every search goes through all of them"
-                    .to_string(),
-            );
+            return Err("set up for at most 256 sectors of 4 KiB: every search reads all sectors"
+                .to_string());
         }
         Ok(Records::new(chip))
     }
@@ -62,7 +68,9 @@ impl Entrant for SequentialStorage {
         let is_for_it =
             matches!(case, Case::Append(_) | Case::Replace(_) | Case::Names(_) | Case::Mount(_));
         (!is_for_it).then(|| {
-            "a store of small values, not of files: measured where the case is a log, a configuration or many names".to_string()
+            "a store of small values, not of files: measured if the case is a log, a configuration \
+             or many names"
+                .to_string()
         })
     }
 }

@@ -20,8 +20,10 @@ impl Entrant for SteadyFs {
             licence: "MIT or Apache-2.0".into(),
             configuration: "Config::for_geometry of the chip, no cache".into(),
             because: "the settings of getting-started.md".into(),
-            contract: "what a durable write, a sync, a remove or a rename acknowledged is there; what was under way is wholly as before or wholly as after".into(),
-            timing: "a bound for every call, told before it".into(),
+            contract: "every acknowledged durable write, sync, remove and rename is kept; an \
+                interrupted call leaves the old or the new state, nothing between"
+                .into(),
+            timing: "a bound for every call, computed before it".into(),
         }
     }
 
@@ -41,7 +43,9 @@ impl Entrant for SteadyFsErased {
             id: "steadyfs-erased".into(),
             name: "SteadyFS, erased".into(),
             configuration: "the same, format_erased".into(),
-            because: "what a product does that formats in the factory, or before its first use; no call erases a block for data until all of them were used".into(),
+            because: "a product can format in the factory or before its first use; no call erases \
+                a block for data until all blocks were used"
+                .into(),
             ..Entrant::facts(&SteadyFs)
         }
     }

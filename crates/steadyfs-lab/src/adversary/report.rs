@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 const NOTES: &str = "\
-Times are those of the chip. Longest: the call that took longest of its kind; told: its bound, just before it. Bound: the largest that was
-told of any call; ×: that one in longest calls. Nearest: the largest share of its bound that a call took.";
+Times are chip times. Longest: the longest call of its kind. Promised: its bound, computed just
+before it. Bound: the largest bound of any call. ×: this bound, divided by the longest call.
+Nearest: the largest share of its bound that a call took.";
 
 /// The results of a search on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl fmt::Display for Report {
             ("Seed", self.seed.to_string()),
         ];
         writeln!(f, "{}", facts(lines))?;
-        let head = ["Call", "calls", "mean", "longest", "told", "bound", "×", "nearest"];
+        let head = ["Call", "calls", "mean", "longest", "promised", "bound", "×", "nearest"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.rows.iter().filter(|row| row.calls > 0).map(Row::cells));
         let mut align = vec![Align::Left];

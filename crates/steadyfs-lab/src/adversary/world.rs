@@ -26,7 +26,7 @@ const CHOSEN: u64 = 1 << 32;
 /// Number of names of one hash, and their common beginning. It is longer than an inode has room
 /// for.
 const OF_ONE_HASH: usize = 24;
-const LONG: &str = "a name so long that an inode has no room for it, and that ends in ";
+const LONG: &str = "a name that is too long for an inode, and that ends in ";
 /// Number of low bits in which the hashes of one bucket's names agree. It is more than any
 /// directory here uses.
 const BUCKET_BITS: u32 = 12;

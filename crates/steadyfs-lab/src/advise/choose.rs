@@ -32,14 +32,15 @@ pub fn run(
 ) -> Result<Advice, AdviseError> {
     let bench = Bench::new(options)?;
     let all = bench.combinations();
-    let short = bench
-        .measure_all(&all, Length::SHORT, &|share| progress(share * 0.5, "all settings, short"));
+    let short = bench.measure_all(&all, Length::SHORT, &|share| {
+        progress(share * 0.5, "short runs of all settings")
+    });
     let (mut fit, unfit) = bench.fit(&all, short)?;
     fit.sort_by(|a, b| a.figures.cost().total_cmp(&b.figures.cost()));
     fit.truncate(fit.len().div_ceil(KEPT).max(KEPT_MIN));
     let best: Vec<Setting> = fit.iter().map(|candidate| candidate.setting).collect();
     let long = bench.measure_all(&best, Length::FULL, &|share| {
-        progress(0.5 + share * 0.4, "the best of them, long")
+        progress(0.5 + share * 0.4, "long runs of the best settings")
     });
     // A long run may meet states that a short run does not. Combinations that fail it are left
     // out.

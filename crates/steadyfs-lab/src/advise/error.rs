@@ -32,7 +32,8 @@ impl fmt::Display for AdviseError {
                     [data_bytes, size_bytes, most_bytes].map(|&bytes| format_size(bytes));
                 write!(
                     f,
-                    "{data} of data on {size}: no settings hold so much; expected at most {most} of data"
+                    "{data} of data on {size}: no settings have room for it; expected at most \
+                     {most} of data"
                 )
             }
             Self::Run(reason) => f.write_str(reason),

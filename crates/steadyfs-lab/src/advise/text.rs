@@ -11,11 +11,11 @@ impl Advice {
         let Figures { ram_bytes, mean_ns, longest_ns, bound_ns, life_bytes, usable_bytes } =
             self.choice.figures;
         let time = |ns: u64| format_duration(ns as f64);
-        let life = life_bytes.map_or("more than these runs can tell".to_string(), |bytes| {
+        let life = life_bytes.map_or("longer than these runs can show".to_string(), |bytes| {
             format!(
-                "{} written until {}",
+                "{} of writes, until {}",
                 format_size(bytes as u64),
-                "the erases that the maker allows are used"
+                "all erases that the maker allows are used"
             )
         });
         let (fill, filled) = &self.fill;
@@ -25,7 +25,7 @@ impl Advice {
             (
                 "RAM",
                 format!(
-                    "{} bytes, with the struct of this machine and one open file",
+                    "{} bytes, including the struct (size on this machine) and one open file",
                     format_count(ram_bytes)
                 ),
             ),
@@ -40,7 +40,7 @@ impl Advice {
             (
                 "Time",
                 format!(
-                    "{} on average, at most {} seen, {} promised",
+                    "{} on average, {} the longest, {} promised",
                     format_duration(mean_ns),
                     time(longest_ns),
                     time(bound_ns)
@@ -51,7 +51,7 @@ impl Advice {
             (
                 "Fill",
                 format!(
-                    "up to {} of the chip; {} on average there",
+                    "up to {} of the chip; a step there takes {} on average",
                     format_percent(*fill),
                     format_duration(filled.mean_ns)
                 ),
@@ -59,7 +59,16 @@ impl Advice {
         ]);
         let (rust, c) = (self.rust(), self.c());
         format!(
-            "{} of {}, {}, {} full: {} settings tried, {} of them do not fit.\n\n{costs}\n{}\nIn Rust:\n\n{rust}\nIn C:\n\n{c}",
+            "{} of {}, {}, {} full: {} settings tried, of which {} do not fit.\n\
+             \n\
+             {costs}\n\
+             {}\n\
+             In Rust:\n\
+             \n\
+             {rust}\n\
+             In C:\n\
+             \n\
+             {c}",
             format_size(chip_bytes),
             self.device,
             self.options.workload.name(),
@@ -72,7 +81,7 @@ impl Advice {
 
     /// Compares the chosen value of each setting with the best other value.
     fn why(&self) -> String {
-        let head = ["Setting", "Taken", "RAM × time", "Else", "RAM", "Time", "RAM × time"]
+        let head = ["Setting", "Taken", "RAM × time", "Other", "RAM", "Time", "RAM × time"]
             .map(String::from)
             .to_vec();
         let mut rows = vec![head];
@@ -81,7 +90,9 @@ impl Advice {
             let cost = format!("{:.2} B s", self.choice.figures.cost());
             let Some((_, other)) = self.others.iter().find(|(setting, _)| *setting == name) else {
                 rows.push(
-                    [name, &taken, &cost, "no other fits", "", "", ""].map(String::from).to_vec(),
+                    [name, &taken, &cost, "no other value fits", "", "", ""]
+                        .map(String::from)
+                        .to_vec(),
                 );
                 continue;
             };
@@ -98,7 +109,12 @@ impl Advice {
         }
         let mut align = vec![Align::Left, Align::Right, Align::Right];
         align.resize(7, Align::Right);
-        format!("Why: the best with another value of one setting.\n\n{}", table(&rows, &align))
+        format!(
+            "Reasons: the best choice with another value of one setting.\n\
+             \n\
+             {}",
+            table(&rows, &align)
+        )
     }
 
     /// Formats a value of a setting for people.
@@ -141,7 +157,8 @@ impl Advice {
             )
         } else {
             format!(
-                "Geometry {{ page_bytes: {}, pages_per_block: {}, block_count: {}, programs_bytes: false }}",
+                "Geometry {{ page_bytes: {}, pages_per_block: {}, block_count: {}, programs_bytes: \
+                 false }}",
                 geometry.page_bytes, geometry.pages_per_block, geometry.block_count
             )
         };
@@ -156,7 +173,8 @@ impl Advice {
         text += "const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);\n";
         if self.choice.setting.cache_pages > 0 {
             text += &format!(
-                "const CACHE_BYTES: usize = CONFIG.cache_bytes(&GEOMETRY, {}); // FileSystem::lend_cache\n",
+                "const CACHE_BYTES: usize = CONFIG.cache_bytes(&GEOMETRY, {}); // \
+                 FileSystem::lend_cache\n",
                 self.choice.setting.cache_pages
             );
         }
@@ -188,7 +206,8 @@ impl Advice {
             text += &format!("static uint8_t cache[{bytes}];\n");
         }
         text + &format!(
-            "static const steadyfs_config config = {{.{driver} = &{driver}, .memory = memory, .memory_bytes = sizeof memory{cache}{settings}}};\n"
+            "static const steadyfs_config config = {{.{driver} = &{driver}, .memory = memory, \
+             .memory_bytes = sizeof memory{cache}{settings}}};\n"
         )
     }
 }

@@ -51,7 +51,7 @@ impl fmt::Display for BenchError {
             ),
             BenchError::TooSmall { asked_bytes, least_bytes } => {
                 let (asked, least) = (format_size(*asked_bytes), format_size(*least_bytes));
-                write!(f, "a size of {asked} is too small for a volume; expected {least} at least")
+                write!(f, "a size of {asked} is too small for a volume; expected at least {least}")
             }
             BenchError::EraseBlock { asked_bytes, sizes } => {
                 write!(
@@ -95,7 +95,7 @@ impl Fault {
     /// Returns the fault of read bytes that differ from the written bytes.
     pub(super) fn wrong(path: &str, offset: u64) -> Fault {
         Fault::Failed(format!(
-            "{path}, from {} on: the bytes read are not those written",
+            "{path}, from byte {}: the read bytes differ from the written bytes",
             format_count(offset)
         ))
     }

@@ -104,7 +104,7 @@ fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Opt
     if let Some(bound_ns) = bound_ns.filter(|&bound_ns| observed_ns > bound_ns) {
         let (observed, bound) =
             (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
-        broken.get_or_insert_with(|| format!("{call} took {observed}, promised was {bound}"));
+        broken.get_or_insert_with(|| format!("{call} took {observed}, but its bound was {bound}"));
     }
 }
 

@@ -158,7 +158,7 @@ mod tests {
             .with_volume()
             .unwrap_err()
             .to_string();
-        assert_eq!(error, "a size of 1 MiB is too small for a volume; expected 3.5 MiB at least");
+        assert_eq!(error, "a size of 1 MiB is too small for a volume; expected at least 3.5 MiB");
         assert!(medium("mt29f1g01abafd", Some(7 << 19), None).unwrap().with_volume().is_ok());
         assert!(matches!(medium("w25q128jv", Some(32 << 20), None), Err(BenchError::Size { .. })));
         assert!(matches!(

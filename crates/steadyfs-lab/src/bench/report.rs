@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 const NOTES: &str = "\
-Times are those of the chip, of a call or of the few that belong together. Limit: what the chip needs for the payload and one tag for
-each commit, with its share of the erases that there were, and nothing else; —: none, as for what a read cache keeps; ×: the mean in
-limits. Bound: the largest that was promised just before. Reads, programs and erases are those of a call on average. Wear: erases of
-the most worn block in means, where data is.";
+Times are chip times of a call, or of a few calls that belong together. Limit: the chip's time for
+the payload, one tag for each commit, and their share of the erases that occurred. —: no limit, as
+for data in a read cache. ×: the mean, divided by the limit. Bound: the largest bound that was
+computed just before a call. Reads, programs and erases: means of a call. Wear: erases of the most
+worn block with data, divided by the mean.";
 
 /// The results of a measurement on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -85,7 +85,7 @@ impl FromStr for Cycles {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}`: expected NAME=CYCLES, as lz4=8; names: {}",
+                "`{text}`: expected NAME=CYCLES, such as lz4=8; names: {}",
                 Codec::ALL.map(Codec::name).join(", ")
             )
         };

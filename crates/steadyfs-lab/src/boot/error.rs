@@ -33,7 +33,7 @@ pub enum BootError {
     Verity(#[from] steadyfs_convert::verity::Error),
     /// A system read other bytes than the written ones.
     #[error(
-        "{system}: `{path}` was read with another content than was written; expected the same bytes"
+        "{system}: `{path}`: the read bytes differ from the written bytes; expected the same bytes"
     )]
     Differs {
         /// The system that read them.

@@ -267,7 +267,10 @@ impl DeviceRows {
         match self.joined_blocks {
             1 => decode,
             count => format!(
-                "{decode}\nSteadyFS's volumes have {count} erase blocks as one, for these are too small; its images have them as they are."
+                "{decode}\n\
+                 A block of a SteadyFS volume is {count} erase blocks, because one is too small. \
+                 Images use single\n\
+                 erase blocks."
             ),
         }
     }
@@ -295,11 +298,13 @@ impl fmt::Display for Boot {
 
 /// The meaning of the columns, and the limits of comparisons.
 const LEGEND: &str = "\
-Mount: until the root directory is there. Load: every directory and link looked up and every file read once, in the
-order of a start. Both are flash time of one chip model. Decode: decompression, SHA-256 and SteadyFS's checksums, by
-bytes that were counted and cycles that are estimates; what else a processor does is not in it. RAM lent: to one that
-reads; XZ and Zstandard take a heap beside it. squashfs and cramfs are read by SteadyFS's readers, which keep one block
-of data, and keep names and inodes that were read, as Linux does; SteadyFS's images are looked up name by name. All have
-16 KiB for pages that are read again. A copy begins on an erased chip, and four logical pages are written back.
-Board: the document's own root file system, kernel and processor included. Guest: Linux 6.1 on a simulated chip of this
-kind, flash time alone; loading was not measured there. Compare rows of one table; of the others their shares.";
+Mount: until the root directory is available. Load: every directory and link is looked up, and
+every file is read once, in the order of a start. Both are flash times of one chip model.
+Decode: decompression, SHA-256 and SteadyFS's checksums, as counted bytes times estimated cycles,
+without other work of a processor. RAM lent: memory for one reader; XZ and Zstandard also use a
+heap. SteadyFS's readers read squashfs and cramfs. They keep one block of data, and all names and
+inodes that were read, as Linux does. SteadyFS's images are looked up name by name. Every system
+has 16 KiB for pages that are read again. A copy begins on an erased chip and writes back four
+logical pages. Board: the document's own root file system, with kernel and processor. Guest:
+Linux 6.1 on a simulated chip of this kind, flash time alone; its load was not measured. Compare
+times within one table; between tables compare only ratios.";

@@ -76,24 +76,31 @@ impl fmt::Display for CostsError {
             CostsError::TooManyFiles { needed, files_max } => {
                 write!(
                     f,
-                    "{needed} files are needed, but the volume holds {files_max}: ask for fewer with --files"
+                    "{needed} files are needed, but the volume has room for {files_max}: set fewer \
+                     with --files"
                 )
             }
             CostsError::Volume { step, call, error } => {
                 write!(f, "{step}, {}: {error}", called(*call))
             }
             CostsError::BoundBroken { step, call, observed, bound } => {
-                write!(f, "{step}, {}: did {observed:?}, promised was {bound:?}", called(*call))
+                write!(
+                    f,
+                    "{step}, {}: did {observed:?}, but its bound was {bound:?}",
+                    called(*call)
+                )
             }
             CostsError::TimeBroken { step, call, observed_ns, bound_ns } => {
                 let (observed, bound) =
                     (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
-                write!(f, "{step}, {}: took {observed}, promised was {bound}", called(*call))
+                write!(f, "{step}, {}: took {observed}, but its bound was {bound}", called(*call))
             }
             CostsError::MountBroken { observed, bound } => {
-                write!(f, "mount: did {observed:?}, promised was {bound:?}")
+                write!(f, "mount: did {observed:?}, but its bound was {bound:?}")
             }
-            CostsError::Lost { step } => write!(f, "{step}: the bytes read are not those written"),
+            CostsError::Lost { step } => {
+                write!(f, "{step}: the read bytes differ from the written bytes")
+            }
         }
     }
 }

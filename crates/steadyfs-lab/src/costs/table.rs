@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 const COPY_NOTES: &str = "\
-Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing and
-programming. Blocks: as a format finds them, or erased by idle work before. Pages: those that a transaction may write, a setting.
-Extra: programs beyond those of the bytes, among them journal pages, leaves and roots. Mount: the longer of those before
-and after the copy.";
+Time: mount of an empty volume, copy and unmount. Raw: programs of the bytes alone. Ratio: time
+divided by raw. Erased: time divided by the time to erase and program. Blocks: as found by the
+format, or erased before by idle work. Pages: the most pages that a transaction may write, a
+setting. Extra: programs beyond the programs of the bytes, among them journal pages, leaves and
+roots. Mount: the longer of the mounts before and after the copy.";
 
 /// Mean and maximum of many steps of one kind. Each step is a call with the commit that makes it
 /// durable.
@@ -226,7 +227,9 @@ impl fmt::Display for Costs {
         writeln!(f, "{}", table(&rows, &align))?;
         writeln!(
             f,
-            "A step that changes something ends with its commit. Names are in a directory of {files}, in random order."
+            "A step that changes something ends with its commit. Names are in a directory of \
+             {files} files, in\n\
+             random order."
         )?;
         let (used, usable) = (format_size(self.used_bytes), format_size(self.usable_bytes));
         writeln!(f, "{used} of {usable} were in use. Every call kept its bound.\n")?;

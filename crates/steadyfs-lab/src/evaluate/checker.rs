@@ -265,7 +265,7 @@ mod tests {
     fn idle_work_beyond_its_time_is_an_error() {
         assert_eq!(check_idle(7, 20, 20), Ok(()));
         let error = check_idle(7, 21_000, 20_000).unwrap_err().to_string();
-        assert_eq!(error, "idle work before access 7: took 21 µs, was given 20 µs");
+        assert_eq!(error, "idle work before access 7: took 21 µs, but its budget was 20 µs");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     let is = match find(device)? {
         Found::Raw(profile) if has_lines(&profile) => {
-            "flash whose lines are programmed once, which only drivers are tested on"
+            "flash with lines that are programmed once; only drivers are tested on it"
         }
         Found::Raw(profile) => return Ok(profile),
         Found::Managed(profile) => of_managed(&profile),

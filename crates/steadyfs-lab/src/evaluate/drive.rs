@@ -476,9 +476,9 @@ mod tests {
             .filter(|text| json.contains(&format!("\"{text}\":")))
             .collect();
         let once = &keys[..keys.iter().rposition(|key| *key == "rate").unwrap() + 4];
-        let mut promised = "device timing fill workload write_bytes accesses seed mean_us p50_us p99_us p999_us max_us bound_us \
-            throughput_bytes_per_s programs_per_data_page reads programs erases usable_bytes ram_bytes mount_us erase_count min \
-            mean max backlog"
+        let mut promised = "device timing fill workload write_bytes accesses seed mean_us p50_us \
+            p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page reads \
+            programs erases usable_bytes ram_bytes mount_us erase_count min mean max backlog"
             .split_whitespace()
             .collect::<Vec<_>>();
         promised.extend(
@@ -492,9 +492,10 @@ mod tests {
         let json = serde_json::to_string(&outcome.evaluation).unwrap();
         let (_, idle) = json.split_once("\"idle\":").unwrap();
         let keys: Vec<_> = idle.split('"').skip(1).step_by(2).collect();
-        let promised = "idle_us burst_bytes bursts prepared_bursts used_share longest_us reads programs erases \
-            programs_per_data_page throughput_bytes_per_s accesses_with_moves accesses_with_erases without mean_us p50_us p99_us \
-            p999_us max_us accesses_with_moves accesses_with_erases";
+        let promised = "idle_us burst_bytes bursts prepared_bursts used_share longest_us reads \
+            programs erases programs_per_data_page throughput_bytes_per_s accesses_with_moves \
+            accesses_with_erases without mean_us p50_us p99_us p999_us max_us accesses_with_moves \
+            accesses_with_erases";
         assert_eq!(keys, promised.split_whitespace().collect::<Vec<_>>());
     }
 

@@ -184,7 +184,8 @@ impl fmt::Display for EvaluateError {
                 let (used, needed) = (format_size(*used_bytes), format_size(*needed_bytes));
                 write!(
                     f,
-                    "{used} of the volume are to be used, but the workload needs {needed}: raise the fill or write less"
+                    "{used} of the volume are set as used, but the workload needs {needed}: raise \
+                     the fill or write less"
                 )
             }
             EvaluateError::Mount(error) => error.fmt(f),
@@ -194,7 +195,7 @@ impl fmt::Display for EvaluateError {
             EvaluateError::BoundBroken { phase, access, call, observed, bound } => {
                 write!(
                     f,
-                    "{phase}, access {access}, {}: did {observed:?}, promised was {bound:?}",
+                    "{phase}, access {access}, {}: did {observed:?}, but its bound was {bound:?}",
                     called(*call)
                 )
             }
@@ -203,7 +204,7 @@ impl fmt::Display for EvaluateError {
                     (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
                 write!(
                     f,
-                    "{phase}, access {access}, {}: took {observed}, promised was {bound}",
+                    "{phase}, access {access}, {}: took {observed}, but its bound was {bound}",
                     called(*call)
                 )
             }
@@ -212,14 +213,17 @@ impl fmt::Display for EvaluateError {
                 let (observed, most) = (format_duration(observed), format_duration(most));
                 write!(
                     f,
-                    "{phase}, the {calls} calls up to call {last_call}: took {observed} together, the envelope {envelope:?} \
-                     promised {most}"
+                    "{phase}, the {calls} calls up to call {last_call}: took {observed} together, \
+                     but the envelope {envelope:?} promised {most}"
                 )
             }
             EvaluateError::IdleBroken { access, observed_ns, budget_ns } => {
                 let (observed, budget) =
                     (format_duration(*observed_ns as f64), format_duration(*budget_ns as f64));
-                write!(f, "idle work before access {access}: took {observed}, was given {budget}")
+                write!(
+                    f,
+                    "idle work before access {access}: took {observed}, but its budget was {budget}"
+                )
             }
             EvaluateError::Idle { access, error } => {
                 write!(f, "idle work before access {access}: {error}")
@@ -227,16 +231,19 @@ impl fmt::Display for EvaluateError {
             EvaluateError::MountBroken { observed, bound, observed_ns, bound_ns } => {
                 let (taken, most) =
                     (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
-                write!(f, "mount: did {observed:?} in {taken}, promised was {bound:?} in {most}")
+                write!(
+                    f,
+                    "mount: did {observed:?} in {taken}, but its bound was {bound:?} in {most}"
+                )
             }
             EvaluateError::Lost { file, offset } => {
                 write!(
                     f,
-                    "{file}: what was written at byte {offset} is not there after the power came back"
+                    "{file}: the data written at byte {offset} is missing after the power cut"
                 )
             }
             EvaluateError::NoAccess => {
-                f.write_str("there is nothing to measure: ask for at least one access")
+                f.write_str("there is nothing to measure: expected at least one access")
             }
             EvaluateError::Floor(error) => error.fmt(f),
         }

@@ -91,7 +91,7 @@ impl Audit {
                 name,
                 size,
                 bytes - size,
-                format!("the file ends, after {size} of {bytes} bytes"),
+                format!("the file ends after {size} of {bytes} bytes"),
             );
         }
         for offset in (0..bytes.min(size)).step_by(PIECE_BYTES as usize) {
@@ -124,7 +124,7 @@ fn compare<F: steadyfs::media::Flash>(
     match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
         None => Ok(()),
         Some(at) => Err(format!(
-            "{:#04x} at byte {}, committed was {:#04x}",
+            "{:#04x} at byte {}; expected the committed {:#04x}",
             found[at],
             offset + at as u64,
             expected[at]

@@ -169,7 +169,8 @@ impl Life {
     pub fn title(&self) -> String {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
         format!(
-            "{}: {} blocks of {}, {} erases each (± {} %), {} usable\n{} at {} fill, {} a write, {} years, seed {}",
+            "{}: {} blocks of {}, {} erases each (± {} %), {} usable\n\
+             {}, fill {}, {} a write, {} years, seed {}",
             self.device,
             self.blocks,
             format_size(block_bytes),
@@ -201,7 +202,10 @@ impl Life {
             ("First bad block", self.first_bad()),
             (
                 "Bad blocks",
-                format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks),
+                format!(
+                    "{}, of which the volume recorded {}",
+                    self.bad_blocks, self.known_bad_blocks
+                ),
             ),
             (
                 "Reads",

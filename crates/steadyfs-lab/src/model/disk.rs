@@ -94,12 +94,13 @@ impl Model {
             .enumerate()
             .filter(|(_, (expected, found))| expected != found);
         let named = pairs.take(4).map(|(sector, (expected, found))| {
-            format!("sector {sector} is of write {found}, not {expected}")
+            format!("sector {sector} has the content of write {found}; expected write {expected}")
         });
         let named: Vec<String> = named.collect();
         let (states, sectors) = (self.states.len(), differing(&nearest));
         format!(
-            "none of {states} states that may be there; {sectors} sectors differ from the nearest: {}",
+            "none of the {states} allowed states; {sectors} sectors differ from the nearest state: \
+             {}",
             named.join(", ")
         )
     }
@@ -123,7 +124,7 @@ fn stamp_of(sector: u32, bytes: &[u8]) -> u64 {
     } else {
         bytes == content(stamp, sector)
     };
-    assert!(is_whole, "sector {sector} begins as write {stamp}, and is not of it");
+    assert!(is_whole, "sector {sector} begins like write {stamp}, but differs from it");
     stamp
 }
 

@@ -389,7 +389,7 @@ impl<'a> Session<'a> {
     ) -> Result<(), Error> {
         let current = self.model.current.clone();
         let made = self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act))?;
-        assert!(made.is_some(), "a commit was refused: what was accepted must find room");
+        assert!(made.is_some(), "a commit was refused: accepted changes must have room");
         Ok(())
     }
 
@@ -413,7 +413,7 @@ impl<'a> Session<'a> {
         assert!(due.is_none_or(|due| due > now_ns && waits), "due {due:?} at {now_ns}");
         assert!(
             !timed || due.is_some() == self.fs.has_changes(),
-            "something waits and no time is set for it"
+            "changes wait, but no commit time is set"
         );
         self.note_commit();
         Ok(())
@@ -448,7 +448,7 @@ impl<'a> Session<'a> {
             self.set_attribute("", 0, (round % 2 == 0).then_some(1))?;
             self.step(&Op::Commit)?;
         }
-        panic!("room is lost: {:?}, {allowed} bytes are the root's", self.fs.usage());
+        panic!("room is lost: {:?}; {allowed} bytes belong to the root", self.fs.usage());
     }
 }
 
@@ -539,13 +539,13 @@ fn read_node(fs: &mut Fs<'_>, directory: InodeNumber, entry: &Entry) -> Result<N
         assert_eq!(file.inode(), entry.stat.inode);
         data.resize(entry.stat.size as usize, 0xEE);
         let count = fs.read(&mut file, 0, &mut data)?;
-        assert_eq!(count, data.len(), "{} is shorter than the list says", entry.name());
+        assert_eq!(count, data.len(), "{} is shorter than in the list", entry.name());
         fs.close(file)?;
     }
     if entry.stat.kind == Kind::Symlink {
         data.resize(entry.stat.size as usize, 0xEE);
         let bytes = fs.read_link(entry.stat.inode, &mut data)?;
-        assert_eq!(bytes, data.len(), "{} is longer or shorter than the list says", entry.name());
+        assert_eq!(bytes, data.len(), "{} has another length than in the list", entry.name());
     }
     Ok(Node {
         id: 0,
@@ -575,7 +575,7 @@ fn differences(states: &[Tree], found: &Tree) -> String {
         .map(|state| state.difference(found))
         .min_by_key(String::len)
         .unwrap_or_default();
-    format!("none of {} states that may be there; the nearest differs: {nearest}", states.len())
+    format!("none of the {} allowed states; the nearest differs: {nearest}", states.len())
 }
 
 /// Fills up to `percent` percent of a volume's room with files at rest, and leaves the rest to a

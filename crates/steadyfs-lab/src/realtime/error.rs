@@ -32,7 +32,7 @@ impl fmt::Display for RealtimeError {
             RealtimeError::Profile(error) => error.fmt(f),
             RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
             RealtimeError::TooSmall => {
-                f.write_str("the card has no room for a volume; expected some hundred MiB")
+                f.write_str("the card has no room for a volume; expected a few hundred MiB")
             }
             RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
             RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),

@@ -41,7 +41,8 @@ impl Realtime {
 }
 
 /// Access times that the specification allows a card.
-pub(crate) const SPECIFICATION: &str = "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
+pub(crate) const SPECIFICATION: &str = "The SD specification alone allows a card to be busy for \
+    250 ms after each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
 
 /// Formats a time in microseconds.
 fn time(us: Option<f64>) -> String {
@@ -85,8 +86,8 @@ impl Advice {
             (Answer::Yes, Guarantee::Computed) => "yes, by a computed bound",
             (Answer::Yes, _) => "yes, by this profile alone",
             (Answer::TooMuchRam, _) => "no",
-            (Answer::LosesTooMuch, _) => "no, a power cut loses too much",
-            (Answer::RunTooShort, _) => "not known, the run is too short",
+            (Answer::LosesTooMuch, _) => "no, a power cut loses too much data",
+            (Answer::RunTooShort, _) => "unknown, the run is too short",
         };
         let (Some(needed), Some(lost), Some(ms)) =
             (self.buffer_bytes, self.lost_bytes, self.lost_ms)
@@ -107,7 +108,7 @@ impl Advice {
         );
         let writes = format_count(lost.div_ceil(WRITE_BYTES as u64));
         format!(
-            "{word}: {ram}; a cut loses up to {writes} {}, {}",
+            "{word}: {ram}; a power cut loses up to {writes} {}, {}",
             if lost <= WRITE_BYTES as u64 { "write" } else { "writes" },
             format_duration(ms * 1e6)
         )
@@ -118,7 +119,8 @@ impl Realtime {
     /// Returns a description of the measurement in one line.
     pub(crate) fn title(&self) -> String {
         format!(
-            "4 KiB writes at random places, one right behind the other: {} accesses; volumes {:.0} % full",
+            "4 KiB writes at random places, directly after each other: {} accesses; volumes {:.0} \
+             % full",
             format_count(self.accesses.into()),
             100.0 * self.fill
         )
@@ -126,20 +128,35 @@ impl Realtime {
 
     /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
-        let mut legend = "Commit: writes for each. Uncleaned: the longest access without what it waited for the card's own cleaning; with root: of those in which SteadyFS wrote a root.\n\
-             Below a rate: the buffer that it needs. ≥: still growing, or too short a run; near mean: above 95 % of the mean rate. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
-             In order: the rate of a new file in pieces of 16 pages, on an empty volume.\n\
-             FAT: written through, data and the file's entry for each commit; it knows where the file lies, and its RAM is not counted."
+        let mut legend = "Commit: writes for each commit. Uncleaned: the longest access without \
+            its wait for the card's\n\
+            own cleaning. With root: the longest access in which SteadyFS wrote a root.\n\
+            Below a rate: the buffer that the rate needs. ≥: the buffer still grew, or the run is \
+            too short.\n\
+            Near mean: above 95 % of the mean rate. Written: bytes to the medium for each byte of \
+            the caller.\n\
+            Flushes: of the device, for each access. In order: the rate of a new file in pieces of \
+            16 pages,\n\
+            on an empty volume.\n\
+            FAT: written through, with data and the file's entry for each commit. It has the \
+            file's place in\n\
+            RAM, and this RAM is not counted."
             .to_string();
         if let Some(row) = self.rows.iter().find(|row| row.access_bytes != WRITE_BYTES as u64) {
             legend += &format!(
-                "\nSteadyFS on cards: writes of a page, {} bytes; what is written by 4,096 meets two pages, and takes several times as long.",
+                "\n\
+                 SteadyFS on cards: writes of a page, {} bytes. A write of 4,096 bytes touches two \
+                 pages, and takes\n\
+                 several times as long.",
                 row.access_bytes
             );
         }
         if self.rows.iter().any(Row::is_too_short) {
             legend += &format!(
-                "\n≥: the card cleaned less than {CLEANINGS_MIN} times in that run, so longer accesses may be missing; more accesses show them."
+                "\n\
+                 ≥: the card cleaned fewer than {CLEANINGS_MIN} times in that run, so longer \
+                 accesses may be missing. Use more\n\
+                 accesses to meet them."
             );
         }
         legend

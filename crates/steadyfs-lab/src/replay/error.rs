@@ -157,13 +157,13 @@ impl fmt::Display for Problem {
             }
             Problem::Window => write!(
                 f,
-                "found the mean or the maximum of a window of time (`log_avg_msec`), expected a time for each access: record \
-                 the log without `log_avg_msec`"
+                "found the mean or the maximum of a window of time (`log_avg_msec`), expected a \
+                 time for each access: record the log without `log_avg_msec`"
             ),
             Problem::FioUnit => write!(
                 f,
-                "found a log of fio without a priority, whose times are in µs (fio 2) or in ns (fio 3 before 3.15), expected \
-                 --unit us or --unit ns"
+                "found a log of fio without a priority, whose times are in µs (fio 2) or in ns \
+                 (fio 3 before 3.15), expected --unit us or --unit ns"
             ),
             Problem::Direction { found } => {
                 write!(f, "found the direction `{found}`, expected 0 (read), 1 (write) or 2 (trim)")
@@ -171,7 +171,8 @@ impl fmt::Display for Problem {
             Problem::WriteSizes { before, found } => {
                 write!(
                     f,
-                    "found a write of {found} bytes after writes of {before}, expected writes of one size"
+                    "found a write of {found} bytes after writes of {before}, expected writes of \
+                     one size"
                 )
             }
             Problem::WriteSize { found, given } => {
@@ -180,13 +181,14 @@ impl fmt::Display for Problem {
             Problem::UnitMissing { column } if column.is_empty() => {
                 write!(
                     f,
-                    "found numbers without a unit, expected a header such as `duration_us`, or --unit us of `steady replay`"
+                    "found numbers without a unit, expected a header such as `duration_us`, or \
+                     --unit us of `steady replay`"
                 )
             }
             Problem::UnitMissing { column } => write!(
                 f,
-                "found the column `{column}` without a known unit, expected one of ns, us, ms or s in its name, such as \
-                 `duration_us`, or --unit us of `steady replay`"
+                "found the column `{column}` without a known unit, expected one of ns, us, ms or s \
+                 in its name, such as `duration_us`, or --unit us of `steady replay`"
             ),
             Problem::UnitConflict { header, given } => {
                 write!(
@@ -199,8 +201,8 @@ impl fmt::Display for Problem {
             }
             Problem::NoColumn { found } => write!(
                 f,
-                "found the columns {found}, expected a column of durations (`duration_us`) or of starts and ends \
-                 (`start_us,end_us`)"
+                "found the columns {found}, expected a column of durations (`duration_us`) or of \
+                 starts and ends (`start_us,end_us`)"
             ),
             Problem::ShortLine { found, expected } => {
                 write!(
@@ -215,13 +217,10 @@ impl fmt::Display for Problem {
                 write!(f, "found `{found}`, expected a time that is not negative")
             }
             Problem::EndBeforeStart { start, end } => {
-                write!(
-                    f,
-                    "found the end `{end}`, expected one that is not before the start `{start}`"
-                )
+                write!(f, "found the end `{end}`, expected no end before the start `{start}`")
             }
             Problem::TooLong { found, unit } => {
-                write!(f, "found `{found}` {unit}, expected less than 30 years; is the unit right?")
+                write!(f, "found `{found}` {unit}, expected less than 30 years; check the unit")
             }
         }
     }

@@ -94,7 +94,7 @@ pub(super) fn beside(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
     let names: Vec<_> =
         report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
-    let title = format!("How long a durable write takes: SteadyFS beside {}", names.join(" and "));
+    let title = format!("Time of a durable write: SteadyFS beside {}", names.join(" and "));
     let subtitle = format!("{}: {}; flash time alone", report.title, report.subtitle);
     let mut canvas = Canvas::new(bottom + BOTTOM, &title, &subtitle);
     canvas.make_room(all.iter().map(Series::letters).max().unwrap_or(0));
@@ -272,8 +272,9 @@ mod tests {
     fn figure_names_both_and_the_promise() {
         let svg = beside(&report(), &peer((0..1_000).map(|index| 12_000_000 + index).collect()));
         for text in [
-            ">How long a durable write takes: SteadyFS beside another &lt;one&gt;</text>",
-            "mt29f1g01abafd: 1,000 random writes of 4 KiB, 80 % full, typical timing, seed 1; flash time alone",
+            ">Time of a durable write: SteadyFS beside another &lt;one&gt;</text>",
+            "mt29f1g01abafd: 1,000 random writes of 4 KiB, 80 % full, typical timing, seed 1; \
+             flash time alone",
             "class=\"name ours\">SteadyFS</text>",
             ">longest 9.000 ms</text>",
             "class=\"name\">another &lt;one&gt;</text>",

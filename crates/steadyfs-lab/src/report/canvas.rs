@@ -23,17 +23,30 @@ const LEADER: f64 = 16.0;
 const STYLE: &str = "\
 text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 .title{font-size:15px;font-weight:600;fill:#1c2430}.paper{fill:#fff}\
-.j0{fill:#d4552a}.j1{fill:#e8b23a}.j2{fill:#2f6fde}.dead{fill:#a7b0bd}.way{fill:none;stroke-width:1.8}.bar{stroke:none}\
-.w0{stroke:#7b8494;fill:#7b8494}.w1{stroke:#2f6fde;fill:#2f6fde}.w2{stroke:#14479e;fill:#14479e}.w3{stroke:#d4552a;fill:#d4552a}.w4{stroke:#8f2f10;fill:#8f2f10}.way{fill:none}\
+.j0{fill:#d4552a}.j1{fill:#e8b23a}.j2{fill:#2f6fde}.dead{fill:#a7b0bd}\
+.way{fill:none;stroke-width:1.8}.bar{stroke:none}\
+.w0{stroke:#7b8494;fill:#7b8494}.w1{stroke:#2f6fde;fill:#2f6fde}.w2{stroke:#14479e;fill:#14479e}\
+.w3{stroke:#d4552a;fill:#d4552a}.w4{stroke:#8f2f10;fill:#8f2f10}.way{fill:none}\
 .e0{fill:#14479e}.e1{fill:#2f6fde}.e2{fill:#7ba6ee}.e3{fill:#b9d0f7}\
-.grid{stroke:#e4e7ec;stroke-width:1}.dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
-.dots.ours{stroke-opacity:.8}.dots.peer{stroke:#7b8494;stroke-opacity:.8}.dots.p1{stroke:#b0508f}.dots.p2{stroke:#1d8a7a}.dots.few{stroke-width:5;stroke-opacity:1}.name.p1{fill:#b0508f}.name.p2{fill:#1d8a7a}.name{font-size:13px;font-weight:600}.name.ours{fill:#2f6fde}.halo{stroke:#fff;stroke-width:3;paint-order:stroke}\
-.bars{fill:#2f6fde}.area{fill:#2f6fde;fill-opacity:.25}.line{fill:none;stroke:#2f6fde;stroke-width:1.2}\
-.leader,.tear{fill:none;stroke:#8b94a3}.bound{stroke:#d4552a;stroke-width:1.4;stroke-dasharray:6 4}.boundtext{fill:#bd4a24}\
-@media(prefers-color-scheme:dark){.dead{fill:#5c6878}.j2{fill:#6ea3ff}.w1{stroke:#6ea3ff;fill:#6ea3ff}.w2{stroke:#a9c8ff;fill:#a9c8ff}.w3{stroke:#ff8a5c;fill:#ff8a5c}.w4{stroke:#ffc2a8;fill:#ffc2a8}.way{fill:none}\
-text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{fill:#4a7fd6}.e2{fill:#86b2ff}.e3{fill:#cfe0ff}\
+.grid{stroke:#e4e7ec;stroke-width:1}\
+.dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
+.dots.ours{stroke-opacity:.8}.dots.peer{stroke:#7b8494;stroke-opacity:.8}.dots.p1{stroke:#b0508f}\
+.dots.p2{stroke:#1d8a7a}.dots.few{stroke-width:5;stroke-opacity:1}.name.p1{fill:#b0508f}\
+.name.p2{fill:#1d8a7a}.name{font-size:13px;font-weight:600}.name.ours{fill:#2f6fde}\
+.halo{stroke:#fff;stroke-width:3;paint-order:stroke}\
+.bars{fill:#2f6fde}.area{fill:#2f6fde;fill-opacity:.25}\
+.line{fill:none;stroke:#2f6fde;stroke-width:1.2}\
+.leader,.tear{fill:none;stroke:#8b94a3}.bound{stroke:#d4552a;stroke-width:1.4;stroke-dasharray:6 4}\
+.boundtext{fill:#bd4a24}\
+@media(prefers-color-scheme:dark){.dead{fill:#5c6878}.j2{fill:#6ea3ff}\
+.w1{stroke:#6ea3ff;fill:#6ea3ff}.w2{stroke:#a9c8ff;fill:#a9c8ff}.w3{stroke:#ff8a5c;fill:#ff8a5c}\
+.w4{stroke:#ffc2a8;fill:#ffc2a8}.way{fill:none}\
+text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{fill:#4a7fd6}\
+.e2{fill:#86b2ff}.e3{fill:#cfe0ff}\
 .grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
-.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}.dots.peer{stroke:#9aa5b5}.dots.p1{stroke:#e08cc2}.dots.p2{stroke:#4cc2b0}.name.p1{fill:#e08cc2}.name.p2{fill:#4cc2b0}}";
+.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}\
+.dots.peer{stroke:#9aa5b5}.dots.p1{stroke:#e08cc2}.dots.p2{stroke:#4cc2b0}.name.p1{fill:#e08cc2}\
+.name.p2{fill:#4cc2b0}}";
 
 /// An SVG under construction.
 pub struct Canvas {
@@ -47,8 +60,10 @@ impl Canvas {
     pub fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
         let mut canvas = Canvas { svg: String::new(), right: WIDTH - RIGHT };
         canvas.put(&format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
-             role=\"img\"><title>{}</title><style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\" \
+             role=\"img\"><title>{}</title><style>{STYLE}</style><rect class=\"paper\" \
+             width=\"{WIDTH}\" height=\"{height}\"/>",
             escape(title)
         ));
         canvas.text(LEFT, 26.0, "start", "title", title);

@@ -158,12 +158,16 @@ fn backlog_panel(
     let text = format_rate(rate as f64);
     let mut name = match need(&report.access_ns, report.write_bytes, rate) {
         Some(need) if need.grows => {
-            format!("{text}: {} of buffer, still growing", format_size(need.worst.left_bytes))
+            format!(
+                "{text}: {} of buffer, which still grew at the end",
+                format_size(need.worst.left_bytes)
+            )
         }
         Some(need) => format!("{text}: {} of buffer", format_size(need.worst.left_bytes)),
         None if Load::of(&report.access_ns, report.write_bytes, rate) == Load::NearMean => {
             format!(
-                "{text}: above 95 % of the mean rate, the buffer depends on the length of the run"
+                "{text}: above 95 % of the mean rate, so the buffer depends on the length of the \
+                 run"
             )
         }
         None => format!("{text}: no finite buffer suffices"),

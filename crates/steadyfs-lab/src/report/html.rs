@@ -104,13 +104,13 @@ pub(super) fn facts(facts: &[Fact]) -> String {
 fn access_lead(report: &Report) -> String {
     let mut lead = "One dot per access.".to_string();
     if !report.levels.is_empty() {
-        lead += " The names tell what the accesses of a level did on the chip.";
+        lead += " A level's name lists the chip operations of its accesses.";
     }
     lead += match (report.bound_ns, report.view().break_ms) {
         (Some(_), Some(_)) => {
-            " The dashed line is the longest access that is promised, beyond the break of the axis."
+            " The dashed line is the promised longest access, beyond the break of the axis."
         }
-        (Some(_), None) => " The dashed line is the longest access that is promised.",
+        (Some(_), None) => " The dashed line is the promised longest access.",
         _ => "",
     };
     lead
@@ -153,7 +153,10 @@ fn rates_lead(report: &Report) -> String {
         lead.push("≥: the level still grew at the end of the run; a longer run needs more.");
     }
     if has(Load::NearMean) {
-        lead.push("Near mean: above 95 % of the mean rate. There the buffer depends on the length of the run.");
+        lead.push(
+            "Near mean: above 95 % of the mean rate. The buffer then depends on the length of the \
+             run.",
+        );
     }
     if has(Load::AboveMean) {
         lead.push("Above mean: the rate is above the mean rate, and no finite buffer suffices.");
@@ -161,7 +164,7 @@ fn rates_lead(report: &Report) -> String {
     if report.bound_ns.is_some()
         && report.rates.iter().any(|&rate| report.guaranteed_bytes(rate).is_none())
     {
-        lead.push("None guaranteed: nothing finite is promised for that rate.");
+        lead.push("None guaranteed: no finite buffer is promised for this rate.");
     }
     lead.join(" ")
 }
@@ -297,7 +300,7 @@ mod tests {
     fn page_without_a_promise_says_so_in_its_class() {
         let page = Report { bound_ns: None, ..report() }.html();
         assert!(
-            page.contains("class=\"without-guarantee\"") && page.contains("nothing is promised")
+            page.contains("class=\"without-guarantee\"") && page.contains("no bound is promised")
         );
     }
 }

@@ -63,7 +63,7 @@ impl<'a> LifeReport<'a> {
             "Most worn / mean",
             format!("{:.3}", ratio(life.other_erases.max, life.other_erases.mean)),
             format!(
-                "{} and {} erases of blocks of data",
+                "{} and {} erases of data blocks",
                 format_count(life.other_erases.max.into()),
                 format_count(life.other_erases.mean.round() as u64)
             ),
@@ -94,8 +94,12 @@ impl<'a> LifeReport<'a> {
         let counts = life.block_erases.last().map_or(&[][..], Vec::as_slice);
         let step = counts.len().div_ceil(BLOCKS).max(1);
         let subtitle = match step {
-            1 => "when 25, 50 and 75 % of all erases that the endurance allows were used, and at the end".to_string(),
-            _ => format!("every {step}th block, at 25, 50 and 75 % of all erases that the endurance allows, and at the end"),
+            1 => "at 25, 50 and 75 % of all erases that the endurance allows, and at the end"
+                .to_string(),
+            _ => format!(
+                "every {step}th block, at 25, 50 and 75 % of all erases that the endurance allows, \
+                 and at the end"
+            ),
         };
         let bottom = TOP + HEIGHT;
         let mut canvas = Canvas::new(bottom + BOTTOM + LEGEND, "Erases of each block", &subtitle);
@@ -188,7 +192,7 @@ impl<'a> LifeReport<'a> {
             self.line("mean", "w1", all, |moment| moment.erases_mean),
             self.line("least", "w0", all, |moment| moment.erases_min.into()),
         ];
-        let subtitle = "blocks of data that have not failed";
+        let subtitle = "data blocks that have not failed";
         self.over_time("Erase counts over the life", subtitle, &lines, &|count| {
             format_count(count as u64)
         })
@@ -205,7 +209,8 @@ impl<'a> LifeReport<'a> {
                 ratio(moment.erases_min, moment.erases_mean)
             }),
         ];
-        let subtitle = "erase counts of blocks of data, from a twentieth of all erases on; 1 is perfectly even";
+        let subtitle = "erase counts of data blocks, after the first twentieth of all erases; 1 is \
+            perfectly even";
         self.over_time("Evenness of the wear", subtitle, &lines, &|ratio| format!("{ratio:.2}"))
     }
 
@@ -216,7 +221,7 @@ impl<'a> LifeReport<'a> {
         let corners = line.points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
         line.points = corners.chain(line.points.last().copied()).collect();
         let subtitle = format!(
-            "of {}, {} of which the volume knows at the end",
+            "of {}; the volume recorded {} of them at the end",
             self.0.blocks, self.0.known_bad_blocks
         );
         self.over_time("Bad blocks", &subtitle, &[line], &|count| format!("{count:.0}"))
@@ -226,10 +231,11 @@ impl<'a> LifeReport<'a> {
 impl Page for LifeReport<'_> {
     fn html(&self) -> String {
         let leads = [
-            "One bar for each block; where the bars of a colour are equally high the wear was even in that part of the life.",
-            "What the most and the least worn block had behind them when so much was written.",
-            "Blocks with data that never changes stay behind until it is moved.",
-            "The volume goes on without a block that failed, as long as its room suffices.",
+            "One bar for each block. If the bars of a colour are equally high, the wear was even \
+             in that part of the life.",
+            "The erases of the most and of the least worn block, against the written bytes.",
+            "A block with data that never changes has few erases until its data is moved.",
+            "The volume works on without failed blocks, as long as it has enough room.",
         ];
         let figure = |((_, svg), lead): ((&str, String), &str)| {
             format!("<section class=\"card figure\"><p class=\"lead\">{lead}</p>{svg}</section>\n")

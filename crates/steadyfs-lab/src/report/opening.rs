@@ -12,7 +12,7 @@ pub(super) fn sentence(report: &Report) -> String {
     let longest_ns = report.longest_ns();
     let longest = format_duration(longest_ns as f64);
     let Some(bound_ns) = report.bound_ns else {
-        return format!("Longest {longest}; nothing is promised.");
+        return format!("Longest {longest}; no bound is promised.");
     };
     let verdict = if longest_ns <= bound_ns { "the bound held" } else { "the bound was broken" };
     format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(sentence(&broken), "Longest 9.000 ms, promised 8.000 ms: the bound was broken.");
         assert_eq!(
             sentence(&Report { bound_ns: None, ..report }),
-            "Longest 9.000 ms; nothing is promised."
+            "Longest 9.000 ms; no bound is promised."
         );
     }
 

@@ -89,7 +89,9 @@ impl Table<'_> {
             format!("<p class=\"lead\">{}</p>", escape(self.lead))
         };
         format!(
-            "<section class=\"card\"><h2>{}</h2>{lead}<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
+            "<section class=\"card\"><h2>{}</h2>{lead}<div class=\"wide\"><table>\n\
+             <thead><tr>{head}</tr></thead>\n\
+             <tbody>{rows}</tbody></table></div></section>\n",
             escape(self.heading)
         )
     }

@@ -30,8 +30,12 @@ const APART: [u64; 10] = [2, 10, 2, 2, 2, 2, 10, 2, 2, 2];
 const ADJACENT: [u64; 10] = [2, 2, 10, 10, 2, 2, 2, 2, 2, 2];
 const SEQUENCE_BYTES: u64 = 4000;
 const SEQUENCE_RATE: u64 = 1_000_000;
-const FOOTER: &str = "Evaluating Embedded File System RAM Usage Under Real-Time Constraints (Tuxera). Backlog behind each access: max(0, B + δ·ω − S); the article prints min, with which it could never be positive. \
-Its Figure 5 names the input rate “average throughput”. Rates are decimal, buffers binary. Cards: the models of docs/results/cards.md, fitted to these very figures. TSFS stands beside SteadyFS on the same chip with the datasheet's typical times.";
+const FOOTER: &str = "Evaluating Embedded File System RAM Usage Under Real-Time Constraints \
+    (Tuxera). Backlog after each access: max(0, B + δ·ω − S). The article prints min instead of \
+    max, and a minimum could never be positive. Its Figure 5 calls the input rate “average \
+    throughput”. Rates are decimal, buffers binary. Cards: the models of docs/results/cards.md, \
+    fitted to these figures. TSFS stands beside SteadyFS on the same chip with the datasheet's \
+    typical times.";
 
 /// A report of a comparison of media.
 #[derive(Clone, Debug)]
@@ -76,9 +80,9 @@ impl<'a> RealtimeReport<'a> {
         {
             Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
             None if row.load_at(self.0.rate) == Load::NearMean => {
-                format!("{} no number, near its mean rate", row.medium)
+                format!("{} no number (near its mean rate)", row.medium)
             }
-            None => format!("{} none, above its mean rate", row.medium),
+            None => format!("{} no finite buffer (above its mean rate)", row.medium),
         };
         // One medium of each kind. The table has all of them.
         let kinds =
@@ -185,8 +189,9 @@ impl Page for RealtimeReport<'_> {
         let drawn = self.figures();
         let rows: Vec<_> = drawn.iter().map(|drawn| drawn.row.to_vec()).collect();
         let table = Table {
-            heading: "The article beside what was measured",
-            lead: "Buffers are of the 4,000 accesses in a row that took longest together, as in the article.",
+            heading: "The article beside our measurements",
+            lead: "Each buffer is for the 4,000 consecutive accesses with the longest total time, \
+                as in the article.",
             head: &["Figure", "Article", "Measured"],
             names: 3,
         };
@@ -226,10 +231,10 @@ fn hypothetical() -> Vec<Drawn> {
             file: "figure-1.svg",
             svg: bars(
                 "Figure 1: two sequences with the same longest access",
-                "4,000 bytes each, as many long ones in both",
+                "4,000 bytes each, with equally many long accesses",
                 &named,
             ),
-            lead: "Which accesses follow each other decides, not how long the longest one is.",
+            lead: "The order of the accesses decides, not the length of the longest access.",
             row: [
                 "Figure 1: longest of two sequences".into(),
                 "the same".into(),
@@ -239,13 +244,13 @@ fn hypothetical() -> Vec<Drawn> {
         Drawn {
             file: "figure-2.svg",
             svg: fillings(
-                "Figure 2: what they leave in the buffer",
+                "Figure 2: bytes that they leave in the buffer",
                 &named.map(|(name, access_ns)| (name, access_ns, SEQUENCE_BYTES, SEQUENCE_RATE)),
             ),
             lead: "",
             row: [
                 "Figure 2: RAM for the second".into(),
-                "twice that for the first".into(),
+                "twice the RAM for the first".into(),
                 format!(
                     "{ratio:.0} times: {} and {}",
                     format_size(level(&apart)),
@@ -265,12 +270,12 @@ fn accesses(
     article: &'static str,
 ) -> Drawn {
     let longest = row.worst_ns.iter().copied().max().unwrap_or(0) as f64;
-    let title = format!("{number}: the accesses in a row that took longest together");
+    let title = format!("{number}: the consecutive accesses with the longest total time");
     Drawn {
         file,
         svg: bars(&title, &row.medium.to_string(), &[("", &row.worst_ns)]),
         lead: if matches!(row.medium, Medium::RawFlash(_)) {
-            "On raw flash the file system decides when a long access comes."
+            "On raw flash the file system chooses the time of long accesses."
         } else {
             "Bursts of slow accesses are the card's own cleaning."
         },
@@ -358,7 +363,7 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
 /// has its bytes of a write and its rate.
 fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
-    let mut canvas = Canvas::new(bottom + BOTTOM, title, "what is left behind each access");
+    let mut canvas = Canvas::new(bottom + BOTTOM, title, "bytes left after each access");
     let whole_s = sequences
         .iter()
         .filter_map(|(_, access_ns, ..)| ends_s(access_ns).last().copied())

@@ -63,7 +63,7 @@ impl<'a> StreamsReport<'a> {
             format!("{one:.2} → {best:.2} ({name})")
         };
         match cases.len() {
-            0 => "What a disk programs for each page that is written.".to_string(),
+            0 => "Pages that a disk programs for each written page.".to_string(),
             1 => format!("Write amplification with streams: {}.", tell(0)),
             2 => format!(
                 "Write amplification with streams: at best {}, at worst {}.",
@@ -109,9 +109,10 @@ impl<'a> StreamsReport<'a> {
         let bottom = TOP + self.shown.len() as f64 * (PANEL + HEAD);
         let mut canvas = Canvas::new(
             bottom + 34.0,
-            "What the blocks hold: a column for each, a colour for each job",
+            "Content of the blocks: a column for each block, a colour for each job",
             &format!(
-                "{}; grey: written again since, and to be erased without a move where nothing else is there",
+                "{}; grey: pages that were written again. A block with only grey pages is erased \
+                 without a move",
                 self.shown_of()
             ),
         );
@@ -120,7 +121,8 @@ impl<'a> StreamsReport<'a> {
             let top = TOP + panel as f64 * (PANEL + HEAD) + HEAD;
             let (pure, all) = row.map.pure();
             let text = format!(
-                "{}: {pure} of {all} blocks hold pages of one job alone; {:.3} pages are moved for each written",
+                "{}: {pure} of {all} blocks hold pages of only one job; {:.3} moved pages for each \
+                 written page",
                 row.streams, row.moved_per_page
             );
             canvas.text(LEFT, top - 8.0, "start", "", &text);
@@ -231,7 +233,7 @@ impl<'a> StreamsReport<'a> {
             &x,
             bottom,
             &label(x.ticks(6), |value| format!("{value:.1}")),
-            "write amplification: pages programmed for each that is written",
+            "write amplification: programmed pages for each written page",
         );
         canvas.finish()
     }
@@ -240,8 +242,10 @@ impl<'a> StreamsReport<'a> {
 impl Page for StreamsReport<'_> {
     fn html(&self) -> String {
         let leads = [
-            "What dies together lies together where each job has blocks of its own: they become empty by themselves. Mixed blocks have to be moved.",
-            "The disk that finds streams by itself needs a few passes over the data to learn how long it lives.",
+            "If each job has its own blocks, pages with equal lifetimes lie together, and their \
+             blocks become empty without moves. Pages in mixed blocks must be moved.",
+            "A disk that finds streams by itself needs a few passes over the data to learn its \
+             lifetimes.",
             "",
         ];
         let figure = |((_, svg), lead): ((&str, String), &str)| {
@@ -295,7 +299,8 @@ fn table_row(row: &Row) -> String {
     let cells: String = numbers.iter().enumerate().map(cell).collect();
     let (writes, streams) = (escape(&row.writes), escape(&row.streams));
     format!(
-        "<tr><th scope=\"row\">{writes}</th><td>{}</td><td class=\"name\">{streams}</td>{cells}</tr>\n",
+        "<tr><th scope=\"row\">{writes}</th><td>{}</td><td \
+         class=\"name\">{streams}</td>{cells}</tr>\n",
         format_percent(row.fill)
     )
 }

@@ -7,7 +7,9 @@ use super::{Page, escape};
 use crate::streams::study::{Finding, Run, Study};
 use crate::units::{format_duration, format_percent};
 
-const FOOTER: &str = "S. Vishwakarma, A. Sharma, S. K. Kodase: Enhancing eMMC using Multi-Stream technique, EAI 2019. Plain layer: a page map with an active block for each stream, cleaned greedily with no look at streams. SteadyFS: each write is durable, and was held to its promise.";
+const FOOTER: &str = "S. Vishwakarma, A. Sharma, S. K. Kodase: Enhancing eMMC using Multi-Stream \
+    technique, EAI 2019. Plain layer: a page map with an active block for each stream, and greedy \
+    cleaning that ignores streams. SteadyFS: each write is durable, and kept its promise.";
 
 /// A report of the study.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl<'a> StudyReport<'a> {
             lines[0].points.iter().map(|&(count, _)| (count, format!("{count:.0}"))).collect();
         let figure = Figure {
             title: "Write amplification by the number of streams",
-            subtitle: "eight jobs whose regions double",
+            subtitle: "eight jobs, each with a region twice as large as the region before",
             across: "streams that the jobs name",
             ticks: counts,
             text: &|value| format!("{value:.2}"),
@@ -93,7 +95,7 @@ impl Page for StudyReport<'_> {
         let figures: String = self.svg().iter().map(|(_, svg)| figure("", svg)).collect();
         Paper {
             brand: "streams · study",
-            title: "Streams: a paper and what was measured",
+            title: "Streams: a paper and our measurements",
             headline: "Streams in an eMMC: each number of a paper, measured again.",
             leads: self.0.lead().to_vec(),
             body: tables + &figures,
@@ -136,8 +138,11 @@ fn section(part: &str, findings: &[&Finding]) -> String {
         .map(|(at, row)| table_row(row, findings.get(at + 1).copied()))
         .collect();
     format!(
-        "<section class=\"card\"><h2>{}</h2><div class=\"wide\"><table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"name\">Source</th>\
-         <th scope=\"col\">Paper</th><th scope=\"col\">Plain layer</th><th scope=\"col\">SteadyFS</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
+        "<section class=\"card\"><h2>{}</h2><div class=\"wide\"><table>\n\
+         <thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"name\">Source</th><th \
+         scope=\"col\">Paper</th><th scope=\"col\">Plain layer</th><th \
+         scope=\"col\">SteadyFS</th></tr></thead>\n\
+         <tbody>{rows}</tbody></table></div></section>\n",
         escape(part)
     )
 }
@@ -149,7 +154,9 @@ fn table_row(row: &Finding, next: Option<&Finding>) -> String {
         false => String::new(),
     };
     format!(
-        "<tr><th scope=\"row\">{}</th><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n{why}",
+        "<tr><th scope=\"row\">{}</th><td \
+         class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n\
+         {why}",
         escape(&row.what),
         escape(&row.source),
         escape(&row.paper),

@@ -158,7 +158,7 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
     let mut facts = percentile_facts(e.mean_us, e.p50_us, e.p99_us);
     let wear = format!("{} to {}", e.erase_count.min, e.erase_count.max);
     facts.extend([
-        Fact::new("Programs", format!("{:.2}", e.programs_per_data_page), "per page of data"),
+        Fact::new("Programs", format!("{:.2}", e.programs_per_data_page), "per data page"),
         Fact::new("Erase counts", wear, format!("{} erases in this run", format_count(e.erases))),
         Fact::new(
             "Usable",

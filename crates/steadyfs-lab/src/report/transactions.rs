@@ -17,10 +17,15 @@ const NOTE: [(&str, &str, [u32; 4]); 3] = [
     ("transact on flush", "on flush", [0, 4, 955, 1]),
 ];
 /// The note's statement about TexFAT, whose numbers are in a picture alone.
-const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD, where CreateFile and WriteFile take much longer.";
-const COPIES: &str = "The note: after a copy with exFAT was reported complete and power removed, a file was shorter than the original, and others had other contents.";
-const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the device. \
-SteadyFS stands for Reliance Nitro; FAT that never flushes for exFAT, FAT that flushes after each call for TexFAT written through. Its “SD has no internal cache” is no more true of cards of class A2 (SD 6.0).";
+const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD. \
+    On the SSD CreateFile and WriteFile take much longer.";
+const COPIES: &str = "The note: power was removed after exFAT had reported a copy as complete. A \
+    file was then shorter than the original, and others had wrong contents.";
+const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls \
+    are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the \
+    device. SteadyFS stands for Reliance Nitro, FAT that never flushes for exFAT, and FAT that \
+    flushes after each call for TexFAT written through. Its “SD has no internal cache” is no \
+    longer true for cards of class A2 (SD 6.0).";
 
 /// Height of a bar, and of the line above it, in pixels.
 const BAR: f64 = 11.0;
@@ -47,8 +52,7 @@ impl<'a> TransactionsReport<'a> {
     /// Returns the result in a sentence.
     fn sentence(&self) -> String {
         let Some(device) = self.cached() else {
-            return "Create, write, flush, close: the commit is paid by the call that was chosen."
-                .to_string();
+            return "Create, write, flush, close: the chosen call pays for the commit.".to_string();
         };
         let row = device.rows.iter().find(|row| row.commit_on == "on close");
         let paid = row.map_or(String::new(), |row| {
@@ -65,7 +69,7 @@ impl<'a> TransactionsReport<'a> {
                 let all = format_count(first.copies.into());
                 let lost: Vec<_> = device.copies.iter().map(lost).collect();
                 format!(
-                    "{paid}; of {all} finished copies each a power cut cost {}.",
+                    "{paid}. Finished copies lost in a power cut, of {all} each: {}.",
                     lost.join(", ")
                 )
             }
@@ -94,7 +98,7 @@ impl<'a> TransactionsReport<'a> {
         }
         let table = Table {
             heading: "Three transaction masks on an SSD",
-            lead: "A timed commit is outside of the calls.",
+            lead: "A timed commit happens outside of the calls.",
             head: &["Commit", "File system", "create", "write", "flush", "close"],
             names: 2,
         };
@@ -172,7 +176,7 @@ impl<'a> TransactionsReport<'a> {
             Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
         let ticks = |x: &Axis| label(x.ticks(6), |us| format_duration(1e3 * us));
         let stacks = Stacks {
-            title: "Which call pays for the commit",
+            title: "Time of the calls: the commit in one of them",
             subtitle: &self.0.title(),
             classes: &CLASSES,
             names: &names,
@@ -202,7 +206,7 @@ impl<'a> TransactionsReport<'a> {
             .filter(|(_, bars)| !bars.is_empty())
             .collect();
         let ticks = |x: &Axis| label(x.ticks(5), |count| format_count(count as u64));
-        let title = "What is left of a finished copy when power fails";
+        let title = "State of finished copies after a power cut";
         Stacks {
             title,
             subtitle: "copies of up to 200 kB",

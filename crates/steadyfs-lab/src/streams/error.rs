@@ -48,12 +48,13 @@ impl fmt::Display for StreamsError {
             StreamsError::TooSmall { pages, needed } => {
                 write!(
                     f,
-                    "the disk would hold {pages} logical pages; expected at least {needed}: a larger chip or fill"
+                    "the disk has {pages} logical pages; expected at least {needed}: take a larger \
+                     chip or fill"
                 )
             }
             StreamsError::Call { row, error } => write!(f, "{row}: {error}"),
             StreamsError::BoundBroken { row, observed, bound } => {
-                write!(f, "{row}: a call cost {observed:?}, promised was {bound:?}")
+                write!(f, "{row}: a call cost {observed:?}, but its bound was {bound:?}")
             }
         }
     }

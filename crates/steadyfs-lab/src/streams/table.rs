@@ -89,7 +89,7 @@ impl Streams {
     /// Returns the chip and the run in one line.
     pub fn title(&self) -> String {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
-        let begin = if self.mixed { "mixed up by one stream first" } else { "erased first" };
+        let begin = if self.mixed { "first mixed by one stream" } else { "erased first" };
         format!(
             "{}: {} blocks of {}, {} streams, {begin}, seed {}",
             self.device,
@@ -106,7 +106,7 @@ impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}\nmoved, and WAF (write amplification): pages for each page written\n",
+            "{}\nMoved and WAF (write amplification factor): pages for each written page\n",
             self.title()
         )?;
         let head = [

@@ -182,7 +182,9 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache), r (one that reorders), l (lock) or z (lie) and a number from 1 on"
+                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad \
+                 blocks), k (block that fails), f (flipping bits), w (write cache), r (write cache \
+                 that reorders), l (lock) or z (lie) and a number from 1 on"
             ))
         };
         let letter = text.chars().next().ok_or_else(wrong)?;

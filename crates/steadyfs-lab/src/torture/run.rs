@@ -85,7 +85,8 @@ impl FromStr for Cut {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "cut {text:?}: expected an operation from 1 on and o (old), g (garbled), m (metastable), u (unstable) or n (new): 12g"
+                "cut {text:?}: expected an operation from 1 on and o (old), g (garbled), m \
+                 (metastable), u (unstable) or n (new), such as 12g"
             ))
         };
         let letter = text.chars().last().ok_or_else(wrong)?;
@@ -120,7 +121,7 @@ impl FromStr for Span {
         match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
             _ => Err(BadInput(format!(
-                "steps {text:?} to leave out: expected a number, or two with _ between: 3_9"
+                "steps {text:?} to leave out: expected a number, or two with _ between, such as 3_9"
             ))),
         }
     }
@@ -162,7 +163,7 @@ impl FromStr for Run {
             Some(VERSION) => {}
             Some(version) if version.starts_with('t') && version[1..].parse::<u32>().is_ok() => {
                 return Err(wrong(&format!(
-                    "it is of version {version}, this command replays {VERSION}"
+                    "its version is {version}; this command replays {VERSION}"
                 )));
             }
             _ => {
@@ -245,7 +246,7 @@ mod tests {
         let error = |text: &str| text.parse::<Run>().unwrap_err().to_string();
         let base = "t1-n256x16x32u1t6o46k16-log";
         assert!(error("").contains("expected a string such as t1-"));
-        assert!(error("t9-x").contains("it is of version t9, this command replays t1"));
+        assert!(error("t9-x").contains("its version is t9; this command replays t1"));
         assert!(error("t1").contains("expected a geometry"));
         assert!(error("t1-small").contains("expected a workload"));
         assert!(error("t1-tiny-log").contains("expected one of small"));

@@ -37,10 +37,10 @@ impl State {
         let text = std::fs::read_to_string(path)
             .map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let found: Self = serde_json::from_str(&text)
-            .map_err(|error| wrong(format!("is not what --resume writes: {error}")))?;
+            .map_err(|error| wrong(format!("is no file of --resume: {error}")))?;
         if found.options != empty.options {
             let (theirs, ours) = (found.options, empty.options);
-            return Err(wrong(format!("was written for other options: {theirs}; now: {ours}")));
+            return Err(wrong(format!("was written for other options: {theirs}; expected {ours}")));
         }
         Ok(Self { path: empty.path, ..found })
     }
@@ -127,7 +127,7 @@ mod tests {
         );
         std::fs::write(&path, "{}").unwrap();
         let broken = State::load(Some(&path), &options).unwrap_err().to_string();
-        assert!(broken.contains("is not what --resume writes"), "{broken}");
+        assert!(broken.contains("is no file of --resume"), "{broken}");
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -91,7 +91,7 @@ impl fmt::Display for Summary {
             (
                 "states",
                 states,
-                "compared with what must be there, file by file or sector by sector",
+                "compared with the expected state, file by file or sector by sector",
             ),
             ("faults", faults, "beside the cuts: operations that failed, bad blocks"),
             ("workloads", workloads, ""),
@@ -110,8 +110,8 @@ impl fmt::Display for Summary {
             )?;
         }
         let end = match self.complete {
-            Some(true) => "everything was done",
-            Some(false) => "stopped before everything was done",
+            Some(true) => "all runs are done",
+            Some(false) => "stopped before all runs were done",
             None if self.is_part => "a part of each workload; more cuts meet all of it",
             None => "seeds go on without end",
         };

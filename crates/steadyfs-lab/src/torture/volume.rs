@@ -224,7 +224,8 @@ impl Volume {
     pub fn disk_config(&self) -> Result<Config, BadInput> {
         if !self.may_be_disk() {
             return Err(BadInput(format!(
-                "a disk on geometry {self}: expected tags that are not within pages, which are no sectors then"
+                "a disk on geometry {self}: expected tags beside the pages, because a page with a \
+                 tag in it is no sector"
             )));
         }
         let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
@@ -247,14 +248,15 @@ impl Volume {
             && (16..=4096).contains(&block_count);
         if !possible {
             return Err(BadInput(format!(
-                "geometry {page_bytes} x {pages_per_block} x {block_count}: expected a page of 256 to 16384 bytes, a power of two, \
-                 4 to 256 pages in a block and 16 to 4096 blocks"
+                "geometry {page_bytes} x {pages_per_block} x {block_count}: expected a page of 256 \
+                 to 16384 bytes, a power of two, 4 to 256 pages in a block and 16 to 4096 blocks"
             )));
         }
         if bytes > 64 << 20 {
             return Err(BadInput(format!(
-                "geometry {page_bytes} x {pages_per_block} x {block_count}: {bytes} bytes; every run reads the whole volume, \
-                 so at most 64 MiB are allowed: take fewer blocks"
+                "geometry {page_bytes} x {pages_per_block} x {block_count}: {bytes} bytes; \
+                 expected at most 64 MiB, because every run reads the whole volume: take fewer \
+                 blocks"
             )));
         }
         Ok(())
@@ -392,7 +394,8 @@ impl FromStr for Volume {
         let unknown = || {
             let names: Vec<_> = Self::names().collect();
             BadInput(format!(
-                "geometry {text:?}: expected one of {}, or page bytes x pages x blocks such as 512x16x64",
+                "geometry {text:?}: expected one of {}, or page bytes x pages x blocks such as \
+                 512x16x64",
                 names.join(", ")
             ))
         };

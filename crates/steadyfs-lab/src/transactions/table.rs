@@ -112,15 +112,17 @@ impl fmt::Display for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cache::RawFlash => f.write_str(
-                "Raw flash: no cache, and no FAT without a translation layer between; a page that was programmed is there.",
+                "Raw flash: no cache, and no FAT without a translation layer. A programmed page is \
+                 durable.",
             ),
             Cache::None => f.write_str(
-                "No write cache: the card answers a write when it is durable, so nothing that was finished can be lost.\n\
-                 Cards of class A2 may have one (SD 6.0), and are like a disk then.",
+                "No write cache: the card answers a write when it is durable, so no finished write \
+                 can be lost.\n\
+                 Cards of class A2 may have a cache (SD 6.0), and then behave like a disk.",
             ),
             Cache::Volatile { bytes } => {
                 let size = format_size(*bytes);
-                write!(f, "A write cache of {size}: what was not flushed may be lost, any part of it.")
+                write!(f, "A write cache of {size}: any part of the unflushed data may be lost.")
             }
         }
     }
@@ -181,7 +183,7 @@ impl Transactions {
     /// Returns the measurement in one line.
     pub(crate) fn title(&self) -> String {
         format!(
-            "{} files of {}, one each second",
+            "{} files of {}, one file each second",
             format_count(self.files.into()),
             format_size(self.write_bytes)
         )
@@ -190,10 +192,14 @@ impl Transactions {
     /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
         format!(
-            "Create to after: medians. After: the commit that the clock or the application makes when the calls are over;\n\
-             {0} by hand: {0} files before one commit. A file: the mean of all that it takes, its share of the commit\n\
-             included. Longest: of the four calls. Flushes: of the device, for each file. Cache: the share of all times in\n\
-             which the device emptied its cache. FAT as exFAT: never flushed; as TexFAT: flushed after each call.",
+            "Create to after: medians. After: the commit by the clock or the application after the \
+             calls.\n\
+             {0} by hand: {0} files before one commit. A file: the mean time of a file, with its \
+             share of the commit.\n\
+             Longest: of the four calls. Flushes: of the device, for each file. Cache: the share \
+             of all times in\n\
+             which the device emptied its cache. FAT as exFAT: never flushed. FAT as TexFAT: \
+             flushed after each call.",
             self.series
         )
     }

@@ -106,9 +106,7 @@ fn stat<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &Document) -> Re
 
 fn must_be_gone<V: Volume>(volume: &mut V, documents: &[Document]) -> Result<(), Fault> {
     match documents.iter().find(|document| volume.stat(&document.path).is_ok()) {
-        Some(document) => {
-            Err(Fault::Failed(format!("{} is there after it was removed", document.path)))
-        }
+        Some(document) => Err(Fault::Failed(format!("{} exists after its removal", document.path))),
         None => Ok(()),
     }
 }

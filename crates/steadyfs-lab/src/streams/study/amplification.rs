@@ -35,8 +35,9 @@ fn endurance(runs: &Runs) -> Vec<Finding> {
             "Erases of a block, 1 stream → 3",
             (at(writes, FILLS[1]), "section 6.2"),
             [FIGURE.into(), erases(PLAIN), erases(STEADYFS)],
-            "The text gives neither the erases nor the fill of the paper's run. Erases fall as the amplification does; \
-             SteadyFS's disk has more spare pages, and is therefore written less often for each block.",
+            "The text gives neither the erases nor the fill of the paper's run. Erases fall as the \
+             amplification falls. SteadyFS's disk has more spare pages, so each of its blocks is \
+             written less often.",
         )
     };
     JOBS.map(row).to_vec()
@@ -62,7 +63,9 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
         for fill in FILLS {
             let cell = |system| change(runs.pair_apart(system, writes, fill), waf);
             let why = format!(
-                "Moved pages keep to their streams (`Config::moved_apart`), which the paper's layer lacks and names as a weakness: {} less on the plain layer, {} on SteadyFS.",
+                "Moved pages stay in their streams (`Config::moved_apart`). The paper's layer \
+                 lacks this, and the paper names it as a weakness: {} less on the plain layer, {} \
+                 on SteadyFS.",
                 gains[0], gains[1]
             );
             let what = format!("… {}, moves apart", format_percent(fill));
@@ -83,20 +86,23 @@ fn why_less(runs: &Runs, writes: Writes) -> String {
     let (least, most) = range(&gains.map(|gain| 100.0 * gain));
     let gains = percents(&gains);
     let verdict = match () {
-        () if least > LESS_PERCENT + 5.0 => "more than the paper has",
-        () if most < LESS_PERCENT - 5.0 => "less than the paper has",
-        () => "the paper's half lies among these",
+        () if least > LESS_PERCENT + 5.0 => "more than in the paper",
+        () if most < LESS_PERCENT - 5.0 => "less than in the paper",
+        () => "the paper's half lies in this range",
     };
     let how = match writes {
         Writes::Sequential => {
-            "a region that is written in order empties its blocks one after the other, so that three streams leave hardly anything to be moved, and what is won is what one stream costs"
+            "a region that is written in order empties its blocks one after the other. So three \
+             streams leave hardly any pages to move, and the gain is the cost of one stream"
         }
         _ => {
-            "writes at random leave some of each block in use even where it is of one job, and moves put the streams' pages into one block again"
+            "random writes leave a part of each block in use, even if the block belongs to one \
+             job. Moves put pages of several streams into one block again"
         }
     };
     format!(
-        "{gains} less on the plain layer, {verdict}: {how}. The paper says neither its fill nor where its jobs wrote."
+        "{gains} less on the plain layer, {verdict}: {how}. The paper gives neither its fill nor \
+         the places of its writes."
     )
 }
 
@@ -109,7 +115,8 @@ fn at_equal_spare(runs: &Runs) -> Vec<Finding> {
                 "The same at SteadyFS's share of spare pages",
                 (at(writes, fill), NOTHING),
                 [NOTHING.into(), cell(AS_SPARE), cell(STEADYFS)],
-                "The plain layer keeps no map, no journal and no roots on its flash and may take as long for a write as it likes; what SteadyFS has beyond it is the price of both.",
+                "The plain layer has no map, no journal and no roots on its flash, and no limit \
+                 for the time of a write. SteadyFS has these, and the difference is their price.",
             ));
         }
     }
@@ -125,10 +132,14 @@ fn by_count(runs: &Runs) -> Vec<Finding> {
         let paper = if ids <= STREAMS { "a gain" } else { "no more" };
         let why = match ids {
             0..=STREAMS_MAX => {
-                "Eight jobs at random, each in a region twice as large as the one before; the paper names neither its jobs nor an amount."
+                "Eight random jobs, each in a region twice as large as the region before. The \
+                 paper names neither its jobs nor an amount."
             }
             _ => {
-                "Past four the paper's transfer buffers do not suffice; the plain layer has none, and shows what the streams alone would give. SteadyFS has 4 at most: greater numbers are its last stream, so a host that has more lives than streams does better to fold its numbers evenly."
+                "The paper's transfer buffers suffice for four streams. The plain layer has no \
+                 such buffers, and shows the gain of the streams alone. SteadyFS has at most 4 \
+                 streams, and greater numbers mean its last stream. So a host with more lifetimes \
+                 than streams should distribute its numbers evenly."
             }
         };
         finding(
@@ -140,7 +151,8 @@ fn by_count(runs: &Runs) -> Vec<Finding> {
     };
     let row_apart = |ids: u8| {
         let steadyfs = if ids <= STREAMS_MAX { cell(STEADYFS, ids, true) } else { NOTHING.into() };
-        let why = "Where moves keep streams apart, what each stream adds is seen better, and how little is left beyond four.";
+        let why = "If moves keep streams apart, the gain of each stream is clearer. Little is left \
+            to gain beyond four.";
         finding(
             PART,
             (format!("{ids} streams, moves apart"), SOURCE),
@@ -164,8 +176,9 @@ fn above_the_switch(runs: &Runs) -> Vec<Finding> {
     let longest = |writes| {
         let cell = |system| times(runs.pair(system, writes, fill), |run| run.max_us);
         let why = format!(
-            "At {full}: the worst case is what the paper turns streams off for. The plain layer moves whole superblocks within one \
-             write, and real ones take longer by the scale; SteadyFS moves a share in each write."
+            "At {full}. The paper turns streams off because of this worst case. The plain layer \
+             moves whole superblocks within one write; real superblocks take longer by the scale. \
+             SteadyFS moves a share in each write."
         );
         let what = format!("Longest, {}, 1 → 3", words(writes));
         finding(PART, (what, SOURCE), ["as without".into(), cell(PLAIN), cell(STEADYFS)], why)
@@ -175,14 +188,15 @@ fn above_the_switch(runs: &Runs) -> Vec<Finding> {
             PART,
             ("Streams are turned off", SOURCE),
             [format!("above {OFF_ABOVE_PERCENT:.0} %"), "never".into(), "never by fill".into()],
-            "SteadyFS joins its streams where fewer than three blocks for each head hold no data, which a large device meets \
-             later than a small one.",
+            "SteadyFS joins its streams if fewer than three blocks for each head are free. A large \
+             device reaches this state later than a small device.",
         ),
         finding(
             PART,
             (format!("Jobs with 2 % less or more at {full}"), SOURCE),
             [NOTHING.into(), serves(PLAIN), serves(STEADYFS)],
-            "What a fixed fill gives away: off is the number for 1 stream above, on that for 3.",
+            "The loss by a fixed fill. Off is the number for 1 stream above, on is the number for \
+             3 streams.",
         ),
     ];
     rows.extend(JOBS.map(longest));
@@ -190,8 +204,8 @@ fn above_the_switch(runs: &Runs) -> Vec<Finding> {
         PART,
         (format!("Promised at {full}, 1 → 3"), SOURCE),
         [NOTHING.into(), NOTHING.into(), times(runs.pair(STEADYFS, Writes::Random, fill), promise)],
-        "Every write was held to it. Each stream's reserve makes the rest fuller, and so the promise longer where the disk is \
-         nearly full.",
+        "Every write kept this promise. Each stream's reserve makes the rest fuller. So the \
+         promise is longer if the disk is nearly full.",
     ));
     rows
 }

@@ -17,7 +17,8 @@ pub(super) fn scale(geometry: &Geometry, pages_per_block: u32) -> String {
         * u64::from(geometry.block_count);
     let pages = 1024 * SUPERBLOCK_MB / PAGE_KB;
     format!(
-        "Paper: {} superblocks of {} pages. Plain layer: as many of {pages_per_block}, 1 : {} in size. SteadyFS: {} blocks of {}, {}",
+        "Paper: {} superblocks of {} pages. Plain layer: as many of {pages_per_block}, 1 : {} in \
+         size. SteadyFS: {} blocks of {}, {}",
         format_count(BLOCKS.into()),
         format_count(pages.into()),
         pages / pages_per_block,
@@ -59,7 +60,8 @@ fn set_up(runs: &Runs, geometry: &Geometry, pages_per_block: u32, spare: f64) ->
             ("Written, sizes of the device", "section 6.2, table 1"),
             [paper, written(PLAIN), written(STEADYFS)],
             format!(
-                "The paper's {WRITTEN_GB:.0} GB are for {CAPACITY_GB:.0} GB; here whole passes over the pages in use are written."
+                "The paper writes {WRITTEN_GB:.0} GB to {CAPACITY_GB:.0} GB. This run writes whole \
+                 passes over the pages in use."
             ),
         ),
         finding(
@@ -70,19 +72,21 @@ fn set_up(runs: &Runs, geometry: &Geometry, pages_per_block: u32, spare: f64) ->
                 pages_per_block.to_string(),
                 geometry.pages_per_block.to_string(),
             ],
-            "Scaled, for time: amplification follows from how many superblocks there are and how many of them are spare; \
-             how long one is decides the longest write.",
+            "Scaled to save time. The number of superblocks, and the share of spare ones, decide \
+             the amplification. Their length decides the longest write.",
         ),
         finding(
             PART,
             ("Spare pages", NOTHING),
             [
-                "not said".into(),
+                "not given".into(),
                 format!("{:.1} %", 100.0 * usual),
                 format!("{:.1} %", 100.0 * spare),
             ],
-            "The plain layer has what is usual. SteadyFS counts superblocks, roots, journal, map, heads and their reserve as spare, \
-             a large share of a small chip, and the fill is that of the disk with most streams; so both are compared at equal spare pages as well.",
+            "The plain layer has the usual share. SteadyFS counts superblocks, roots, journal, \
+             map, heads and their reserve as spare, a large share of a small chip. Its fill is the \
+             fill of the disk with the most streams. So both are compared at equal spare pages as \
+             well.",
         ),
         finding(
             PART,

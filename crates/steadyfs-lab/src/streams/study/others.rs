@@ -49,21 +49,24 @@ fn over_time(runs: &Runs) -> Vec<Finding> {
             &part,
             what("Mean"),
             [FIGURE.into(), mean(PLAIN), mean(STEADYFS)],
-            "Both have the chip's typical times for a page of 4 KiB. SteadyFS's writes are durable, its spare pages are more; the plain layer keeps nothing that would survive the power.",
+            "Both have the chip's typical times for a page of 4 KiB. SteadyFS has durable writes \
+             and more spare pages. The plain layer loses its map in a power cut.",
         ));
         let longest = |system| times(pair(system), |run| run.max_us);
         groups[1].push(finding(
             &part,
             what("Longest"),
             [FIGURE.into(), longest(PLAIN), longest(STEADYFS)],
-            "The plain layer cleans when it must, whole superblocks within one write; SteadyFS pays a share with each write.",
+            "The plain layer cleans only when it must, whole superblocks within one write. \
+             SteadyFS does a share in each write.",
         ));
         let swings = |system| pair(system).map(|run| format!("{:.2}", swing(run))).join(" → ");
         groups[2].push(finding(
             &part,
             what("Swing"),
             ["\"consistent\"".into(), swings(PLAIN), swings(STEADYFS)],
-            "Of the second half of the run, the mean of the slowest sixtieth over that of the fastest: 1 is steady.",
+            "In the second half of the run: the mean of the slowest sixtieth, divided by the mean \
+             of the fastest. 1 is steady.",
         ));
     }
     groups.concat()
@@ -76,8 +79,8 @@ fn swing(run: &Run) -> f64 {
 }
 
 fn hosts(runs: &Runs) -> Vec<Finding> {
-    const PART: &str = "Hosts that know lives";
-    const NONE: &str = "The paper measures none of it and says that such hosts gain.";
+    const PART: &str = "Hosts that name lifetimes";
+    const NONE: &str = "The paper claims a gain for such hosts and does not measure it.";
     let waf = |system, writes| change(runs.pair(system, writes, FILLS[0]), |run| run.amplification);
     let full = format_percent(FILLS[0]);
     let logs = LOGS
@@ -94,7 +97,8 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
         (1..=NUMBERS).map(|number| context_stream(number, STREAMS_MAX)).collect();
     let at_rest = match runs.find(PLAIN, Writes::Sqlite, FILLS[0], 1, false).amplification < 1.01 {
         true => {
-            " The plain layer has more spare pages than the databases have pages, and moves nothing."
+            " The plain layer has more spare pages than the databases have pages, so it moves \
+             nothing."
         }
         false => "",
     };
@@ -110,7 +114,8 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
             (format!("F2FS-like, WAF, {full}, 1 → 3"), "section 7.1"),
             ["a gain".into(), waf(PLAIN, Writes::F2fs), waf(STEADYFS, Writes::F2fs)],
             format!(
-                "{NONE} How much each of the six logs writes is assumed here; what F2FS itself moves counts as written."
+                "{NONE} The shares of the six logs are assumed here. Pages that F2FS itself moves \
+                 count as written."
             ),
         ),
         finding(
@@ -132,7 +137,8 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
             ("Numbers that a command may give", "section 4"),
             [NUMBERS.to_string(), NOTHING.into(), NUMBERS.to_string()],
             format!(
-                "All are taken, and are {} streams beside the one of data without a number.",
+                "All numbers are accepted. They map to {} streams, beside the stream of data \
+                 without a number.",
                 streams.len()
             ),
         ),
@@ -140,7 +146,7 @@ fn hosts(runs: &Runs) -> Vec<Finding> {
 }
 
 fn resources(runs: &Runs) -> Vec<Finding> {
-    const PART: &str = "What four streams take";
+    const PART: &str = "Resources of four streams";
     let ram = |ids| runs.find(STEADYFS, Writes::Lives, FILLS[0], ids, false).ram_bytes.unwrap_or(0);
     let more = ram(STREAMS_MAX).saturating_sub(ram(1));
     vec![
@@ -149,14 +155,16 @@ fn resources(runs: &Runs) -> Vec<Finding> {
             ("RAM, beyond one stream", "abstract, section 4"),
             [format!("{RAM_BYTES} B"), NOTHING.into(), format!("{more} B")],
             format!(
-                "The paper has {BLOCK_RAM_BYTES} B for each active block, its transfer buffers aside; SteadyFS has no buffer for a stream."
+                "The paper has {BLOCK_RAM_BYTES} B for each active block, without its transfer \
+                 buffers. SteadyFS has no buffer for a stream."
             ),
         ),
         finding(
             PART,
             ("Code", "abstract"),
             [format!("{CODE_BYTES} B"), NOTHING.into(), "see docs/results/footprint.md".into()],
-            "It is measured by a build for a Cortex-M, not by this run; a mount that finds the streams again is part of it.",
+            "A build for a Cortex-M measures it, not this run. It includes the mount, which finds \
+             the streams again.",
         ),
     ]
 }

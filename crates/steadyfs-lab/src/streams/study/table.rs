@@ -25,8 +25,9 @@ impl Study {
     /// Returns the sources and the runs, in sentences.
     pub fn lead(&self) -> [String; 2] {
         [
-            "The three jobs, \"2X, 101X & 709X\" in the paper's table 1, are read twice: as the sizes of regions that are written equally often, and as how often \
-             three regions of one size are written. \"figure alone\": the text of the paper has no number for it."
+            "The three jobs, \"2X, 101X & 709X\" in the paper's table 1, are read in two ways: as \
+             sizes of three regions that are written equally often, and as write rates of three \
+             regions of equal size. \"figure alone\": the paper's text has no number."
                 .to_string(),
             format!("{}; seed {}.", self.scale, self.seed),
         ]
@@ -37,7 +38,7 @@ impl Study {
 impl fmt::Display for Study {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "Enhancing eMMC using Multi-Stream technique (2019), and what was measured\n\n",
+            "Enhancing eMMC using Multi-Stream technique (2019), and our measurements\n\n",
         )?;
         for sentence in self.lead() {
             f.write_str(&wrapped(&sentence, 0))?;
