@@ -255,9 +255,9 @@ def rooms_section(images, level):
 ROOMS_SECTION = """\
 ## Rooms
 
-The table has the bytes of functions on NAND, by their [room](../design.md#a-map-of-the-rooms). Inlined
-code counts for the room that it is inlined into. So a room that other rooms call often is larger
-than its row.
+The table has the bytes of functions on NAND, by their [room](../design.md#a-map-of-the-rooms).
+Inlined code counts for the room that it is inlined into. So a room that other rooms call often is
+larger than its row.
 
 | room | everything | logger without features | reading only | |
 |---|---:|---:|---:|---|
