@@ -40,24 +40,24 @@ UBIFS, squashfs, cramfs, ext4, F2FS and vfat. It also measures SteadyFS, which `
 through FUSE. All use the same `/dev/mtd1`, one after the other, in two minutes.
 `tools/linux-peers.py` makes this page and `bench/linux.json` from the output of the script.
 
-## The hard case: everyone is charged the same
+## Equal conditions
 
-- The clock runs on flash time alone (`time-travel=inf-cpu`). The processor costs nothing, and with
-  it compression and FUSE's copies. Reading the clock costs 256 ns in this kernel, so that loops
-  end. SteadyFS reads it more often than others: some 3 µs in a write with fsync.
-- Linux's nandsim charges a whole page for each transfer. It charges the array for another column of
-  a page that was just read. Here (`tools/uml.sh`) each byte costs its time on the bus, 40 ns. The
-  array costs 46 µs when a page is read. A program takes 200 µs, an erase 2 ms. Systems that read
-  parts of pages pay for these parts.
+- The clock runs on flash time alone (`time-travel=inf-cpu`). Processor time costs nothing, also for
+  compression and FUSE's copies. A read of the clock costs 256 ns in this kernel, so that loops end.
+  SteadyFS reads the clock more often than others: some 3 µs in a write with fsync.
+- Linux's nandsim charges a whole page for each transfer, and charges the array again for another
+  column of the same page. Here (`tools/uml.sh`) each byte costs its time on the bus, 40 ns. A read
+  of a page from the array costs 46 µs, a program 200 µs, an erase 2 ms. Systems that read parts of
+  pages pay for these parts.
 - JFFS2, UBIFS, squashfs and cramfs compress by default. *Random* content cannot be compressed;
   *text* compresses to some 40 %. `steady mount` compresses on request, in chunks of 16 KiB.
 - No system was tuned. All have the defaults of mtd-utils, of mke2fs, mkfs.f2fs, mkfs.fat, of
   `steady format` and `steady mount`.
-- ext4, F2FS and vfat lie on mtdblock, which has neither wear levelling nor care for power cuts.
-  They show the cost of writing sectors to bare NAND.
-- Kernels keep written data in RAM as long as possible (*write-back*), so that a copy returns at
-  once. The relevant time is the time until the data is on the chip, after the unmount. With
-  `-o sync` each write is durable when it returns.
+- ext4, F2FS and vfat lie on mtdblock, which has no wear levelling and no protection against power
+  cuts. They show the cost of writing sectors to bare NAND.
+- Kernels keep written data in RAM as long as possible (*write-back*), so a copy returns at once.
+  Compare the time until the data is on the chip, after the unmount. With `-o sync` each write is
+  durable when it returns.
 """
 
 

@@ -219,15 +219,15 @@ def boot():
 
 These are the fifth document's table of boot times, and its write table with compression. The
 command is `steady boot`. Its content is {run["files"]:,} made-up files of {run["file_bytes"] / 1e6:.1f} MB, and 1,000 links. It is
-mounted and read in full, in the order of a start. Of each chip {run["bad_blocks"]} blocks are bad.
+mounted and read in full, in the order of a start. Each chip has {run["bad_blocks"]} bad blocks.
 
 Mount and load are flash time; *decode* is decompression, SHA-256 and SteadyFS's checksums: counted
 bytes times cycles. The cycles are **estimates (U)** from other processors. Their sources are in
 [`cycles.rs`](../../crates/steadyfs-lab/src/boot/cycles.rs); `--cycles` sets others. Other processor
 time is in none of our figures, and in all figures of the document.
 
-The first chip is `{board["device"]}`, the document's sort of chip, with an ARM920T at 400 MHz. Cycles a
-byte:
+The first chip is `{board["device"]}`, the document's sort of chip, with an ARM920T at 400 MHz.
+Cycles a byte:
 {decode(board)}.
 
 {loaded(board)}
@@ -244,12 +244,12 @@ Compare the rows of the first table with each other:
 
 - The document has another root file system, and its seconds include kernel and processor. XZ takes
   1.7 s more than LZO there. By these cycles this is at most 2 MB of content.
-- UBIFS never loaded this tree on this chip. On pages of 2 KiB it read
+- UBIFS has not loaded this tree on this chip. On pages of 2 KiB it read
   [19.9 MB of text in 0.9 s](linux-peers.md), compressed, decompression not counted. A mounted
-  SteadyFS with `compress=lz4` took 0.7 s for it.
-- SteadyFS's readers read squashfs and cramfs, and keep one block of data. The names and inodes that
-  were read are kept for them, as Linux keeps them. SteadyFS's images are looked up name by name.
-  All have 16 KiB for pages that are read again.
+  SteadyFS with `compress=lz4` took 0.7 s for the same text.
+- SteadyFS's readers read squashfs and cramfs, and keep one block of data, and names and inodes as
+  Linux does. SteadyFS's images are looked up name by name. All have 16 KiB for pages that are read
+  again.
 - As a volume, SteadyFS takes blocks of 16 KiB on such a chip only if {board['joined_blocks']} are joined to one. The
   lab does this, and no driver of this repository.
 

@@ -255,9 +255,9 @@ def rooms_section(images, level):
 ROOMS_SECTION = """\
 ## Rooms
 
-The table has the bytes of functions on NAND, by their [room](../design.md#a-map-of-the-rooms). Inlined
-code counts for the room that it is inlined into. So a room that other rooms call often is larger
-than its row.
+The table has the bytes of functions on NAND, by their [room](../design.md#a-map-of-the-rooms).
+Inlined code counts for the room that it is inlined into. So a room that other rooms call often is
+larger than its row.
 
 | room | everything | logger without features | reading only | |
 |---|---:|---:|---:|---|
@@ -298,7 +298,7 @@ number here is off by more than 2 %, or if one of these exceeds its target:
 - the code of a read-only image or of compressed files
 - the instructions of an overwrite
 
-Other numbers above their target are reported, not hidden.
+Other numbers may exceed their target.
 
 | | bytes | target | |
 |---|---:|---:|---|
@@ -317,7 +317,7 @@ No panic machinery and no formatting is linked. A failed assertion is one trappi
 
 A feature that is left out by name is left out of the C library too.
 
-Of the {c_more:.1f} KB that a logger takes more in C than in Rust:
+A logger takes {c_more:.1f} KB more in C than in Rust:
 
 | KB | reason |
 |---:|---|
@@ -335,6 +335,7 @@ Read-only images in C, on NAND alone. The script does not measure this table:
 | signatures: code in addition, stack with a key | 29.4 | 9.3 | 3.8 |
 
 ## Method
+
 - Compiler: {compiler};
   `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`, and the core
   library built with the same settings (`-Zbuild-std=core`).
