@@ -200,7 +200,8 @@ fn the_page_of_settings_has_the_defaults() {
     };
     let all = [Geometry::of_nor(4096, 256), Geometry::of_nor(65_536, 256), nand]
         .map(|geometry| Config::for_geometry(&geometry));
-    let settings: [(&str, fn(&Config) -> u64); 13] = [
+    type Read = fn(&Config) -> u64;
+    let settings: [(&str, Read); 13] = [
         ("pages_per_logical_page", |config| config.pages_per_logical_page.into()),
         ("overlay_entries", |config| config.overlay_entries.into()),
         ("transaction_pages", |config| config.transaction_pages.into()),

@@ -8,7 +8,7 @@ use crate::config::Layout;
 pub(crate) struct Reserve(u32);
 
 impl Reserve {
-    /// The savings of a new volume: the whole reserve is present.
+    /// The reserve of a new volume: all of it is present.
     pub fn new(layout: &Layout) -> Self {
         Self(most(layout))
     }

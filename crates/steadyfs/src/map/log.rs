@@ -16,7 +16,7 @@
 //!
 //! # A change that cannot be read
 //!
-//! One flipped bit is corrected ([`change`](super::change)). If more bits have flipped, it
+//! One flipped bit is corrected ([`change`](super::log_entry)). If more bits have flipped, it
 //! matters whether the log is untouched:
 //!
 //! - If the log is untouched, every change was programmed as a whole. Without one of them the

@@ -1,5 +1,5 @@
-//! Traces: places where roll-forward finds something that is no record. A trace is a program
-//! that was cut, or a record that is lost.
+//! Evidence of torn pages: traces, which are places where roll-forward finds something that is no
+//! record. A trace is a program that was cut, or a record that is lost.
 //!
 //! The two cannot be distinguished. If the trace was a record, the program behind it may have
 //! been cut, and may have touched the next place without a trace. So a head must skip both

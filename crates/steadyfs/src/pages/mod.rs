@@ -194,7 +194,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Records that a program page is the complete content of page `index` of a logical page.
-    /// The record lasts until it is [hidden](Self::hide).
+    /// The record lasts until it is [invalidated](Self::invalidate_resident).
     pub fn set_resident(&mut self, page: PageIndex, logical: u32, index: u32) {
         self.resident = Resident::new(page, logical, index);
     }
@@ -213,7 +213,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         is_again
     }
 
-    /// Ends the record of [`show`](Self::show), because the content may change.
+    /// Ends the record of [`set_resident`](Self::set_resident), because the content may change.
     pub fn invalidate_resident(&mut self) {
         self.resident = Resident::NOTHING;
     }

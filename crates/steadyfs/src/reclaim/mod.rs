@@ -21,7 +21,7 @@
 //! victim is empty before `x` is 0, or a few frames later. These few frames come out of the
 //! reserve.
 //!
-//! [`ReclaimState`] is the state that lasts from one call to the next. An [`ReclaimView`] reads it together
+//! [`ReclaimState`] is the state that lasts from one call to the next. A [`ReclaimView`] reads it together
 //! with the rooms that it depends on, and changes nothing.
 
 mod bounds;
@@ -158,7 +158,7 @@ impl ReclaimState {
         (self.victim, self.levelling) = (victim, true);
     }
 
-    /// Begins with the victim that an outlook has found. With `saves`, frames are saved for wear
+    /// Begins with the victim that a view has found. With `saves`, frames are saved for wear
     /// levelling. They are at most 4, and as many as keep the victim's moves below the most that
     /// calls may make. If there are none, one frame is saved at every second victim. Returns the
     /// number of saved frames.

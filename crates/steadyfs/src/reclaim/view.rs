@@ -1,4 +1,4 @@
-//! The outlook of a call in the present state of the rooms: the due work, and the most that the
+//! The view of a call in the present state of the rooms: the due work, and the most that the
 //! call may do.
 
 use super::plan::{PlanInput, Want};
@@ -28,7 +28,7 @@ pub(crate) struct Done {
     pub flushed: bool,
 }
 
-/// The pace, and the rooms that it depends on. An outlook reads them, and changes nothing.
+/// The state of reclamation, and the rooms that it depends on. A view reads them, and changes nothing.
 pub(crate) struct ReclaimView<'s, 'm, F> {
     pub reclaim: &'s ReclaimState,
     pub ftl: &'s Ftl<'m, F>,
