@@ -54,11 +54,14 @@ impl fmt::Display for NoPacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method => f.write_str(
-                "expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL, with /64KiB or the like behind it for other chunks",
+                "expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL, and behind it a size \
+                 such as /64KiB for other chunks",
             ),
             Self::NoLevels => f.write_str("lz4 has no levels"),
             Self::Level(method, most) => write!(f, "expected a level of {method} from 1 to {most}"),
-            Self::Chunk => f.write_str("expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`, or as many bytes"),
+            Self::Chunk => f.write_str(
+                "expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`, or the number of bytes",
+            ),
         }
     }
 }

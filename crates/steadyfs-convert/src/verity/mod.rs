@@ -33,10 +33,10 @@ pub enum Error {
     #[error("is empty; expected an image of at least one byte")]
     Empty,
     /// No tree has these settings.
-    #[error("was to be sealed so that it {0}")]
+    #[error("cannot be sealed so that it {0}")]
     Settings(FormatError),
     /// The seed or the public key is invalid.
-    #[error("was to be signed or checked with a key that is none of Ed25519")]
+    #[error("cannot be signed or checked: the key is no Ed25519 key")]
     Key,
     /// The superblock is not readable.
     #[error("has a superblock at byte {offset} that {source}")]
@@ -63,7 +63,7 @@ pub enum Error {
         found: u64,
     },
     /// The image has another length than its superblock names.
-    #[error("has {found} bytes; expected {expected}, as the superblock says")]
+    #[error("has {found} bytes; expected {expected}, the size in the superblock")]
     Length {
         /// Bytes that the superblock names.
         expected: u64,
@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// The record names another number of data bytes, or its root hash does not match the UUID of
     /// the superblock.
-    #[error("has a record that is of another superblock")]
+    #[error("has a record that belongs to another superblock")]
     RecordOfAnother,
     /// The record has another root hash than the trusted one.
     #[error("has the root hash {}; expected {}", hex(.found), hex(.expected))]
@@ -86,7 +86,7 @@ pub enum Error {
     #[error("is not signed; expected a signature")]
     NotSigned,
     /// The signature belongs to another key, or to another image.
-    #[error("has a signature that is not of the trusted key and this image")]
+    #[error("has a signature that does not match the trusted key and this image")]
     Signature,
     /// A hash block does not match its digest in the level above.
     #[error(

@@ -324,7 +324,8 @@ mod tests {
         chip[64 * 2112..64 * 2112 + BYTES].copy_from_slice(&superblock(other, [2048, 64, 64]));
         let error = recognise(&mut chip).unwrap_err();
         let named = format!(
-            "the superblock at byte 0 has format version {other}; expected {VERSION}: copy its files with "
+            "the superblock at byte 0 has format version {other}; expected {VERSION}: copy the \
+             files with "
         );
         assert!(error.to_string().starts_with(&named), "{error}");
     }
