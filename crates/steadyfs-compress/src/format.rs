@@ -338,8 +338,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_entry_is_refused_or_lies_in_its_slot(bytes: [u8; ENTRY_BYTES], small: bool, shape in shapes()) {
-            let bytes = if small { [bytes[0], bytes[1], bytes[2] & 3, 0, bytes[4], bytes[5], bytes[6] & 7, 0] } else { bytes };
+        fn any_entry_is_refused_or_lies_in_its_slot(
+            bytes: [u8; ENTRY_BYTES],
+            small: bool,
+            shape in shapes(),
+        ) {
+            let bytes = if small {
+                [bytes[0], bytes[1], bytes[2] & 3, 0, bytes[4], bytes[5], bytes[6] & 7, 0]
+            } else {
+                bytes
+            };
             if let Ok(Some(entry)) = Entry::parse(&bytes, &shape) {
                 prop_assert!(entry.position as usize >= shape.header_bytes());
                 prop_assert!(entry.position + entry.room(&shape) <= shape.slot_bytes());
@@ -348,10 +356,16 @@ mod tests {
         }
 
         #[test]
-        fn any_attribute_is_refused_or_says_itself(value in proptest::collection::vec(0u8..20, 0..6)) {
+        fn any_attribute_is_refused_or_says_itself(
+            value in proptest::collection::vec(0u8..20, 0..6),
+        ) {
             if let Ok(shape) = Shape::parse(&value) {
                 prop_assert_eq!(&shape.emit()[..], &value[..]);
-                prop_assert!(shape.slot_bytes() as usize >= (2 * shape.group_chunks() as usize + 1) * shape.chunk_bytes() + shape.header_bytes());
+                prop_assert!(
+                    shape.slot_bytes() as usize
+                        >= (2 * shape.group_chunks() as usize + 1) * shape.chunk_bytes()
+                            + shape.header_bytes()
+                );
             }
         }
 
@@ -360,7 +374,10 @@ mod tests {
             let (slot, index) = shape.slot_of(chunk);
             prop_assert!(index < shape.group_chunks());
             prop_assert_eq!(slot * shape.group_chunks() + index, chunk);
-            prop_assert_eq!(shape.place_of(chunk, 0), u64::from(slot) * u64::from(shape.slot_bytes()));
+            prop_assert_eq!(
+                shape.place_of(chunk, 0),
+                u64::from(slot) * u64::from(shape.slot_bytes())
+            );
         }
     }
 

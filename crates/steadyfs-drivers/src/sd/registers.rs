@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn capacities_are_read_from_both_layouts() {
-        assert_eq!(capacity(&SDSC), Ok((Kind::Standard, (3783 + 1) * 32))); // of 2^(3 + 2) blocks of 2^9 bytes
+        // 2^(3 + 2) blocks of 2^9 bytes.
+        assert_eq!(capacity(&SDSC), Ok((Kind::Standard, (3783 + 1) * 32)));
         assert_eq!(erase_sectors(u128::from_be_bytes(SDSC)), 1);
         assert_eq!(capacity(&SDHC), Ok((Kind::High, (0x3C01 + 1) * 1024)));
         let mut large = SDHC;

@@ -62,7 +62,9 @@ pub enum Figures {
 
 /// A struct of whole numbers, its reader and its writer.
 macro_rules! figures {
-    ($(#[$about:meta])* $name:ident { $(#[doc = $doc:literal] $key:ident: $min:expr, $max:expr;)* }) => {
+    ($(#[$about:meta])* $name:ident {
+        $(#[doc = $doc:literal] $key:ident: $min:expr, $max:expr;)*
+    }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name { $(#[doc = $doc] pub $key: u32,)* }
