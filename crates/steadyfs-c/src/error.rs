@@ -128,8 +128,8 @@ pub enum Code {
     ErrConfigPageBytes = -231,
     /// A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
-    /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical
-    /// pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
+    /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4
+    /// logical pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,

@@ -211,7 +211,8 @@ fn the_cmake_package_builds_the_logger() {
     assert!(told.ends_with("all records are there\n"), "{told}");
 }
 
-/// Writes a project of one program that calls the library; `lines` make the target `steadyfs::steadyfs`.
+/// Writes a project of one program that calls the library; `lines` make the target
+/// `steadyfs::steadyfs`.
 fn tiny_project(name: &str, lines: &str) -> PathBuf {
     let project = output().join(name);
     let _ = std::fs::remove_dir_all(&project);
@@ -255,7 +256,8 @@ fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), told.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A clone had no CMakeLists.txt to add, and the package had no version. A library that is built already needs no cargo.
+/// A clone had no CMakeLists.txt to add, and the package had no version. A library that is built
+/// already needs no cargo.
 #[test]
 fn cmake_takes_a_library_that_is_built_already() {
     if !has_cmake() {
@@ -331,7 +333,8 @@ fn cmake_refuses_another_version() {
     }
 }
 
-/// A program stands for cargo: it writes its arguments, and the library goes where CMake expects it.
+/// A program stands for cargo: it writes its arguments, and the library goes where CMake expects
+/// it.
 #[cfg(unix)]
 #[test]
 fn cmake_calls_cargo_with_the_options_of_the_project() {

@@ -3,7 +3,7 @@
 //! The attribute [`ATTRIBUTE`], four bytes:
 //!
 //! ```text
-//! | version = 1 | method of new chunks | log2 of a chunk's bytes: 12 … 16 | log2 of a header's bytes: 6 … 9 |
+//! | version = 1 | method of new chunks | log2 of chunk bytes: 12 … 16 | log2 of header bytes: 6 … 9 |
 //! ```
 //!
 //! The file consists of *slots* of equal size. Each slot is for a *group* of as many chunks as
@@ -13,11 +13,13 @@
 //! ```text
 //! slot 0                                                      slot 1
 //! ┌──────┬───────┬───────┬─ ─┬───────┬─────────┬──────────────┬──────┬───────┬─ ─
-//! │ size │ entry │ entry │   │ entry │ chunks  │ hole         │  0   │ entry │        size: of the content, 64 bits; 0 in other slots
+//! │ size │ entry │ entry │   │ entry │ chunks  │ hole         │  0   │ entry │
 //! └──────┴───────┴───────┴─ ─┴───────┴─────────┴──────────────┴──────┴───────┴─ ─
 //!  8      8 each                       header ÷ 8 × 2 chunks of address space
 //!
-//! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |        all zeros: the chunk is zeros
+//! size:   of the content, 64 bits; 0 in other slots
+//! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |
+//!         all zeros: the chunk is zeros
 //! ```
 //!
 //! A chunk of form *plain* always has room for a whole chunk, however much of it is used. The

@@ -1,8 +1,10 @@
 //! LZ4 blocks, without a heap: a decoder that works within one buffer, and a greedy encoder.
 //!
 //! ```text
-//! sequence:  | token | length of literals … | literals … | offset (16 bits) | length of match … |     the last one ends with its literals
-//! token:     literals (high 4 bits), match − 4 (low 4 bits); 15: bytes follow, and are added, up to one that is not 255
+//! sequence:  | token | length of literals … | literals … | offset (16 bits) | length of match … |
+//!            the last one ends with its literals
+//! token:     literals (high 4 bits), match − 4 (low 4 bits)
+//!            15: bytes follow, and are added, up to one that is not 255
 //! ```
 //!
 //! Source: `lz4_Block_format.md` of the LZ4 project.

@@ -1,5 +1,5 @@
-//! From a chip to a first file, as in docs/guide/getting-started.md. The chip here is simulated; on a
-//! board, `spi` and `delay` come from its HAL.
+//! From a chip to a first file, as in docs/guide/getting-started.md. The chip here is simulated; on
+//! a board, `spi` and `delay` come from its HAL.
 //!
 //! `cargo run -p steadyfs-drivers --example getting_started`
 

@@ -167,8 +167,8 @@ pub enum ConfigError {
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
-    /// `pages_per_logical_page` must be a power of two up to 32, and a block must hold at least 4 logical
-    /// pages.
+    /// `pages_per_logical_page` must be a power of two up to 32, and a block must hold at least 4
+    /// logical pages.
     UnitPages,
     /// `transaction_pages` must be 2 to 1,024.
     TransactionPages,
@@ -180,8 +180,8 @@ pub enum ConfigError {
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must have whole sectors of 512 bytes: choose more `pages_per_logical_page`,
-    /// or tags outside the pages.
+    /// A logical page of a disk must have whole sectors of 512 bytes: choose more
+    /// `pages_per_logical_page`, or tags outside the pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,

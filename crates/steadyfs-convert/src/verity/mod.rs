@@ -7,7 +7,8 @@
 //! use steadyfs_convert::verity::{self, Settings, Trusted};
 //!
 //! let seed = [7; 32];
-//! let sealed = verity::append(b"an image".to_vec(), &Settings { key: Some(seed), ..Settings::default() })?;
+//! let settings = Settings { key: Some(seed), ..Settings::default() };
+//! let sealed = verity::append(b"an image".to_vec(), &settings)?;
 //! let key = verity::public_key(&seed)?;
 //! verity::verify(&sealed.bytes, sealed.hash_offset, Trusted::Key(key))?;
 //! # Ok::<(), verity::Error>(())

@@ -1,5 +1,5 @@
-//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md` has
-//! the layout.
+//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md`
+//! has the layout.
 //!
 //! [`Image::create`] makes an image of a [`Shape`], and [`Image::open`] opens an image. Both return
 //! a [`Flash`].

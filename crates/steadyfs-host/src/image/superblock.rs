@@ -2,10 +2,11 @@
 //! copy is enough.
 //!
 //! ```text
-//! 0            8         10           14                18            22         40                         44
-//! | "SteadyFS" | version | page_bytes | pages_per_block | block_count | settings | block of the second copy |
+//! 0            8         10           14                18            22         40            44
+//! | "SteadyFS" | version | page_bytes | pages_per_block | block_count | settings | second copy |
 //! ```
 //!
+//! - `second copy`: the block of the second copy.
 //! - The first copy lies at byte 0 on NAND, and behind the tag table on NOR.
 //! - The second copy is searched if the first one is damaged. It counts if it lies at the place
 //!   that follows from its own fields and the length of the file.

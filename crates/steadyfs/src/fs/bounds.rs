@@ -36,17 +36,19 @@ impl<F: Flash> FileSystem<'_, F> {
         self.bound_of(call, Buffer::Any, failures)
     }
 
-    /// Returns the worst case, in nanoseconds, of the calls of a [row](CallSequence) if the first of
-    /// them is made now. It is less than the sum of their bounds: one call pays for work that
+    /// Returns the worst case, in nanoseconds, of the calls of a [row](CallSequence) if the first
+    /// of them is made now. It is less than the sum of their bounds: one call pays for work that
     /// the next ones need not do. The [`envelopes`](Self::envelopes) show the same.
     ///
     /// ```
     /// # use steadyfs::{Call, File, FileSystem, CallSequence, media::Flash};
     /// # fn within(fs: &FileSystem<'_, impl Flash>, file: &File) -> bool {
     /// let timing = fs.flash().timing();
-    /// let write_ns = fs.sequence_bound_ns(CallSequence::Write { file, offset: 0, bytes: 65_536 }, &timing);
+    /// let write = CallSequence::Write { file, offset: 0, bytes: 65_536 };
+    /// let write_ns = fs.sequence_bound_ns(write, &timing);
     /// # write_ns > 0 &&
-    /// fs.sequence_bound_ns(CallSequence::Overwrites(16), &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
+    /// fs.sequence_bound_ns(CallSequence::Overwrites(16), &timing)
+    ///     <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
     /// # }
     /// ```
     pub fn sequence_bound_ns(&self, row: CallSequence<'_>, timing: &Timing) -> u64 {
