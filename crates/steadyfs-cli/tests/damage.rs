@@ -77,7 +77,7 @@ fn df_health_dump_and_check_tell_what_is_lost_as_text_and_json() {
     let output = bench.run("check i.img");
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output.stdout).starts_with(&format!("{LOST}; the volume can only be read until")),
+        text(&output.stdout).starts_with(&format!("{LOST}; the volume is read-only until")),
         "{}",
         text(&output.stdout)
     );
