@@ -80,10 +80,15 @@ fn configured(source: &Path) -> PathBuf {
     }
     // FatFs has one table of volumes for the whole program. Here each thread has its own table.
     let code = fs::read_to_string(copies.join("ff.c")).expect("just copied");
-    let code = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(code, |code, table| {
-        assert!(code.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/results/contenders.md");
-        code.replace(table, &table.replace("static", "static _Thread_local"))
-    });
+    let code =
+        ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(code, |code, table| {
+            assert!(
+                code.contains(table),
+                "ff.c of FatFs has no {table}: another release than the one of \
+                 docs/results/contenders.md"
+            );
+            code.replace(table, &table.replace("static", "static _Thread_local"))
+        });
     fs::write(copies.join("ff.c"), code).expect("the directory of the build can be written");
     let mut settings =
         fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");

@@ -82,7 +82,8 @@ fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
     let nor = match (&profile.chip, size) {
         (Chip::Nand(_), None) => return Ok(Shape::of(profile)),
         (Chip::Nand(_), Some(_)) => {
-            let words = "is NAND, which has its own size; size_bytes is for NOR, and for cards without a device";
+            let words = "is NAND, which has its own size; size_bytes is for NOR, and for cards \
+                         without a device";
             return Err(Trouble::invalid(words, &profile.name));
         }
         (Chip::Nor(nor), _) => nor,
@@ -250,7 +251,8 @@ impl Medium {
     }
 
     fn create_card(path: &Path, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
-        let words = "device and size_bytes are missing; expected the chip that the image is for, or the bytes of a card or disk";
+        let words = "device and size_bytes are missing; expected the chip that the image is for, \
+                     or the bytes of a card or disk";
         let bytes = size.ok_or_else(|| Trouble::invalid(words, name))?;
         let layout =
             SectorLayout::for_size(u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX));
@@ -374,7 +376,8 @@ fn unusual_division(
             Err(Trouble::invalid(words, name))
         }
         Chip::Nor(_) => Ok(Some(format!(
-            "has {found}; expected {expected}, as a volume on {} is usually divided: perhaps the image is of another chip",
+            "has {found}; expected {expected}, as a volume on {} is usually divided: perhaps the \
+             image is of another chip",
             profile.name
         ))),
     }
@@ -387,7 +390,8 @@ fn sizes(shape: &Shape) -> String {
             spare_bytes,
         } => {
             format!(
-                "{block_count} blocks of {pages_per_block} pages of {page_bytes} bytes with {spare_bytes} spare bytes"
+                "{block_count} blocks of {pages_per_block} pages of {page_bytes} bytes with \
+                 {spare_bytes} spare bytes"
             )
         }
         Shape::Nor { page_bytes, block_bytes, block_count } => {
@@ -405,7 +409,7 @@ fn simulated_nor(
 ) -> Result<Nor, Trouble> {
     let timing = steadyfs_sim::NorTiming::of_block(nor, block_bytes, TimingChoice::Typical);
     let timing = timing
-        .ok_or_else(|| Trouble::invalid("has no erase that makes up a block", &profile.name))?;
+        .ok_or_else(|| Trouble::invalid("has no erase size that fits a block", &profile.name))?;
     Ok(Nor::with_geometry(block_bytes, block_count, timing, seed))
 }
 

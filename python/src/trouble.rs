@@ -39,7 +39,8 @@ impl Trouble {
     pub fn fork(process: u32, name: impl Into<String>) -> Self {
         let here = std::process::id();
         let words = format!(
-            "was opened in process {process}, and this is process {here}, a fork of it; open the image again in this one"
+            "was opened in process {process}, and process {here} is a fork of it; open the image \
+             again in this process"
         );
         Self::new("EBADF", words, name)
     }

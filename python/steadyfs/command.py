@@ -88,7 +88,7 @@ def read_grid(path: str) -> Asked:
         raise GridError(f"{path}: found {', '.join(unknown)}; expected some of {', '.join(KEYS)}")
     tables = [name for name in TABLES if name in found]
     if len(tables) != 1:
-        has = f"has {' and '.join(tables)}" if tables else "says not what is varied"
+        has = f"has {' and '.join(tables)}" if tables else "has no axes"
         raise GridError(f"{path}: {has}; expected one table: [grid], [torture] or [siege]")
     table = tables[0]
     grid = found[table]
@@ -102,7 +102,7 @@ def read_grid(path: str) -> Asked:
     if type(seeds) is int and seeds > 0:
         seeds = list(range(seeds))
     if not isinstance(seeds, list) or not seeds or not all(type(seed) is int and seed >= 0 for seed in seeds):
-        raise GridError(f"{path}: seeds is {seeds!r}; expected how many, or a list of numbers")
+        raise GridError(f"{path}: seeds is {seeds!r}; expected a count, or a list of numbers")
     for key in ("accesses", "rates"):
         if table != "grid" and key in found:
             raise GridError(f"{path}: found {key} beside [{table}]; expected it beside [grid] alone")

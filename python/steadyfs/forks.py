@@ -28,7 +28,7 @@ class Process:
     def demand(self, name: str) -> None:
         """Refuse a call in a fork, with the message of the native half."""
         if self.forked:
-            words = f"was opened in process {self._process}, and this is process {os.getpid()}, a fork of it; open the image again in this one"
+            words = f"was opened in process {self._process}, and process {os.getpid()} is a fork of it; open the image again in this process"
             raise OSError(errno.EBADF, words, name)
 
 

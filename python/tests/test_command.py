@@ -59,7 +59,7 @@ def test_runs_that_are_not_possible_are_told_with_their_command(tmp_path: Path, 
     ("text", "part"),
     [
         ("[grid", "is no TOML"),
-        ("seeds = 3", "says not what is varied; expected one table: [grid], [torture] or [siege]"),
+        ("seeds = 3", "has no axes; expected one table: [grid], [torture] or [siege]"),
         ("[grid]\nfill = 0.5\n[siege]", "has grid and siege"),
         ("grid = {}", "expected a table [grid] with one axis at least"),
         ("torture = 1", "torture is 1"),

@@ -43,7 +43,7 @@ def in_fork(act: Callable[[], None]) -> None:
 
 def refused(act: Callable[[], object]) -> None:
     """Expect the error of a fork."""
-    with pytest.raises(OSError, match="a fork of it; open the image again in this one") as error:
+    with pytest.raises(OSError, match="a fork of it; open the image again in this process") as error:
         act()
     assert error.value.errno == errno.EBADF
 

@@ -234,8 +234,8 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_PAGE_BYTES = -231,
   // A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
   STEADYFS_ERR_CONFIG_BLOCKS = -232,
-  // pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical
-  // pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
+  // pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4
+  // logical pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
   STEADYFS_ERR_CONFIG_UNIT_PAGES = -233,
   // transaction_pages must be 2 to 1,024.
   STEADYFS_ERR_CONFIG_TRANSACTION_PAGES = -234,
@@ -666,11 +666,11 @@ typedef struct steadyfs_settings {
   // True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
   // of RAM. Default: false.
   bool auto_streams;
-  // On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
-  // the default settings fit, whatever the other settings here are. Larger pages_per_logical_page or more
-  // overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
-  // STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
-  // another number it finds no volume: STEADYFS_ERR_GEOMETRY.
+  // On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which the
+  // default settings fit, whatever the other settings here are. Larger pages_per_logical_page or
+  // more overlay_entries than the defaults may need more sectors
+  // (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the
+  // number of the format. With another number it finds no volume: STEADYFS_ERR_GEOMETRY.
   uint16_t group_sectors;
   // Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
   // takes 12 bytes of memory.

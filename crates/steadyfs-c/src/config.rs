@@ -75,11 +75,11 @@ pub struct Settings {
     /// True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
     /// of RAM. Default: false.
     pub auto_streams: bool,
-    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
-    /// the default settings fit, whatever the other settings here are. Larger pages_per_logical_page or more
-    /// overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
-    /// STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
-    /// another number it finds no volume: STEADYFS_ERR_GEOMETRY.
+    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which the
+    /// default settings fit, whatever the other settings here are. Larger pages_per_logical_page or
+    /// more overlay_entries than the defaults may need more sectors
+    /// (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the
+    /// number of the format. With another number it finds no volume: STEADYFS_ERR_GEOMETRY.
     pub group_sectors: u16,
     /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
     /// takes 12 bytes of memory.

@@ -128,8 +128,8 @@ pub enum Code {
     ErrConfigPageBytes = -231,
     /// A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
-    /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical
-    /// pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
+    /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4
+    /// logical pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,
@@ -197,62 +197,76 @@ macro_rules! texts {
 texts! {
     ErrOk "no error"
     ErrIo "the medium does not answer"
-    ErrCorrupt "what was read is not what was written there"
+    ErrCorrupt "the data read is not the written data"
     ErrNoent "no such file or directory"
     ErrExist "a file or directory of this name exists already"
-    ErrNotdir "a file is where a directory is needed"
-    ErrIsdir "a directory is where a file is needed"
+    ErrNotdir "found a file; expected a directory"
+    ErrIsdir "found a directory; expected a file"
     ErrNotempty "the directory is not empty"
     ErrBadf "the file or directory is not open on this volume"
-    ErrFbig "the file would grow beyond what the volume allows"
-    ErrInval "an argument makes no sense"
+    ErrFbig "the file would grow beyond the limit of the volume"
+    ErrInval "an argument is invalid"
     ErrNospc "no room left on the volume"
-    ErrNomem "the memory that was lent is too small"
+    ErrNomem "the lent memory is too small"
     ErrNoattr "the file has no such attribute"
     ErrNametoolong "the name is longer than the volume allows"
     ErrNotutf8 "a path or a key is not UTF-8"
     ErrNotmounted "the object does not hold a mounted volume or image"
     ErrBusy "a call of this volume is in progress"
     ErrMediafailing "more programs failed in one call than the volume tolerates"
-    ErrReadonly "the volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew"
-    ErrUnknown "whether the change took effect is not known; mount again to see"
+    ErrReadonly "the volume is read-only: it was mounted so, it is worn out, the chip has locked \
+                 itself, or the outcome of an earlier call is unknown; mount it again"
+    ErrUnknown "the change may or may not have taken effect; mount again"
     ErrToomanyfiles "the volume holds as many files as its settings allow"
     ErrTransaction "the open transaction has no room for this call; commit more often"
-    ErrStale "the file is not there any more: its creation was rolled back"
-    ErrIsalink "a symbolic link is where a file is needed"
-    ErrNotalink "no symbolic link"
+    ErrStale "the file no longer exists: its creation was rolled back"
+    ErrIsalink "found a symbolic link; expected a file"
+    ErrNotalink "found no symbolic link; expected one"
     ErrIntoitself "a directory cannot move into itself"
     ErrNotreadable "the file was not opened for reading"
-    ErrNotwritable "the file was not opened for writing, or a flag needs STEADYFS_O_WRONLY"
-    ErrToomanyopen "as many files are open as the memory has room for"
+    ErrNotwritable "the file was not opened for writing, or a flag requires STEADYFS_O_WRONLY"
+    ErrToomanyopen "the memory has no room for another open file"
     ErrAttributes "the attributes of one file take more than 248 bytes"
-    ErrUnsupported "the build or the volume lacks what the call needs"
-    ErrNotformatted "no superblock found: the device was never formatted, or is divided otherwise"
+    ErrUnsupported "the call needs a feature that the build or the volume lacks"
+    ErrNotformatted "no superblock found: the device was never formatted, or with another division \
+                     into blocks"
     ErrVersion "the volume has another version of the format"
-    ErrGeometry "the volume was formatted for another chip, or with another erase_bytes or group_sectors"
-    ErrBadblocks "too many blocks are bad, or blocks that the volume needs for itself are"
+    ErrGeometry "the volume was formatted for another chip, or with another erase_bytes or \
+                 group_sectors"
+    ErrBadblocks "too many blocks are bad, or a block that the volume needs for itself is bad"
     ErrIsdisk "the volume is a disk of sectors, not a file system"
-    ErrNoroot "there is a superblock, but no root that can be read"
+    ErrNoroot "a superblock was found, but no root can be read"
     ErrNotsigned "the image has no hash tree, or no signature by the key"
-    ErrNotauthentic "what was read of the image is not what was signed"
-    ErrDriver "no driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s"
-    ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
+    ErrNotauthentic "the image data is not the signed data"
+    ErrDriver "the driver is missing, is one of several, lacks a callback, or has a time above 100 \
+               s; expected one driver"
+    ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and on sectors at \
+                        least 512"
     ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
-    ErrConfigUnitPages "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors"
+    ErrConfigUnitPages "pages_per_logical_page must be a power of two up to 32, and a block must \
+                        hold at least 4 logical pages: choose fewer, or on NOR more group_sectors"
     ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
-    ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
-    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures"
-    ErrConfigWearSpread "wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself"
+    ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and \
+                             at most 8,192"
+    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and except on NOR must \
+                                 not exceed the pages of 24 blocks, less one block for each of \
+                                 failures"
+    ErrConfigWearSpread "wear_spread must be 8 to 200, or STEADYFS_NONE if the device levels wear \
+                         by itself"
     ErrConfigFiles "files_max must be at most 1,048,576, and failures at most 8"
     ErrConfigStreams "streams must be 1 to 4"
-    ErrConfigMoveGroup "move_group must be 1 to 64, and 1 where the device does not level wear itself"
-    ErrConfigLogicalPage "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
-    ErrConfigTooManyPages "files_max asks for more logical pages than a map entry can name"
-    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or on NOR more group_sectors"
+    ErrConfigMoveGroup "move_group must be 1 to 64, and 1 unless the device levels wear by itself"
+    ErrConfigLogicalPage "a logical page must have at most 128 KiB, or 32 KiB with pages of 16 KiB"
+    ErrConfigTooManyPages "files_max needs more logical pages than a map entry can name"
+    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a \
+                            journal page, and a root has at most 64 pages: choose fewer \
+                            overlay_entries, or on NOR more group_sectors"
     ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
-    ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
+    ErrConfigNoGain "a reclaimed block would not gain a frame: choose more overlay_entries or \
+                     larger blocks"
     ErrConfigLeafLog "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"
-    ErrConfigJournal "journal_pages must be 1 to 16, and more than one at most 4,096 bytes"
+    ErrConfigJournal "journal_pages must be 1 to 16, and on NOR two or more must have at most \
+                      4,096 bytes together"
     ErrConfig "a setting is wrong"
 }
 

@@ -1,5 +1,5 @@
-//! The C API of SteadyFS, which `include/steadyfs.h` declares. `docs/guide/c.md` explains its use, and
-//! lists the equivalent of each call of littlefs, SPIFFS and FatFs.
+//! The C API of SteadyFS, which `include/steadyfs.h` declares. `docs/guide/c.md` explains its use,
+//! and lists the equivalent of each call of littlefs, SPIFFS and FatFs.
 //!
 //! ```text
 //! cargo rustc -p steadyfs-c --release --lib --crate-type staticlib

@@ -70,7 +70,8 @@ fn the_header_is_what_the_code_says() {
     let same = found.lines().zip(made.lines()).take_while(|(found, made)| found == made).count();
     assert!(
         found == made,
-        "include/steadyfs.h differs in line {}: STEADYFS_WRITE_HEADER=1 cargo test -p steadyfs-c --test header writes it",
+        "include/steadyfs.h differs in line {}: STEADYFS_WRITE_HEADER=1 cargo test -p steadyfs-c \
+         --test header writes it",
         same + 1
     );
 }

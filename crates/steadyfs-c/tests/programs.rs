@@ -141,7 +141,8 @@ fn the_least_program_of_the_documentation_compiles_without_a_warning() {
     let blocks = document.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let least = blocks.filter(|block| block.contains("int log_line(")).collect::<String>();
     let callbacks = "#include <stdint.h>\nint my_read(void *, uint32_t, void *, uint32_t);\n\
-        int my_program(void *, uint32_t, const void *, uint32_t);\nint my_erase(void *, uint32_t);\n";
+        int my_program(void *, uint32_t, const void *, uint32_t);\n\
+        int my_erase(void *, uint32_t);\n";
     let source = output().join("least.c");
     std::fs::write(&source, format!("{callbacks}{least}")).unwrap();
     let mut command = Command::new(compiler);
@@ -210,12 +211,14 @@ fn the_cmake_package_builds_the_logger() {
     assert!(told.ends_with("all records are there\n"), "{told}");
 }
 
-/// Writes a project of one program that calls the library; `lines` make the target `steadyfs::steadyfs`.
+/// Writes a project of one program that calls the library; `lines` make the target
+/// `steadyfs::steadyfs`.
 fn tiny_project(name: &str, lines: &str) -> PathBuf {
     let project = output().join(name);
     let _ = std::fs::remove_dir_all(&project);
     std::fs::create_dir_all(&project).expect("a directory");
-    let program = "#include \"steadyfs.h\"\nint main(void) { return steadyfs_commit(0) == STEADYFS_ERR_INVAL ? 0 : 1; }\n";
+    let program = "#include \"steadyfs.h\"\n\
+        int main(void) { return steadyfs_commit(0) == STEADYFS_ERR_INVAL ? 0 : 1; }\n";
     std::fs::write(project.join("tiny.c"), program).expect("written");
     let cmake = format!(
         "cmake_minimum_required(VERSION 3.20)\nproject(tiny LANGUAGES C)\n{lines}\n\
@@ -253,7 +256,8 @@ fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), told.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A clone had no CMakeLists.txt to add, and the package had no version. A library that is built already needs no cargo.
+/// A clone had no CMakeLists.txt to add, and the package had no version. A library that is built
+/// already needs no cargo.
 #[test]
 fn cmake_takes_a_library_that_is_built_already() {
     if !has_cmake() {
@@ -329,7 +333,8 @@ fn cmake_refuses_another_version() {
     }
 }
 
-/// A program stands for cargo: it writes its arguments, and the library goes where CMake expects it.
+/// A program stands for cargo: it writes its arguments, and the library goes where CMake expects
+/// it.
 #[cfg(unix)]
 #[test]
 fn cmake_calls_cargo_with_the_options_of_the_project() {
@@ -342,7 +347,8 @@ fn cmake_calls_cargo_with_the_options_of_the_project() {
         let (cargo, arguments) = (project.join("cargo"), project.join("arguments"));
         let script = format!(
             "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nprintf '%s\\n' \"$@\" > '{}'\n\
-             while [ \"$1\" != --target-dir ]; do shift; done\nmkdir -p \"$2/release\"\ncp '{}' \"$2/release\"\n",
+             while [ \"$1\" != --target-dir ]; do shift; done\nmkdir -p \"$2/release\"\n\
+             cp '{}' \"$2/release\"\n",
             arguments.display(),
             library().display()
         );
@@ -418,9 +424,10 @@ fn the_programs_of_every_call_make_every_call() {
 }
 
 /// The functions that littlefs declares, up to its version 2.11.
-const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr removeattr file_open file_opencfg file_close file_sync \
-    file_read file_write file_seek file_truncate file_tell file_rewind file_size mkdir dir_open dir_close dir_read dir_seek dir_tell \
-    dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
+const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr removeattr \
+    file_open file_opencfg file_close file_sync file_read file_write file_seek file_truncate \
+    file_tell file_rewind file_size mkdir dir_open dir_close dir_read dir_seek dir_tell dir_rewind \
+    fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
 
 fn guide() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/c.md"))
@@ -447,7 +454,8 @@ fn the_guides_programs_compile() {
     let programs: Vec<&str> =
         blocks.filter(|block| block.starts_with("#include \"steadyfs.h\"")).collect();
     assert_eq!(programs.len(), 2);
-    let callbacks = "#include <stdint.h>\nint my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
+    let callbacks = "#include <stdint.h>\n\
+        int my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
         int my_program(void *context, uint32_t address, const void *data, uint32_t bytes);\n\
         int my_erase(void *context, uint32_t sector);\n";
     let source = output().join("guide.c");
@@ -469,7 +477,8 @@ fn header_is_one_of_cpp_too() {
     let source = output().join("header.cpp");
     std::fs::write(
         &source,
-        "#include \"steadyfs.h\"\nint main() { return steadyfs_commit(nullptr) == STEADYFS_ERR_INVAL ? 0 : 1; }\n",
+        "#include \"steadyfs.h\"\n\
+         int main() { return steadyfs_commit(nullptr) == STEADYFS_ERR_INVAL ? 0 : 1; }\n",
     )
     .expect("written");
     let made = output().join("header");

@@ -5,8 +5,8 @@
 use crate::common::{Bench, content, text};
 use serde_json::Value;
 
-const LOST: &str = "the newest journal page cannot be read: the small changes that it held are \
-                    missing, with few files perhaps all since the format";
+const LOST: &str = "the newest journal page cannot be read: its small changes are missing; with \
+                    few files, these may be all changes since the format";
 
 /// Damages the newest journal page, and the copy that a clean end leaves.
 fn lose_newest_journal_page(bench: &Bench) {
@@ -45,8 +45,8 @@ fn commands_that_read_go_past_what_is_lost_and_warn() {
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{line}: {told}");
         let expected = format!(
-            "warning: i.img: {LOST}; the volume can only be read until `steady check --repair` \
-             accepts that\n"
+            "warning: i.img: {LOST}; the volume is read-only until `steady check --repair` accepts \
+             the loss\n"
         );
         assert_eq!(told, expected, "{line}");
     }
@@ -77,7 +77,7 @@ fn df_health_dump_and_check_tell_what_is_lost_as_text_and_json() {
     let output = bench.run("check i.img");
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output.stdout).starts_with(&format!("{LOST}; the volume can only be read until")),
+        text(&output.stdout).starts_with(&format!("{LOST}; the volume is read-only until")),
         "{}",
         text(&output.stdout)
     );
@@ -93,7 +93,7 @@ fn changes_are_refused_until_a_repair_accepts_the_loss() {
     let told = text(&output.stderr);
     assert!(
         told.ends_with(
-            "; the volume can only be read until `steady check --repair` accepts that\n"
+            "; the volume is read-only until `steady check --repair` accepts the loss\n"
         ),
         "{told}"
     );
@@ -146,7 +146,7 @@ fn what_cannot_be_read_can_be_left_out() {
         let output = bench.run(line);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {told}");
-        let expected = "left out: i.img:/d/lost: what was read is not what was written there";
+        let expected = "left out: i.img:/d/lost: the data read is not the written data";
         assert!(told.contains(expected), "{line}: {told}");
         assert!(
             told.ends_with("error: i.img: 1 file or directory cannot be read and was left out\n"),

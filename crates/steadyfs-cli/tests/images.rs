@@ -109,7 +109,7 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("ls i.img nope", "i.img:/nope: no such file or directory"),
         ("cat i.img d", "i.img:/d: is a directory; expected a file"),
         ("tree i.img f", "i.img:/f: is a file; expected a directory"),
-        ("ls i.img f/x", "i.img:/f/x: a file is where a directory is needed"),
+        ("ls i.img f/x", "i.img:/f/x: found a file; expected a directory"),
         ("rm i.img d", "i.img:/d: is a directory; -r removes it with all that it holds"),
         (
             "rm -r i.img /",
@@ -133,7 +133,7 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("mv i.img f x/y", "i.img:/x/y: lies in no directory; expected an existing directory"),
         ("mv i.img d d/e", "i.img:/d: cannot become /d/e: a directory cannot move into itself"),
         ("mv --exchange i.img d d/none", "i.img:/d/none: no such file or directory"),
-        ("mv i.img d f", "i.img:/f: a file is where a directory is needed"),
+        ("mv i.img d f", "i.img:/f: found a file; expected a directory"),
         ("get i.img d x", "i.img:/d: is a directory; -r gets it with all that it holds"),
         ("get i.img f f", "f: exists already; --force replaces it"),
         ("get -r i.img d .", "./d: is not empty; expected an empty directory, or none"),
@@ -144,7 +144,7 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("ls d", "d: is a directory; expected the image of a chip"),
         (
             "ls i.img --device w25q128jv",
-            "i.img: the profile w25q128jv is that of a NOR chip, the image that of a NAND chip",
+            "i.img: the profile w25q128jv describes a NOR chip; expected NAND, like the image",
         ),
         (
             "pack f x.img --device nand.toml",
@@ -477,11 +477,7 @@ fn damage_is_found_and_changes_the_exit_code() {
     let json: serde_json::Value =
         serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();
     assert_eq!(json["findings"].as_array().unwrap().len(), 1);
-    assert!(
-        bench
-            .fails("cat i.img f")
-            .contains("i.img:/f: what was read is not what was written there")
-    );
+    assert!(bench.fails("cat i.img f").contains("i.img:/f: the data read is not the written data"));
     assert!(bench.fails("unpack i.img out").contains("i.img:/f: "));
     assert!(!bench.path("out").exists(), "nothing is left of what could not be unpacked");
     let repaired = bench.fails("check --repair i.img");
@@ -654,7 +650,7 @@ fn cards_and_their_images_work_with_the_same_commands() {
     }
     let bench = Bench::new("card-refused");
     let refused = bench.fails("format card.img --block --size 64MiB --tags within --disk");
-    assert!(refused.contains("a logical page of a disk must be whole sectors"), "{refused}");
+    assert!(refused.contains("a logical page of a disk must have whole sectors"), "{refused}");
     assert!(!bench.path("card.img").exists(), "nothing is made of it");
     assert!(bench.fails("format card.img --block").contains("--size is missing"));
     let refused = bench.fails("format card.img --block --size 1MiB");
@@ -718,13 +714,19 @@ fn a_card_image_that_is_cut_off_says_how_long_it_is_and_should_be() {
         for (length, said) in [
             (
                 2_u64 << 30,
-                "2.0 GiB long, the volume has 4.0 GiB: the last 2147483648 bytes are missing",
+                "has 2.0 GiB; expected 4.0 GiB, the size of the volume: the last 2147483648 bytes \
+                 are missing",
             ),
             (
                 100 << 20,
-                "100.0 MiB long, the volume has 4.0 GiB: the last 4190109696 bytes are missing",
+                "has 100.0 MiB; expected 4.0 GiB, the size of the volume: the last 4190109696 \
+                 bytes are missing",
             ),
-            (8192, "0.0 MiB long, the volume has 4.0 GiB: the last 4294959104 bytes are missing"),
+            (
+                8192,
+                "has 0.0 MiB; expected 4.0 GiB, the size of the volume: the last 4294959104 bytes \
+                 are missing",
+            ),
         ] {
             file.set_len(length).unwrap();
             for line in

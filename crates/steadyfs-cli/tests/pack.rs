@@ -236,7 +236,7 @@ fn a_file_that_says_it_is_larger_than_any_is_refused_at_once() {
     let modified = 1_700_000_000_000_000_000_u64.to_le_bytes();
     let fields = |size: u64| [size.to_le_bytes(), modified].concat();
     bench.forge("i.img", &fields(77_777), &fields(u64::MAX));
-    let says = "endless: what was read is not what was written there; `steady check` gives details";
+    let says = "endless: the data read is not the written data; `steady check` gives details";
     for line in
         ["cat i.img endless", "get i.img endless out", "get -r i.img / out", "unpack i.img out2"]
     {

@@ -125,7 +125,7 @@ fn both_copies_damaged_is_an_error_that_does_not_say_to_format() {
         bench.write("i.img", &bytes);
         for line in ["ls i.img", "check i.img", "check --repair i.img", "df i.img"] {
             let error = bench.fails(line);
-            assert!(!error.contains("format it anew"), "{image}: {line}: {error}");
+            assert!(!error.contains("format the volume again"), "{image}: {line}: {error}");
         }
     }
 }

@@ -102,15 +102,32 @@ impl fmt::Display for Error {
         match self {
             Self::Volume(error) => error.fmt(f),
             Self::NotPacked => f.write_str("the file is not compressed"),
-            Self::Attribute => f.write_str("the file is compressed in a way that this release does not know"),
-            Self::Rule => f.write_str("the directory says that files are compressed in a way that this release does not know"),
-            Self::NotUndone => f.write_str("the file could neither be compressed nor left as it was: roll the volume back"),
+            Self::Attribute => {
+                f.write_str("this release does not support the attribute of the compressed file")
+            }
+            Self::Rule => f.write_str(
+                "this release does not support the compression that the directory sets for its \
+                 files",
+            ),
+            Self::NotUndone => f.write_str(
+                "the file could neither be converted nor restored: roll the volume back",
+            ),
             Self::TooLarge => f.write_str("the file is larger than a chunk"),
-            Self::Size => f.write_str("the compressed file says that it is larger than it can be"),
-            Self::Entry { chunk } => write!(f, "the entry of chunk {chunk} of the compressed file names no place in it"),
-            Self::Chunk { chunk } => write!(f, "chunk {chunk} of the compressed file cannot be decoded"),
+            Self::Size => f.write_str(
+                "the stored size of the compressed file is larger than its chunks can be",
+            ),
+            Self::Entry { chunk } => {
+                write!(f, "the entry of chunk {chunk} of the compressed file names no valid place")
+            }
+            Self::Chunk { chunk } => {
+                write!(f, "chunk {chunk} of the compressed file cannot be decoded")
+            }
             Self::Method { chunk, method } => {
-                write!(f, "chunk {chunk} of the compressed file is compressed by {method}, which this build is without")
+                write!(
+                    f,
+                    "chunk {chunk} of the compressed file is compressed by {method}, which this \
+                     build lacks"
+                )
             }
             Self::MemoryTooSmall { needed, lent } => {
                 write!(f, "the compressed file needs {needed} bytes of memory; {lent} were lent")

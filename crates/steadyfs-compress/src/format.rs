@@ -3,7 +3,7 @@
 //! The attribute [`ATTRIBUTE`], four bytes:
 //!
 //! ```text
-//! | version = 1 | method of new chunks | log2 of a chunk's bytes: 12 … 16 | log2 of a header's bytes: 6 … 9 |
+//! | version = 1 | method of new chunks | log2 of chunk bytes: 12 … 16 | log2 of header bytes: 6 … 9 |
 //! ```
 //!
 //! The file consists of *slots* of equal size. Each slot is for a *group* of as many chunks as
@@ -13,11 +13,13 @@
 //! ```text
 //! slot 0                                                      slot 1
 //! ┌──────┬───────┬───────┬─ ─┬───────┬─────────┬──────────────┬──────┬───────┬─ ─
-//! │ size │ entry │ entry │   │ entry │ chunks  │ hole         │  0   │ entry │        size: of the content, 64 bits; 0 in other slots
+//! │ size │ entry │ entry │   │ entry │ chunks  │ hole         │  0   │ entry │
 //! └──────┴───────┴───────┴─ ─┴───────┴─────────┴──────────────┴──────┴───────┴─ ─
 //!  8      8 each                       header ÷ 8 × 2 chunks of address space
 //!
-//! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |        all zeros: the chunk is zeros
+//! size:   of the content, 64 bits; 0 in other slots
+//! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |
+//!         all zeros: the chunk is zeros
 //! ```
 //!
 //! A chunk of form *plain* always has room for a whole chunk, however much of it is used. The
@@ -338,8 +340,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_entry_is_refused_or_lies_in_its_slot(bytes: [u8; ENTRY_BYTES], small: bool, shape in shapes()) {
-            let bytes = if small { [bytes[0], bytes[1], bytes[2] & 3, 0, bytes[4], bytes[5], bytes[6] & 7, 0] } else { bytes };
+        fn any_entry_is_refused_or_lies_in_its_slot(
+            bytes: [u8; ENTRY_BYTES],
+            small: bool,
+            shape in shapes(),
+        ) {
+            let bytes = if small {
+                [bytes[0], bytes[1], bytes[2] & 3, 0, bytes[4], bytes[5], bytes[6] & 7, 0]
+            } else {
+                bytes
+            };
             if let Ok(Some(entry)) = Entry::parse(&bytes, &shape) {
                 prop_assert!(entry.position as usize >= shape.header_bytes());
                 prop_assert!(entry.position + entry.room(&shape) <= shape.slot_bytes());
@@ -348,10 +358,16 @@ mod tests {
         }
 
         #[test]
-        fn any_attribute_is_refused_or_says_itself(value in proptest::collection::vec(0u8..20, 0..6)) {
+        fn any_attribute_is_refused_or_says_itself(
+            value in proptest::collection::vec(0u8..20, 0..6),
+        ) {
             if let Ok(shape) = Shape::parse(&value) {
                 prop_assert_eq!(&shape.emit()[..], &value[..]);
-                prop_assert!(shape.slot_bytes() as usize >= (2 * shape.group_chunks() as usize + 1) * shape.chunk_bytes() + shape.header_bytes());
+                prop_assert!(
+                    shape.slot_bytes() as usize
+                        >= (2 * shape.group_chunks() as usize + 1) * shape.chunk_bytes()
+                            + shape.header_bytes()
+                );
             }
         }
 
@@ -360,7 +376,10 @@ mod tests {
             let (slot, index) = shape.slot_of(chunk);
             prop_assert!(index < shape.group_chunks());
             prop_assert_eq!(slot * shape.group_chunks() + index, chunk);
-            prop_assert_eq!(shape.place_of(chunk, 0), u64::from(slot) * u64::from(shape.slot_bytes()));
+            prop_assert_eq!(
+                shape.place_of(chunk, 0),
+                u64::from(slot) * u64::from(shape.slot_bytes())
+            );
         }
     }
 

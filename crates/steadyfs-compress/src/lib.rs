@@ -3,8 +3,8 @@
 //!
 //! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An
 //! attribute marks a compressed file. A file without the attribute is a plain file.
-//! `docs/guide/read-only.md` has the use and the limits, `docs/design/compression.md` the reasons for
-//! the format.
+//! `docs/guide/read-only.md` has the use and the limits, `docs/design/compression.md` the reasons
+//! for the format.
 //!
 //! # Promises
 //! - **One look-up.** One entry contains the place of a chunk. The place of the entry follows
@@ -21,7 +21,9 @@
 //! ```
 //! use steadyfs_compress::{Method, PackedFile, Shape};
 //! # use steadyfs::{Access, Config, FileSystem, media::Geometry};
-//! # let geometry = Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let geometry = Geometry {
+//! #     page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
 //! # let config = Config::for_geometry(&geometry);
 //! # let mut ram = vec![0; config.memory_bytes(&geometry)];

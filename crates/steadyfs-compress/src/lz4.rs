@@ -1,8 +1,10 @@
 //! LZ4 blocks, without a heap: a decoder that works within one buffer, and a greedy encoder.
 //!
 //! ```text
-//! sequence:  | token | length of literals … | literals … | offset (16 bits) | length of match … |     the last one ends with its literals
-//! token:     literals (high 4 bits), match − 4 (low 4 bits); 15: bytes follow, and are added, up to one that is not 255
+//! sequence:  | token | length of literals … | literals … | offset (16 bits) | length of match … |
+//!            the last one ends with its literals
+//! token:     literals (high 4 bits), match − 4 (low 4 bits)
+//!            15: bytes follow, and are added, up to one that is not 255
 //! ```
 //!
 //! Source: `lz4_Block_format.md` of the LZ4 project.
@@ -213,7 +215,10 @@ mod tests {
         #[test]
         fn what_is_encoded_decodes_here_and_elsewhere(plain in content(), bits in 1u32..14) {
             let block = encoded(&plain, 2 << bits);
-            prop_assert_eq!(lz4_flex::block::decompress(&block, plain.len()).expect("a sound block"), &plain[..]);
+            prop_assert_eq!(
+                lz4_flex::block::decompress(&block, plain.len()).expect("a sound block"),
+                &plain[..]
+            );
             if block.len() < plain.len() {
                 prop_assert_eq!(decoded(&block, plain.len()).expect("a sound block"), plain);
             }
@@ -228,7 +233,10 @@ mod tests {
         }
 
         #[test]
-        fn hostile_blocks_make_no_more_than_the_limit(block in proptest::collection::vec(any::<u8>(), 0..300), limit in 0usize..5000) {
+        fn hostile_blocks_make_no_more_than_the_limit(
+            block in proptest::collection::vec(any::<u8>(), 0..300),
+            limit in 0usize..5000,
+        ) {
             if let Some(made) = decoded(&block, limit) {
                 prop_assert!(made.len() <= limit);
             }

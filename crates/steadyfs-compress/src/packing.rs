@@ -1,7 +1,9 @@
 //! The way future files are compressed, and the attribute in which a directory prescribes it.
 //!
 //! ```text
-//! lz4 · deflate · zstd           perhaps `:` and a level          perhaps `/` and the size of chunks         lz4 · zstd:19 · deflate:9/64KiB
+//! lz4 · deflate · zstd      perhaps `:` and a level      perhaps `/` and the size of chunks
+//!
+//! lz4 · zstd:19 · deflate:9/64KiB
 //! ```
 
 use crate::codec::{LEVEL_DEFAULT, encode};
@@ -54,11 +56,14 @@ impl fmt::Display for NoPacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method => f.write_str(
-                "expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL, with /64KiB or the like behind it for other chunks",
+                "expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL, and behind it a size \
+                 such as /64KiB for other chunks",
             ),
             Self::NoLevels => f.write_str("lz4 has no levels"),
             Self::Level(method, most) => write!(f, "expected a level of {method} from 1 to {most}"),
-            Self::Chunk => f.write_str("expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`, or as many bytes"),
+            Self::Chunk => f.write_str(
+                "expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`, or the number of bytes",
+            ),
         }
     }
 }
@@ -221,7 +226,9 @@ impl Shape {
 /// ```
 /// use steadyfs_compress::{PackedFile, Packing, Rule};
 /// # use steadyfs::{Access, Config, FileSystem, media::Geometry};
-/// # let geometry = Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false };
+/// # let geometry = Geometry {
+/// #     page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false,
+/// # };
 /// # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
 /// # let config = Config::for_geometry(&geometry);
 /// # let mut ram = vec![0; config.memory_bytes(&geometry)];
@@ -232,7 +239,8 @@ impl Shape {
 ///
 /// if let Some(Rule::Packed(packing)) = Rule::of(&mut fs, logs)? {
 ///     let shape = packing.shape_of_any();
-///     let mut log = PackedFile::create(&mut fs, (logs, "today"), shape, vec![0; shape.write_bytes()])?;
+///     let buffer = vec![0; shape.write_bytes()];
+///     let mut log = PackedFile::create(&mut fs, (logs, "today"), shape, buffer)?;
 ///     log.append(&mut fs, b"21.5 degrees\n")?;
 ///     log.close(&mut fs)?;
 /// }

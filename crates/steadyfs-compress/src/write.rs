@@ -4,9 +4,8 @@
 //! the size) makes the change:
 //!
 //! ```text
-//! overwrite:  chunk → a gap      entry → there                     append:  chunk → a gap      entry → there       size
-//!             ─────────────────  ═════════════                              ─────────────────────────────────────  ════
-//!             reads as before    new content                                reads as before                        new content
+//! overwrite:  chunk → a gap    entry → there    as before until the entry, then new content
+//! append:     chunk → a gap    entry → there    size    as before until the size, then new content
 //! ```
 
 use crate::Error;

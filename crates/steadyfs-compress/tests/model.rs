@@ -70,10 +70,16 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(12)
+    })]
 
     #[test]
-    fn lz4_in_small_groups_holds_what_a_vec_holds_within_its_bounds(seed: u64, size in 0u64..300_000) {
+    fn lz4_in_small_groups_holds_what_a_vec_holds_within_its_bounds(
+        seed: u64,
+        size in 0u64..300_000,
+    ) {
         holds(seed, Shape::new(4096, Method::Lz4).for_size(size), 150_000, 150);
     }
 

@@ -100,12 +100,10 @@ impl fmt::Display for Format {
 #[non_exhaustive]
 pub enum Error {
     /// The image has none of the formats.
-    #[error(
-        "is no image of a file system that is known; expected squashfs, cramfs, JFFS2, UBIFS or UBI"
-    )]
+    #[error("is an image of no known file system; expected squashfs, cramfs, JFFS2, UBIFS or UBI")]
     Unknown,
     /// The image is UBI without a volume of UBIFS.
-    #[error("is UBI without a volume of UBIFS; expected one")]
+    #[error("is a UBI image without a UBIFS volume; expected one")]
     NoVolume,
     /// The tree of the image is invalid.
     #[error(transparent)]

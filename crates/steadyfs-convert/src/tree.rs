@@ -95,13 +95,13 @@ pub enum TreeError {
     #[error("has two entries {0:?} in one directory")]
     Twice(String),
     /// An entry was to go into something other than a directory.
-    #[error("has an entry {0:?} in what is no directory")]
+    #[error("has an entry {0:?} in an object that is no directory")]
     NoDirectory(String),
     /// Directories are nested deeper than any path reaches.
-    #[error("has more than {DEPTH_MAX} directories in each other")]
+    #[error("has more than {DEPTH_MAX} nested directories")]
     TooDeep,
     /// Content was to go into something other than a file.
-    #[error("has content for what is no file")]
+    #[error("has content for an object that is no file")]
     NoFile,
 }
 

@@ -1,5 +1,5 @@
-//! From a chip to a first file, as in docs/guide/getting-started.md. The chip here is simulated; on a
-//! board, `spi` and `delay` come from its HAL.
+//! From a chip to a first file, as in docs/guide/getting-started.md. The chip here is simulated; on
+//! a board, `spi` and `delay` come from its HAL.
 //!
 //! `cargo run -p steadyfs-drivers --example getting_started`
 
@@ -87,7 +87,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         println!("  {part}: {} us", cost.time_ns(&timing) / 1000);
     }
 
-    let is_ready = fs.maintain(Budget::TimeNs(2_000_000_000), 4096)?; // two seconds, for a burst of 4 KiB
+    let is_ready = fs.maintain(Budget::TimeNs(2_000_000_000), 4096)?; // 2 s, for a burst of 4 KiB
     println!("ready for the burst: {is_ready}");
 
     // Power fails in the next program, at any point in it.
@@ -99,7 +99,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let mut fs = start(&mut flash, &mut memory)?;
     let mut log = fs.open("log", OpenOptions::DURABLE)?;
     let length = fs.read(&mut log, 0, &mut text)?;
-    assert!([&b"21.5 degrees\n"[..], b"21.5 degrees\n21.6 degrees\n"].contains(&&text[..length])); // the record in flight: all or nothing
+    // The record in flight: all or nothing.
+    assert!([&b"21.5 degrees\n"[..], b"21.5 degrees\n21.6 degrees\n"].contains(&&text[..length]));
     fs.close(log)?;
     fs.unmount()?; // before power is switched off: the next mount searches nothing
     Ok(())

@@ -4,11 +4,15 @@
 //! | medium | driver | tested on |
 //! |---|---|---|
 //! | SPI NOR of any maker, by SFDP | [`nor`] | `steadyfs_sim::nor_spi`, byte by byte |
-//! | SPI NAND: Micron MT29F, Winbond W25N, GigaDevice GD5F | [`nand`] | `steadyfs_sim::nand_spi`, byte by byte |
+//! | SPI NAND: MT29F, W25N, GD5F | [`nand`] | `steadyfs_sim::nand_spi`, byte by byte |
 //! | SD cards on SPI | [`sd`] | `steadyfs_sim::sd_spi`, byte by byte |
-//! | flash inside microcontrollers and QSPI flash, by `embedded-storage` | `adapters::embedded_storage` | words that take one write or many |
-//! | any of these, on buses, delays and flash with asynchronous calls (`embedded-hal-async`) | `waiting`, behind the feature `async` | a task that samples while the flash erases |
+//! | flash behind `embedded-storage` | `adapters::embedded_storage` | words of one write or many |
+//! | any of these, asynchronous | `waiting` (feature `async`) | a task that samples during erases |
 //! | block devices of other crates | `adapters`, each behind a feature of the crate's name | |
+//!
+//! The makers of the NAND chips are Micron, Winbond and GigaDevice. Flash behind `embedded-storage`
+//! is flash inside microcontrollers and QSPI flash. `waiting` has adapters from asynchronous buses,
+//! delays and flash (`embedded-hal-async`).
 //!
 //! [`check`] tests your own driver on spare blocks and names its mistakes. The
 //! [guide](steadyfs::guide::drivers) explains how to write a driver.
@@ -18,7 +22,8 @@
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, media::Flash};
 //! use steadyfs_drivers::nor::{NorChip, Settings};
-//! # let sim = steadyfs_sim::nor_spi::NorSim::new(steadyfs_sim::nor_spi::NorSpi::new(steadyfs_sim::nor_spi::NorSpiProfile::w25q128jv()));
+//! # use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
+//! # let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
 //! # let (spi, delay) = (sim.clone(), sim);
 //!
 //! let flash = NorChip::start(spi, delay, Settings::DEFAULT)?.into_pages()?;
@@ -33,7 +38,8 @@
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, media::Flash};
 //! use steadyfs_drivers::nand::{NandChip, Settings};
-//! # let sim = steadyfs_sim::nand_spi::NandSim::new(steadyfs_sim::nand_spi::NandSpi::new(steadyfs_sim::nand_spi::NandSpiProfile::gd5f1gq5()));
+//! # use steadyfs_sim::nand_spi::{NandSim, NandSpi, NandSpiProfile};
+//! # let sim = NandSim::new(NandSpi::new(NandSpiProfile::gd5f1gq5()));
 //! # let (spi, delay) = (sim.clone(), sim);
 //!
 //! let flash = NandChip::start(spi, delay, Settings::DEFAULT)?;
@@ -57,8 +63,11 @@
 //!
 //! // 1. Start the card: first at 400 kHz, then as fast as bus and wires can.
 //! let slot = SdSlot::new(bus, select, delay);
-//! let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max.min(20_000_000))).map_err(|failed| failed.error)?;
-//! println!("{}: {} MiB in units of {} KiB", card.info().name(), card.sector_count() / 2048, card.unit_bytes() / 1024);
+//! let card = slot
+//!     .start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max.min(20_000_000)))
+//!     .map_err(|failed| failed.error)?;
+//! let (size_mib, unit_kib) = (card.sector_count() / 2048, card.unit_bytes() / 1024);
+//! println!("{}: {size_mib} MiB in units of {unit_kib} KiB", card.info().name());
 //!
 //! // 2. Divide it: a block is an allocation unit.
 //! let layout = SectorLayout::for_device(card.sector_count(), card.unit_bytes());
@@ -66,7 +75,7 @@
 //!
 //! // 3. The rest is as on any flash.
 //! let config = Config::for_geometry(&pages.geometry());
-//! let mut memory = vec![0; config.memory_bytes(&pages.geometry())]; // on a microcontroller: a static array
+//! let mut memory = vec![0; config.memory_bytes(&pages.geometry())]; // on a board: a static array
 //! let pages = FileSystem::format(pages, &config, &mut memory)?;
 //! let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
 //! let mut log = fs.open("log", OpenOptions::DURABLE)?;
@@ -76,8 +85,11 @@
 //!
 //! // 4. Before the card is pulled.
 //! let slot = fs.unmount()?.into_device().into_slot();
-//! # let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).map_err(|failed| failed.error)?;
-//! # let mut fs = FileSystem::mount(SectorPages::new(card, layout).unwrap(), Access::ReadWrite, &mut memory)?;
+//! # let card = slot
+//! #     .start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max))
+//! #     .map_err(|failed| failed.error)?;
+//! # let pages = SectorPages::new(card, layout).unwrap();
+//! # let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
 //! # let mut text = [0; 32];
 //! # let mut log = fs.open("log", OpenOptions::READ)?;
 //! # let length = fs.read(&mut log, 0, &mut text)?;

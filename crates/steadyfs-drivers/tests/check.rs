@@ -291,7 +291,7 @@ fn a_mistake_says_what_was_expected_and_found() {
     let text = format!("{mistake}");
     assert!(
         text.starts_with(
-            "block 3, byte 100: other bytes than those that were programmed (expected 0x"
+            "block 3, byte 100: the bytes differ from the programmed bytes (expected 0x"
         ),
         "{text}"
     );

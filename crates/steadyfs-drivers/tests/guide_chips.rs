@@ -1,6 +1,7 @@
 //! Runs the drivers on the chip models of the driver guide. These model the same chips, but were
 //! written independently.
-#![allow(clippy::duplicate_mod, clippy::manual_is_multiple_of)] // both have the same exercise, and are written for documentation tests
+// Both have the same exercise, and are written for documentation tests.
+#![allow(clippy::duplicate_mod, clippy::manual_is_multiple_of)]
 
 #[path = "../../steadyfs/tests/fake/spi_nand.rs"]
 mod spi_nand;

@@ -157,9 +157,10 @@ fn protected_blocks_are_told_and_can_be_unlocked() {
             "{:?}",
             profile.error_bits
         );
-        assert!(
-            matches!(chip.last_error(), Some(NorError::Protected { status }) if status & 0x1C == 0x1C)
-        );
+        assert!(matches!(
+            chip.last_error(),
+            Some(NorError::Protected { status }) if status & 0x1C == 0x1C
+        ));
         let mut chip = start(&sim, Settings { unlock: true, ..SETTINGS }).unwrap();
         assert_eq!(chip.program(0, &[0; 4]), Ok(()));
         sim.chip().protect(0x1C);

@@ -8,7 +8,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `mount` | permitted mount points, the mount and its end, the loop that serves the kernel, signals |
+//! | `mount` | mount points, the mount and its end, the loop that serves the kernel, signals |
 //! | `bridge` | requests of the kernel as jobs for the volume's thread |
 //! | `reply` | answers |
 //! | `volume` | the effect of each request on the volume |

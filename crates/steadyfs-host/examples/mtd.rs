@@ -41,11 +41,17 @@ mod linux {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let outcome = match arguments[..] {
-            ["exercise", ref devices @ ..] => devices.iter().try_for_each(|device| exercise(device)),
+            ["exercise", ref devices @ ..] => {
+                devices.iter().try_for_each(|device| exercise(device))
+            }
             ["make", image, page_bytes, pages, blocks] => make(image, [page_bytes, pages, blocks]),
             ["check", ref paths @ ..] => paths.iter().try_for_each(|path| check(path)),
             ["lose", device, page] => lose(device, page),
-            _ => Err("expected exercise DEVICE..., make IMAGE SIZES, check DEVICE|IMAGE... or lose DEVICE PAGE".into()),
+            _ => {
+                Err("expected exercise DEVICE..., make IMAGE SIZES, check DEVICE|IMAGE... or lose \
+                     DEVICE PAGE"
+                    .into())
+            }
         };
         match outcome {
             Ok(()) => {
@@ -71,7 +77,8 @@ mod linux {
         let now = flash.counters();
         let Counters { reads, tag_reads, programs, erases, time_ns, .. } = now.since(before);
         println!(
-            "  {step:9} {reads:6} reads {tag_reads:6} tag reads {programs:6} programs {erases:5} erases {:9} us",
+            "  {step:9} {reads:6} reads {tag_reads:6} tag reads {programs:6} programs {erases:5} \
+             erases {:9} us",
             time_ns / 1000
         );
         *before = now;
@@ -166,7 +173,8 @@ mod linux {
         let Health { weak_blocks, reads, corrected_reads, lost_reads, worst, .. } = fs.health();
         let Corrected { bits, strength } = worst;
         println!(
-            "  {corrected_reads} of {reads} reads corrected, at worst {bits} of {strength} bits; {weak_blocks} weak blocks"
+            "  {corrected_reads} of {reads} reads corrected, at worst {bits} of {strength} bits; \
+             {weak_blocks} weak blocks"
         );
         if lost_reads > 0 {
             return Err(format!("{lost_reads} pages are lost; expected none").into());

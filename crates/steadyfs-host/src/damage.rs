@@ -19,24 +19,26 @@ pub fn name(damage: Damage) -> &'static str {
 pub fn describe(damage: Damage) -> &'static str {
     match damage {
         Damage::Root => {
-            "the newest root cannot be read: what was committed since the one before may be missing"
+            "the newest root cannot be read: commits since the root before it may be missing"
         }
         Damage::Record => {
-            "a change since the newest root cannot be read: what it was of has the content of before"
+            "a change since the newest root cannot be read: the changed page has its earlier \
+             content"
         }
         Damage::Journal => {
-            "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format"
+            "the newest journal page cannot be read: its small changes are missing; with few \
+             files, these may be all changes since the format"
         }
-        Damage::Leaf => "a page of the map cannot be read: nor can what it maps",
-        Damage::Tables => "a table of the file system cannot be read: nobody knows what is free",
-        Damage::Repair => "a repair was begun that has not ended",
-        _ => "something cannot be read",
+        Damage::Leaf => "a page of the map cannot be read, nor the pages that it maps",
+        Damage::Tables => "a table of the file system cannot be read: the free room is unknown",
+        Damage::Repair => "a repair began and has not ended",
+        _ => "a part of the volume cannot be read",
     }
 }
 
 /// Remedy for the damage.
-pub const REMEDY: &str = "the volume can only be read until `steady check --repair` accepts that";
+pub const REMEDY: &str = "the volume is read-only until `steady check --repair` accepts the loss";
 
 /// Effect of a mount for reading of a volume that was not unmounted, in one sentence.
 pub const UNSETTLED: &str =
-    "was not unmounted: until a mount for writing settles it, the last commit may be there or not";
+    "was not unmounted: the last commit may be there or not, until a mount for writing decides";

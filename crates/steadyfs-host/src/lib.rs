@@ -18,7 +18,9 @@
 //! use steadyfs_host::image::{Image, Shape};
 //!
 //! # let path = std::env::temp_dir().join(format!("steadyfs-host-{}.img", std::process::id()));
-//! let shape = Shape::nand(Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false });
+//! let shape = Shape::nand(Geometry {
+//!     page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false,
+//! });
 //! let image = Image::create(&path, &shape)?;
 //! let config = Config::for_geometry(&image.geometry());
 //! let mut memory = vec![0; config.memory_bytes(&image.geometry())];

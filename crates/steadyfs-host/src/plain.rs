@@ -4,7 +4,9 @@
 //! ```
 //! # use steadyfs::{Access, Config, FileSystem, media::Geometry};
 //! use steadyfs_host::plain::{Packing, PlainFile};
-//! # let geometry = Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let geometry = Geometry {
+//! #     page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
 //! # let config = Config::for_geometry(&geometry);
 //! # let mut ram = vec![0; config.memory_bytes(&geometry)];
@@ -12,7 +14,8 @@
 //! # let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram)?;
 //! let packing: Packing = "deflate:9".parse()?;
 //! let text = "21.5 degrees\n".repeat(1000);
-//! let mut file = PlainFile::create(&mut fs, "log", Some(packing.shape(text.len() as u64)), packing.level)?;
+//! let shape = packing.shape(text.len() as u64);
+//! let mut file = PlainFile::create(&mut fs, "log", Some(shape), packing.level)?;
 //! file.write(&mut fs, 0, text.as_bytes())?;
 //! assert_eq!(file.size(&mut fs)?, 13_000);
 //! file.close(&mut fs)?;

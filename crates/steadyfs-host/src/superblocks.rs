@@ -32,6 +32,9 @@ fn page_of(flash: &impl Flash) -> Vec<u8> {
 pub fn describe(copies: &Superblocks) -> Option<String> {
     let whole = copies.whole();
     copies.damaged.map(|damaged| {
-        format!("the superblock in block {damaged} is damaged; its copy in block {whole} is whole, and no file is lost")
+        format!(
+            "the superblock in block {damaged} is damaged; its copy in block {whole} is whole, and \
+             no file is lost"
+        )
     })
 }

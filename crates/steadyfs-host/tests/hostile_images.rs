@@ -35,7 +35,8 @@ fn truncated_images_say_how_long_they_should_be() {
     let bytes = volume(&NAND).bytes();
     assert_eq!(
         refused(&bytes[..bytes.len() - 1]).to_string(),
-        "the file is truncated: it has 542719 bytes; expected 542720, 1024 pages of 512 bytes with at least 18 spare bytes each"
+        "the file is truncated: it has 542719 bytes; expected 542720, 1024 pages of 512 bytes with \
+         at least 18 spare bytes each"
     );
     let bytes = volume(&NOR).bytes();
     assert_eq!(
@@ -85,8 +86,8 @@ fn a_cut_that_looks_like_smaller_spare_areas_is_found_out() {
     let bytes = volume(&SHAPES[1]).bytes();
     assert_eq!(
         refused(&bytes[..bytes.len() - 2 * 2048]).to_string(),
-        "no second superblock at byte 135040, where block 1 begins if each page has the 62 spare bytes that the length of the \
-         file suggests: the file is truncated, or the block is damaged"
+        "no second superblock at byte 135040, the beginning of block 1 if each page has 62 spare \
+         bytes, as the file length suggests: the file is truncated, or the block is damaged"
     );
 }
 

@@ -197,12 +197,13 @@ fn illegal_use_is_refused_and_explained() {
     );
     assert_eq!(
         refused(&mut image, 17, &[1]),
-        "page 17 comes before page 18 of block 1, which is programmed; expected pages in ascending order"
+        "page 17 comes before page 18 of block 1, which is programmed; expected pages in ascending \
+         order"
     );
     assert_eq!(refused(&mut image, 1024, &[1]), "page 1024 does not exist: the chip has 1024");
     assert_eq!(
         refused(&mut image, 19, &[1; 513]),
-        "a buffer of 513 bytes for page 19; expected 512"
+        "the buffer for page 19 has 513 bytes; expected 512"
     );
     assert_eq!(image.erase(64), Err(Failure::Device));
     assert_eq!(image.refusal().unwrap().to_string(), "block 64 does not exist: the chip has 64");

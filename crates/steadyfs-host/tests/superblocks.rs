@@ -193,7 +193,7 @@ fn a_volume_without_a_whole_copy_is_refused_and_nothing_says_that_it_may_be_form
                 .unwrap_or_else(|| panic!("{shape:?}: {name}"));
             let is_version = matches!(error, ImageError::Version { .. });
             assert!(
-                !error.to_string().contains("format it anew")
+                !error.to_string().contains("format the volume again")
                     || (is_version && name.ends_with("right checksum")),
                 "{name}: {error}"
             );

@@ -6,7 +6,9 @@ use steadyfs_hostile::structures::Structure;
 use steadyfs_hostile::{image, volumes};
 
 /// Some calls of every kind.
-const SCRIPT: &[u8] = b"\0\0\x01\x03\x11\x01\x10\x20\x02\x05\x04\x00\x05\x07\x06\x01\x02\x03\x07\x00\x05\x02\x08\x07\x06";
+const SCRIPT: &[u8] =
+    b"\0\0\x01\x03\x11\x01\x10\x20\x02\x05\x04\x00\x05\x07\x06\x01\x02\x03\x07\x00\
+    \x05\x02\x08\x07\x06";
 
 /// Two changes to a volume.
 const DAMAGE: &[u8] = &[2, 1, 8, 0, 0, 1, 10, 0, 1, 3];

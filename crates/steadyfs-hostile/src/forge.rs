@@ -1,7 +1,7 @@
 //! Volumes and disks with forged fields, put to hard use.
 //!
 //! ```text
-//! input:  parts to leave out (1)   volume (1)   medium (1)   changes (1)   each change …   script …
+//! input:  parts to leave out (1)  volume (1)  medium (1)  changes (1)  each change …  script …
 //! ```
 
 use crate::choices::Choices;

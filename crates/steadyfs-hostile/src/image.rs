@@ -2,7 +2,8 @@
 //! of the input changes a byte of a page, and the checksum of the page is made right again.
 //!
 //! ```text
-//! shape (1)   then of each page: page (2)   flags (1)   data length (2)   data …   tag (12, or 16 where it is raw)
+//! shape (1)   then of each page:
+//! page (2)   flags (1)   data length (2)   data …   tag (12, or 16 if it is raw)
 //! ```
 //! Data is filled up with `0xFF`. A page number behind the last page ends the medium. The script
 //! of the calls follows.

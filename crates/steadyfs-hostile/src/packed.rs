@@ -1,7 +1,8 @@
 //! A compressed file with hostile entries and chunks, on a sound volume.
 //!
 //! ```text
-//! input:  attribute (4)   size (1 …)   entries (1), each where (1), place (2), stored (2), form (1)   bytes (2), what they are (1)   script …
+//! input:  attribute (4)   size (1 …)   entries (1), each where (1), place (2), stored (2), form (1)
+//!         bytes (2), what they are (1)   script …
 //! ```
 
 use std::sync::LazyLock;

@@ -197,7 +197,10 @@ impl State {
 
     /// Loses a change in the log of a leaf.
     fn lose_change(&mut self, choices: &mut Choices) -> bool {
-        let has = |page: usize, logical: usize| matches!(&self.chip.cells[page], Cell::Good(_, Content::Leaf(_, log)) if log.whole[logical].is_some());
+        let has = |page: usize, logical: usize| match &self.chip.cells[page] {
+            Cell::Good(_, Content::Leaf(_, log)) => log.whole[logical].is_some(),
+            _ => false,
+        };
         let places = (0..self.chip.cells.len())
             .flat_map(|page| (0..LOGICAL).map(move |logical| (page, logical)));
         let changes: Vec<(usize, usize)> =

@@ -1,7 +1,7 @@
 //! Contenders in C for `steadyfs-compare`, built from local checkouts that `STEADY_PEERS` names.
 //!
-//! Each contender has one file in `shims`, with its settings, and one in `src`, with its facts.
-//! Its own sources are not part of this repository. `docs/results/contenders.md` lists their origin and
+//! Each contender has one file in `shims`, with its settings, and one in `src`, with its facts. Its
+//! own sources are not part of this repository. `docs/results/contenders.md` lists their origin and
 //! the commits that were measured.
 
 #[cfg(fatfs_dhara)]

@@ -21,9 +21,18 @@ impl Entrant for Littlefs {
             version: format!("2.11 ({})", env!("PEER_LITTLEFS")),
             source: "https://github.com/littlefs-project/littlefs".into(),
             licence: "BSD-3-Clause".into(),
-            configuration: "read and program size 16 B, caches 256 B, lookahead 32 B, block_cycles 500; on NAND the first three a page; on blocks above 8 KiB metadata_max 8 KiB".into(),
-            because: "its lfs.h: block_cycles 100 to 1000, caches as multiples of the program size; metadata_max for large blocks, whose metadata is slow to compact".into(),
-            contract: "its README: all operations of the file system are power-loss resilient; a file is as at its last sync".into(),
+            configuration:
+                "read and program size 16 B, caches 256 B, lookahead 32 B, block_cycles 500; on \
+                 NAND the first three a page; on blocks above 8 KiB metadata_max 8 KiB"
+                    .into(),
+            because:
+                "its lfs.h: block_cycles 100 to 1000, caches as multiples of the program size; \
+                 metadata_max for large blocks, whose metadata is slow to compact"
+                    .into(),
+            contract:
+                "its README: all operations of the file system are power-loss resilient; a file is \
+                 as at its last sync"
+                    .into(),
             timing: "none".into(),
         }
     }

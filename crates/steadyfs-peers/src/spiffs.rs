@@ -55,9 +55,20 @@ impl Entrant for Spiffs {
             version: format!("0.4 ({})", env!("PEER_SPIFFS")),
             source: "https://github.com/pellepl/spiffs".into(),
             licence: "MIT".into(),
-            configuration: "blocks of 8 KiB and pages of 256 B; on blocks of 64 KiB these, and pages of 512 B; 8 cache pages, 10 descriptors with the temporal cache, magic numbers, no blind writes".into(),
-            because: "its wiki, Configure and Integrate: pages of 256 B, a block of at least 8 to 16 pages, a power-of-two number of erase sectors; larger pages on large chips, whose pages must fit into 16 bits".into(),
-            contract: "its README: consistency check after a loss of power; truncating and writing, and renaming over a file, are not atomic".into(),
+            configuration:
+                "blocks of 8 KiB and pages of 256 B; on blocks of 64 KiB these, and pages of 512 \
+                 B; 8 cache pages, 10 descriptors with the temporal cache, magic numbers, no blind \
+                 writes"
+                    .into(),
+            because:
+                "its wiki, Configure and Integrate: pages of 256 B, a block of at least 8 to 16 \
+                 pages, a power-of-two number of erase sectors; larger pages on large chips, whose \
+                 pages must fit into 16 bits"
+                    .into(),
+            contract:
+                "its README: consistency check after a loss of power; truncating and writing, and \
+                 renaming over a file, are not atomic"
+                    .into(),
             timing: "none".into(),
         }
     }

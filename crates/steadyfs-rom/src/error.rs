@@ -64,22 +64,22 @@ impl fmt::Display for Error {
             Self::Medium(failure) => failure.fmt(f),
             Self::NoImage => f.write_str("there is no image of this format"),
             Self::Version(version) => {
-                write!(f, "the image is of version {version}, which is not read here")
+                write!(f, "the image has version {version}, which this release does not read")
             }
             Self::Features(flags) => {
-                write!(f, "the image has features {flags:#x}, which are not read here")
+                write!(f, "the image has features {flags:#x}, which this release does not read")
             }
             Self::Method(id) => match Compressor::of(*id) {
                 Some(method) => {
-                    write!(f, "the image is compressed by {method}, which this build is without")
+                    write!(f, "the image is compressed by {method}, which this build lacks")
                 }
                 None => {
-                    write!(f, "the image is compressed by method {id}, which is none that is known")
+                    write!(f, "the image is compressed by the unknown method {id}")
                 }
             },
             Self::Damaged(offset) => write!(f, "the image is damaged at byte {offset}"),
             Self::NotAuthentic(block) => {
-                write!(f, "block {block} of the image is not what was signed")
+                write!(f, "block {block} of the image is not the signed block")
             }
             Self::NotSigned => f.write_str("the image is not signed by this key"),
             Self::End(offset) => write!(f, "the image ends before byte {offset}"),
@@ -94,7 +94,7 @@ impl fmt::Display for Error {
                 write!(f, "the image needs {needed} bytes of memory; {lent} were lent")
             }
             Self::TooManyBadBlocks => {
-                f.write_str("the chip has more bad blocks than the memory that was lent can list")
+                f.write_str("the chip has more bad blocks than the lent memory can list")
             }
         }
     }

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //! Squash, Cramfs        names, files, directories
-//! Cached                what is read again and again            (left out where RAM is short)
-//! Verified              each block is what the signature says        (left out where nothing is signed)
+//! Cached                what is read again and again       (left out if RAM is short)
+//! Verified              each block matches the signature   (left out without a signature)
 //! OnNand, OnNor, …      bytes of the image from the chip, bad blocks left out
 //! ```
 //!

@@ -190,7 +190,10 @@ mod tests {
         }
 
         #[test]
-        fn hostile_blocks_make_no_more_than_there_is_room_for(stored in proptest::collection::vec(any::<u8>(), 0..300), room in 0usize..5000) {
+        fn hostile_blocks_make_no_more_than_there_is_room_for(
+            stored in proptest::collection::vec(any::<u8>(), 0..300),
+            room in 0usize..5000,
+        ) {
             decode(&stored, &mut vec![0; room]);
         }
     }

@@ -3,21 +3,33 @@
 //! It has its own chip and its own card ([`chip`], [`card`]; [`medium`] is either), its own model
 //! ([`tree`], [`oracle`]), and campaigns. Each campaign is drawn from a seed:
 //!
-//! | campaign | events | required result |
-//! |---|---|---|
-//! | [`transient`](campaign::transient) | one read, program, erase or flush fails once, in a call or in a mount | the call returns an error and nothing has changed; the open transaction and the volume stay |
-//! | [`lost`](campaign::lost) | each page in turn is lost for good, mounted and not | all readable data is right, or the mount reports that something is missing |
-//! | [`chains`](campaign::chains) | forty mounts in a row are cut, every cut page unsteady | the volume is there, as it was |
-//! | [`lives`](campaign::lives) | cuts all the time, torn pages with tags that read as anything, first pages that cannot be read once | as above, also in read-only mounts |
-//! | [`groups`](campaign::groups) | the same on a chip with commands for several pages; a cut leaves any of them | as above |
-//! | [`ranges`](campaign::ranges) | a card has sectors that take no writes, from the format on or later; its driver reports them or not | as above. The volume takes changes: no mount and no row of calls is refused |
-//! | [`bits`](campaign::bits) | one bit flips in each page of volumes on NOR | as in `lost` |
-//! | [`newest`](campaign::newest) | small volumes that ended well lose each page in turn, or one bit of it; they are repaired and mounted again | each file is as it was, or an error, or missing and named |
-//! | [`ends`](campaign::ends) | files grow side by side and are cut, and each journal page is lost | a repair keeps each file whose bytes can all be read |
-//! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts or a read that fails once, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
+//! - [`transient`](campaign::transient): one read, program, erase or flush fails once, in a call or
+//!   in a mount. Required: the call returns an error and nothing has changed; the open transaction
+//!   and the volume stay.
+//! - [`lost`](campaign::lost): each page in turn is lost for good, mounted and not. Required: all
+//!   readable data is right, or the mount reports that something is missing.
+//! - [`chains`](campaign::chains): forty mounts in a row are cut, every cut page unsteady.
+//!   Required: the volume is there, as it was.
+//! - [`lives`](campaign::lives): cuts all the time, torn pages with tags that read as anything,
+//!   first pages that cannot be read once. Required: as above, also in read-only mounts.
+//! - [`groups`](campaign::groups): the same on a chip with commands for several pages; a cut leaves
+//!   any of them. Required: as above.
+//! - [`ranges`](campaign::ranges): a card has sectors that take no writes, from the format on or
+//!   later; its driver reports them or not. Required: as above. The volume takes changes: no mount
+//!   and no row of calls is refused.
+//! - [`bits`](campaign::bits): one bit flips in each page of volumes on NOR. Required: as in
+//!   `lost`.
+//! - [`newest`](campaign::newest): small volumes that ended well lose each page in turn, or one bit
+//!   of it; they are repaired and mounted again. Required: each file is as it was, or an error, or
+//!   missing and named.
+//! - [`ends`](campaign::ends): files grow side by side and are cut, and each journal page is lost.
+//!   Required: a repair keeps each file whose bytes can all be read.
+//! - [`repair`](campaign::repair): each page in turn is lost, or bits of it flip; the volume is
+//!   repaired, perhaps with cuts or a read that fails once, and used again. Required: nothing else
+//!   is lost, owned twice or leaked; a second repair changes nothing.
 //!
-//! `repair-cuts`, `repair-faults` and `repair-reads` are `repair` with power cuts in each program and
-//! erase, with each program and erase failing once, and with each read failing once on a sound
+//! `repair-cuts`, `repair-faults` and `repair-reads` are `repair` with power cuts in each program
+//! and erase, with each program and erase failing once, and with each read failing once on a sound
 //! volume.
 //!
 //! All campaigns also run on a card (`--medium card`), with these differences:

@@ -28,7 +28,10 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|newest|ends|groups|ranges|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|chip-groups|card|card-within] [--streams] [--long-logs] [--full] [--cache]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|newest|ends|groups|ranges|\
+    repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] \
+    [--only N] [--trace] [--show N] [--medium chip|chip-groups|card|card-within] [--streams] \
+    [--long-logs] [--full] [--cache]";
 
 fn parse() -> Option<Options> {
     let mut options = Options {

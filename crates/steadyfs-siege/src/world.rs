@@ -115,7 +115,8 @@ impl World {
     /// Returns the command that replays one volume of a campaign.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
         let mut command = format!(
-            "cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace"
+            "cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} \
+             --trace"
         );
         if self.medium != MediumKind::Chip {
             command.push_str(" --medium ");

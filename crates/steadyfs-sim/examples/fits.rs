@@ -108,7 +108,8 @@ fn judge(name: &str, trace: &[u64], capacity_mib: u32) {
     let worst = all.iter().fold(0.0, |worst: f64, off| worst.max(off.abs()));
     let doubt = quality.doubt().map_or("fits".to_string(), |doubt| format!("refused: {doubt}"));
     println!(
-        "{name}, {} accesses: error {:.2}, off by {worst:.0} % {all:.0?}, like {}; {doubt} ({:.0?})",
+        "{name}, {} accesses: error {:.2}, off by {worst:.0} % {all:.0?}, like {}; {doubt} \
+         ({:.0?})",
         trace.len(),
         quality.error,
         profile.name,

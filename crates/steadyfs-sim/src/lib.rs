@@ -1,8 +1,8 @@
 //! Simulated flash chips that keep the rules of real ones, and their time.
 //!
 //! ```text
-//!   Trace<F>  PowerCut<F>  FailOps<F>        wrappers: record, cut power, fail operations and wear out,
-//!     \  BitErrors<F>  WriteCache<F>  /      flip bits, lose what was not flushed
+//!   Trace<F>  PowerCut<F>  FailOps<F>        wrappers: record, cut power, fail operations, wear
+//!     \  BitErrors<F>  WriteCache<F>  /      out, flip bits, lose what was not flushed
 //!      \          |                  /
 //!         Nand      NorPages<Nor>            chips: rules, virtual time, wear, torn pages
 //!              \   /

@@ -15,7 +15,9 @@
 //! ```
 //! use steadyfs::disk::{Disk, DiskCall};
 //! use steadyfs::{Access, Config};
-//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let small = steadyfs::media::Geometry {
+//! #     page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let flash = steadyfs_sim::Nand::with_geometry(small, steadyfs_sim::NandTiming::ROUND, 1);
 //! let geometry = steadyfs::media::Flash::geometry(&flash);
 //! let config = Config::for_disk(&geometry);
@@ -23,7 +25,8 @@
 //!
 //! let flash = Disk::format(flash, &config, &mut memory)?;
 //! let mut disk = Disk::mount(flash, Access::ReadWrite, &mut memory)?;
-//! println!("{} sectors; a durable one takes at most {:?}", disk.sectors(), disk.bound(DiskCall::WriteDurable(512)));
+//! let bound = disk.bound(DiskCall::WriteDurable(512));
+//! println!("{} sectors; a durable one takes at most {bound:?}", disk.sectors());
 //! disk.write(7, &[1; 512])?;
 //! disk.flush()?; // on the medium when it returns
 //! let mut sector = [0; 512];
@@ -232,8 +235,8 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// All data of a call that returned survives.
     ///
     /// # Cost
-    /// [`DiskCall::WriteDurable`] for each logical page: `pages_per_logical_page` programs for a whole page
-    /// if nothing else waits.
+    /// [`DiskCall::WriteDurable`] for each logical page: `pages_per_logical_page` programs for a
+    /// whole page if nothing else waits.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].

@@ -91,12 +91,14 @@ impl fmt::Display for Error {
         let text = match self {
             Error::Device => "the medium does not answer",
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
-            Error::Corrupt => "what was read is not what was written there",
+            Error::Corrupt => "the data read is not the written data",
             Error::ReadOnly => {
-                "the volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew"
+                "the volume is read-only: it was mounted so, it is worn out, the chip has locked \
+                 itself, or the outcome of an earlier call is unknown; mount it again"
             }
             Error::Unknown => {
-                "whether the change took effect is not known; mount again to see, until then the volume can only be read"
+                "the change may or may not have taken effect; the volume is read-only until the \
+                 next mount"
             }
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
@@ -105,32 +107,37 @@ impl fmt::Display for Error {
             }
             Error::NotFound => "no such file, directory or attribute",
             Error::Exists => "a file or directory of this name exists already",
-            Error::InvalidName => "a name is not empty, '.' or '..', and holds no '/' and NUL",
+            Error::InvalidName => "the name is empty, '.' or '..', or holds '/' or NUL",
             Error::NameTooLong => "the name is longer than the volume allows",
             Error::NoSuchSector => {
-                "the disk has no such sectors, or the bytes are no whole sectors of 512"
+                "the disk does not have these sectors, or the bytes are not whole sectors of 512 \
+                 bytes"
             }
             Error::FileTooLarge => "the file would grow beyond the volume's size_max",
             Error::Stale => {
-                "the file that this handle names is not there any more: its creation was rolled back"
+                "the file of this handle no longer exists: its creation was rolled back"
             }
             Error::WrongMount => {
-                "the handle is of another volume, or of an earlier mount of this one; open the file here"
+                "the handle belongs to another volume, or to an earlier mount of this volume; open \
+                 the file again"
             }
-            Error::IsADirectory => "a directory is where a file is needed",
-            Error::NotADirectory => "a file is where a directory is needed",
+            Error::IsADirectory => "found a directory; expected a file",
+            Error::NotADirectory => "found a file; expected a directory",
             Error::NotEmpty => "the directory is not empty",
-            Error::IsALink => "a symbolic link is where a file is needed",
-            Error::NotALink => "no symbolic link",
+            Error::IsALink => "found a symbolic link; expected a file",
+            Error::NotALink => "found no symbolic link; expected one",
             Error::IntoItself => "a directory cannot move into itself",
             Error::NotReadable => "the file was not opened for reading",
-            Error::NotWritable => "the file was not opened for writing, or an option needs write",
+            Error::NotWritable => {
+                "the file was not opened for writing, or an option requires `write`"
+            }
             Error::TooManyOpenFiles => "the table of open files is full",
             Error::ScratchTooSmall => {
                 "the memory lent for the check is smaller than Config::check_bytes"
             }
             Error::Unsupported => {
-                "needs a cargo feature that this build is without (long-names, truncate), or permissions, and the volume keeps none"
+                "the call needs a cargo feature that this build lacks (long-names, truncate), or \
+                 permissions, which the volume does not store"
             }
             Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
@@ -160,8 +167,8 @@ pub enum ConfigError {
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
-    /// `pages_per_logical_page` must be a power of two up to 32, and a block must hold at least 4 logical
-    /// pages.
+    /// `pages_per_logical_page` must be a power of two up to 32, and a block must hold at least 4
+    /// logical pages.
     UnitPages,
     /// `transaction_pages` must be 2 to 1,024.
     TransactionPages,
@@ -173,8 +180,8 @@ pub enum ConfigError {
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must have whole sectors of 512 bytes: choose more `pages_per_logical_page`,
-    /// or tags outside the pages.
+    /// A logical page of a disk must have whole sectors of 512 bytes: choose more
+    /// `pages_per_logical_page`, or tags outside the pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
@@ -217,17 +224,19 @@ impl ConfigError {
     pub(crate) const fn rule(self) -> &'static str {
         match self {
             Self::ProgramsBytes => {
-                "the medium programs bytes (NOR), and this build is without the feature `nor`"
+                "the medium programs bytes (NOR), and this build lacks the feature `nor`"
             }
             Self::Permissions => {
-                "the volume keeps permissions, and this build is without the feature `permissions`"
+                "the volume stores permissions, and this build lacks the feature `permissions`"
             }
             Self::PageBytes => {
-                "page_bytes must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag"
+                "page_bytes must be a power of two from 256 to 16,384, or 32 bytes less, for a tag \
+                 in the page"
             }
             Self::Blocks => "pages_per_block must be 4 to 4,096 and block_count 16 to 1,048,576",
             Self::UnitPages => {
-                "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages"
+                "pages_per_logical_page must be a power of two up to 32, and a block must hold at \
+                 least 4 logical pages"
             }
             Self::TransactionPages => "transaction_pages must be 2 to 1,024",
             Self::OverlayEntries => {
@@ -235,48 +244,54 @@ impl ConfigError {
             }
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
             Self::WearSpread => {
-                "wear_spread must be 8 to 200, or 0 where the device levels wear itself"
+                "wear_spread must be 8 to 200, or 0 if the device levels wear by itself"
             }
             Self::FilesOrFailures => {
                 "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8"
             }
             Self::SectorBytes => {
-                "a logical page of a disk must be whole sectors of 512 bytes: more pages_per_logical_page, or tags that are not within pages"
+                "a logical page of a disk must have whole sectors of 512 bytes: choose more \
+                 pages_per_logical_page, or tags outside the pages"
             }
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
             Self::NoStreams => {
-                "the volume has more than one stream, and this build is without the feature `streams`"
+                "the volume has more than one stream, and this build lacks the feature `streams`"
             }
             Self::NoGroups => {
-                "pages of the volume move in groups, and this build is without the feature `groups`"
+                "pages of the volume move in groups, and this build lacks the feature `groups`"
             }
             Self::MoveGroup => {
-                "move_group must be 1 to 64, and 1 where the device does not level wear itself"
+                "move_group must be 1 to 64, and 1 unless the device levels wear by itself"
             }
             Self::LeafLogBytes => {
                 "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"
             }
             Self::JournalPages => {
-                "journal_pages must be 1 to 16, and more than one at most 4,096 bytes"
+                "journal_pages must be 1 to 16, and on NOR two or more must have at most 4,096 \
+                 bytes together"
             }
             Self::LogicalPageTooLarge => {
-                "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
+                "a logical page must have at most 128 KiB, or 32 KiB with pages of 16 KiB"
             }
             Self::TooManyLogicalPages => {
-                "files_max asks for more logical pages than a map entry can name"
+                "files_max needs more logical pages than a map entry can name"
             }
             Self::BlockTooSmall => {
-                "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks, on NOR groups of sectors"
+                "a block must hold a root with its copies, three logical pages and a journal page, \
+                 and a root has at most 64 pages: choose fewer overlay_entries, larger blocks, or \
+                 on NOR groups of sectors"
             }
             Self::CheckpointTooRare => {
-                "checkpoint_programs must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR"
+                "checkpoint_programs must not exceed the pages of 24 blocks, less one block for \
+                 each of `failures`; NOR has no such limit"
             }
             Self::TooFewBlocks => {
                 "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
             }
             Self::NoGain => {
-                "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
+                "a reclaimed block would not gain a frame: choose more overlay_entries or larger \
+                 blocks"
             }
         }
     }
@@ -357,14 +372,14 @@ impl fmt::Display for MountError {
             ),
             MountError::Version { on_flash } => write!(
                 f,
-                "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a release that \
-                 reads {on_flash}, or format it anew"
+                "the volume has format version {on_flash}; this library reads version {VERSION}: \
+                 copy the files with a release that reads {on_flash}, or format the volume again"
             ),
             MountError::GeometryMismatch { on_flash, device } => {
                 write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
             }
             MountError::MemoryTooSmall { needed, given } => {
-                write!(f, "the buffer has {given} bytes, {needed} are needed")
+                write!(f, "the buffer has {given} bytes; expected at least {needed}")
             }
             MountError::Config(rule) => rule.fmt(f),
             MountError::TooManyBadBlocks { found, allowed } => {
@@ -376,7 +391,8 @@ impl fmt::Display for MountError {
             MountError::OwnBlocksBad { found, needed, .. } => {
                 write!(
                     f,
-                    "{found} of the first 65 blocks are good beside those of the superblocks; the ring of roots needs {needed}"
+                    "{found} of the first 65 blocks are good, superblocks not counted; the ring of \
+                     roots needs {needed}"
                 )
             }
             MountError::IsFileSystem => f.write_str(
@@ -385,11 +401,10 @@ impl fmt::Display for MountError {
             MountError::IsDisk => {
                 f.write_str("the volume is a disk, not a file system: mount it with Disk::mount")
             }
-            MountError::NoRoot => {
-                f.write_str("there is a superblock, but no root that can be read")
-            }
+            MountError::NoRoot => f.write_str("a superblock was found, but no root can be read"),
             MountError::NeedsRecovery => f.write_str(
-                "the volume was not ended cleanly, or was changed since: mount it with recovery",
+                "the volume was not unmounted cleanly, or was changed since; mount it with \
+                 recovery",
             ),
             MountError::Volume(error) => error.fmt(f),
         }

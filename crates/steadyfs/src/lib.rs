@@ -14,15 +14,15 @@
 //!
 //! # Layers
 //! ```text
-//!  fs  │  disk   files, directories │ sectors       small files inline, attributes, events that commit │ flush, trim
-//!       │
-//!     store     calls begin and end              reclamation at a pace, mount, repair
-//!     logical   logical pages                    rewrite in place, patch, discard, commit; the journal, the cache
-//!      ftl      what lies where                  each room owns its state, and gets its neighbours as arguments:
-//!       │         commit   the open transaction     map     logical page → frame       root   where a mount begins
-//!       │         space    blocks, heads, order     pages   the device, one page of it in RAM
-//!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
-//!       │
+//!  fs | disk   files, directories,  small files inline, attributes, events that commit
+//!     |        or sectors           flush, trim
+//!   store      calls begin and end  reclamation at a pace, mount, repair
+//!   logical    logical pages        rewrite in place, patch, discard, commit; journal, cache
+//!   ftl        places of all pages  each room owns its state, and gets neighbours as arguments:
+//!     |          commit  the open transaction   map    logical page → frame   root  start of a mount
+//!     |          space   blocks, heads, order   pages  the device, one page of it in RAM
+//!   media      tags, bad blocks     the Flash trait; NorPages makes NOR look like it
+//!     |
 //!   your driver
 //! ```
 //! Data flows one way: a layer calls the layer below it and does not depend on the layer above.
@@ -32,11 +32,13 @@
 //! # Example
 //! ```
 //! use steadyfs::{Access, Call, Config, FileSystem, OpenOptions};
-//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let small = steadyfs::media::Geometry {
+//! #     page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let flash = steadyfs_sim::Nand::with_geometry(small, steadyfs_sim::NandTiming::ROUND, 1);
 //! let geometry = steadyfs::media::Flash::geometry(&flash);
 //! let config = Config::for_geometry(&geometry);
-//! let mut memory = vec![0; config.memory_bytes(&geometry)]; // on a microcontroller: a static array
+//! let mut memory = vec![0; config.memory_bytes(&geometry)]; // on a board: a static array
 //!
 //! let flash = FileSystem::format(flash, &config, &mut memory)?;
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;

@@ -26,7 +26,8 @@
 //! assert_eq!(sqlite_stream(b"mail.db-wal", streams), 2);
 //! assert_eq!(context_stream(15, streams), 3);
 //!
-//! let options = OpenOptions { stream: sqlite_stream(b"mail.db-journal", streams), ..OpenOptions::CREATE };
+//! let stream = sqlite_stream(b"mail.db-journal", streams);
+//! let options = OpenOptions { stream, ..OpenOptions::CREATE };
 //! assert_eq!(options.stream, 3);
 //! ```
 
@@ -177,10 +178,11 @@ impl SqliteFile {
 /// | `…-mj` and eight or nine hexadecimal digits | super-journal | 3, 2, 1 |
 /// | `…-wal` | WAL | 2, 1, 1 |
 /// | `…-shm` | shared memory | 2, 1, 1 |
-/// | `etilqs_…` | statement journal, TEMP database, materialization, transient index, database of `VACUUM` | 3, 2, 1 |
+/// | `etilqs_…` | five kinds: see below | 3, 2, 1 |
 /// | any other | databases, and files of other programs | 0 |
 ///
-/// Five kinds share one pattern: `etilqs_` with a random number. The name does not distinguish
+/// Five kinds share one pattern, `etilqs_` with a random number: statement journal, TEMP database,
+/// materialization, transient index and the database of `VACUUM`. The name does not distinguish
 /// them, so the file gets the stream of three of the five. A caller that has the kind uses
 /// [`SqliteFile::stream`].
 ///

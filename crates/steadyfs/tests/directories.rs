@@ -283,6 +283,6 @@ fn looking_a_name_up_costs_no_more_in_a_large_directory() {
             "{}: the bound depends on the number of names",
             shape.name
         );
-        println!("{}: reads of the dearest look-up among 100, 200 … names: {worst:?}", shape.name);
+        println!("{}: reads of the dearest look-up of 100, 200 … names: {worst:?}", shape.name);
     }
 }

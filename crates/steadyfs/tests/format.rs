@@ -73,7 +73,7 @@ fn image_of_version_3_is_refused_by_its_number_and_stays_as_it_is() {
         assert_eq!(error, MountError::Version { on_flash: 3 });
         let text = error.to_string();
         assert!(
-            text.starts_with("the volume has format version 3, this library reads version 6: "),
+            text.starts_with("the volume has format version 3; this library reads version 6: "),
             "{text}"
         );
         assert_eq!(dump(&mut chip), pages, "the medium is unchanged");

@@ -40,7 +40,8 @@ fn volume_fills_to_the_last_page_and_again_after_a_remove() {
                     "{usage:?}"
                 );
                 let first = *first.get_or_insert(pages);
-                // Pages that do not follow each other need an index page for each 64 to 512 of them.
+                // Pages that do not follow each other need an index page for each 64 to 512 of
+                // them.
                 assert!(
                     pages + pages / 64 + 1 >= first,
                     "{}: {pages} pages in round {round}, {first} in the first",

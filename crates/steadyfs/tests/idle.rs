@@ -92,7 +92,8 @@ fn idle_work_ends_on_aged_volumes_of_small_blocks() {
             let (burst, budget) =
                 (one_of(&mut rng, &[0, 4096, 20_000, 1 << 20]), 1 + rng.below(60) as u32);
             let mut calls = 0;
-            // A budget that is too small for the next step leaves it, and a call with more takes it.
+            // A budget that is too small for the next step leaves it, and a call with more takes
+            // it.
             while !fs.maintain(Budget::Operations(budget + calls % 300), burst).expect("maintain") {
                 calls += 1;
                 assert!(

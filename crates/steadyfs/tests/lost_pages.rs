@@ -230,7 +230,8 @@ impl Tally {
                 Ok(data) => {
                     assert!(
                         data == file,
-                        "page {page} lost: file {number} is not what was committed, and nothing is said"
+                        "page {page} lost: file {number} is not what was committed, and nothing is \
+                         said"
                     )
                 }
                 Err(error) => assert_eq!(*error, Error::Corrupt, "page {page} lost: file {number}"),
@@ -349,7 +350,8 @@ fn lose_each_after(end: End) -> Tally {
         let Tally { partly, taken_back, damaged, leaves, files, whole } =
             lose_each(&volume, &states);
         println!(
-            "{end:?}, seed {seed}: {partly} partly, {taken_back:?} taken back, {damaged} damaged, {whole}/{files} whole"
+            "{end:?}, seed {seed}: {partly} partly, {taken_back:?} taken back, {damaged} damaged, \
+             {whole}/{files} whole"
         );
         // A record has two pages at most.
         assert!(
@@ -445,7 +447,8 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
                         );
                         assert!(
                             is_right,
-                            "page {page} lost: file {number} is not what was committed, and nothing is said"
+                            "page {page} lost: file {number} is not what was committed, and \
+                             nothing is said"
                         );
                     }
                 }

@@ -418,7 +418,8 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
                         let is_named = findings.contains(&Finding::InDoubt { inode });
                         assert!(
                             is_named,
-                            "{files} files, page {page} lost, {damage:?}: {name} is as before, {findings:?}"
+                            "{files} files, page {page} lost, {damage:?}: {name} is as before, \
+                             {findings:?}"
                         );
                     }
                     Ok(bytes) => {
@@ -427,7 +428,8 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
                     Err(error) => {
                         assert!(
                             is_told,
-                            "{files} files, page {page} lost, {damage:?}: {name}: {error}, {findings:?}"
+                            "{files} files, page {page} lost, {damage:?}: {name}: {error}, \
+                             {findings:?}"
                         );
                         unreadable += u32::from(error == Error::Corrupt);
                         missing += u32::from(error == Error::NotFound);

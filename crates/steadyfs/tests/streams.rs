@@ -107,7 +107,8 @@ fn jobs_in_order_move_nothing_where_each_has_a_stream() {
             (moved(&config(1, false), percent, true), moved(&config(3, false), percent, true));
         assert!(
             one > least,
-            "at {percent} % one stream moves {one:.3} frames a page, so there is something to be won"
+            "at {percent} % one stream moves {one:.3} frames a page, so there is something to be \
+             won"
         );
         assert!(given <= 0.02, "at {percent} % three streams move {given:.3}, one {one:.3}");
     }
@@ -123,7 +124,8 @@ fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
         let [one, apart] = [mean(&config(1, false)), mean(&config(3, true))];
         assert!(
             apart <= share * one,
-            "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with one"
+            "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with \
+             one"
         );
     }
 }
@@ -135,7 +137,8 @@ fn the_disk_finds_streams_by_itself() {
             let found = moved(&automatic(apart), percent, true);
             assert!(
                 found <= 0.02,
-                "in order at {percent} % three streams that were found move {found:.3} frames a page"
+                "in order at {percent} % three streams that were found move {found:.3} frames a \
+                 page"
             );
         }
     }
@@ -144,7 +147,8 @@ fn the_disk_finds_streams_by_itself() {
             [config(1, false), automatic(true)].map(|config| 1.0 + moved(&config, percent, false));
         assert!(
             found <= share * one,
-            "at random at {percent} % the amplification is {found:.2} with streams found, {one:.2} with one"
+            "at random at {percent} % the amplification is {found:.2} with streams found, {one:.2} \
+             with one"
         );
     }
 }

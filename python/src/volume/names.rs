@@ -50,7 +50,8 @@ impl Stat {
     fn __repr__(&self) -> String {
         let Self { r#type, size, name, modified_ns, inode } = self;
         format!(
-            "Stat(type={type}, size={size}, name={name:?}, modified_ns={modified_ns}, inode={inode})"
+            "Stat(type={type}, size={size}, name={name:?}, modified_ns={modified_ns}, \
+             inode={inode})"
         )
     }
 
@@ -94,7 +95,7 @@ pub fn entries(open: &mut Open<'_, '_>, path: &str) -> Result<Vec<Stat>, Trouble
     let (mut all, mut cursor) = (Vec::new(), Cursor::default());
     while let Some(entry) = open.call(path, |fs| fs.list(directory, &mut cursor))? {
         if all.len() == most {
-            let words = "names more files than the volume holds; `check` tells more";
+            let words = "names more files than the volume holds; `check` finds the fault";
             return Err(Trouble::new("EIO", words, open.place(path)));
         }
         all.push(of(plain::stat(open.fs, entry.stat), entry.name()));

@@ -19,7 +19,7 @@ def _possible(sweep: Sweep) -> pd.DataFrame:
     frame = sweep.frame()
     found = frame[frame["error"].isna()]
     if found.empty:
-        raise ValueError(f"{sweep.path}: no run was possible; `failed()` tells why")
+        raise ValueError(f"{sweep.path}: no run was possible; `failed()` returns the reasons")
     return found
 
 

@@ -11,13 +11,13 @@ pub enum Error {
     #[error("is no cramfs image: found no superblock at byte 0 or 512")]
     NotCramfs,
     /// The superblock names features of another edition of the format.
-    #[error("has the features {flags:#x}, which are not known")]
+    #[error("has the unknown features {flags:#x}; expected none")]
     Features {
         /// The unknown flags.
         flags: u32,
     },
     /// The file ends before the end of the image.
-    #[error("has {found} bytes; expected {expected}, as the superblock says")]
+    #[error("has {found} bytes; expected {expected}, the size in the superblock")]
     Truncated {
         /// Bytes that the superblock names.
         expected: u64,
@@ -25,7 +25,9 @@ pub enum Error {
         found: u64,
     },
     /// The image is damaged.
-    #[error("has the checksum {found:#010x}; expected {expected:#010x}, as the superblock says")]
+    #[error(
+        "has the checksum {found:#010x}; expected {expected:#010x}, the checksum in the superblock"
+    )]
     Checksum {
         /// The checksum in the superblock.
         expected: u32,
@@ -33,7 +35,7 @@ pub enum Error {
         found: u32,
     },
     /// A directory, or one of its entries, is not within the image.
-    #[error("has the directory {path} at bytes {offset} to {end}, which it does not hold whole")]
+    #[error("does not hold all of the directory {path}, at bytes {offset} to {end}")]
     Directory {
         /// The directory.
         path: String,
@@ -43,7 +45,7 @@ pub enum Error {
         end: usize,
     },
     /// A directory shares bytes with another directory: it is linked twice, or contains itself.
-    #[error("has the directory {path} at byte {offset}, where another directory is already")]
+    #[error("has the directory {path} at byte {offset}, the place of another directory")]
     Shared {
         /// The directory.
         path: String,
@@ -59,7 +61,7 @@ pub enum Error {
         limit: usize,
     },
     /// A mode matches no kind of file.
-    #[error("has {path} of mode {mode:#o}, which is no kind of file")]
+    #[error("has {path} of mode {mode:#o}, which names no kind of file")]
     Mode {
         /// The file.
         path: String,
@@ -67,7 +69,7 @@ pub enum Error {
         mode: u16,
     },
     /// A page of a file is not readable.
-    #[error("has {path}, of which page {page} is not read: {source}")]
+    #[error("has {path}, whose page {page} cannot be read: {source}")]
     Page {
         /// The file.
         path: String,
@@ -85,7 +87,7 @@ pub enum Error {
         source: TreeError,
     },
     /// No image can have these settings.
-    #[error("was to have {0}")]
+    #[error("cannot have {0}")]
     Settings(String),
     /// A number of the tree is larger than its field in an image.
     #[error("cannot hold {path}: {what} {found}; the limit is {limit}")]

@@ -8,13 +8,11 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// The image has no node of JFFS2.
-    #[error(
-        "no node of JFFS2 is in these bytes; expected a header with the magic 0x1985 and a right checksum"
-    )]
+    #[error("found no JFFS2 node; expected a header with the magic 0x1985 and a valid checksum")]
     NoJffs2,
     /// The image has a node of an unknown type that a reader must not skip.
     #[error(
-        "the node at byte {at} has the type {kind:#06x}, which is not known and may not be passed over"
+        "the node at byte {at} has the type {kind:#06x}, which is unknown and must not be skipped"
     )]
     UnknownNode {
         /// Offset of the node in the image, in bytes.
@@ -24,7 +22,8 @@ pub enum Error {
     },
     /// A file is packed with an unsupported compressor.
     #[error(
-        "{path}: the node at byte {at} is packed with {compressor}, which is not read; expected none, zero, rtime, zlib or lzo"
+        "{path}: the node at byte {at} is compressed with {compressor}; expected none, zero, \
+         rtime, zlib or lzo"
     )]
     Compressor {
         /// The file.
@@ -35,9 +34,7 @@ pub enum Error {
         compressor: String,
     },
     /// The checksum of a node is right, but its content does not unpack.
-    #[error(
-        "{path}: the node at byte {at} does not unpack to the {expected_bytes} bytes it promises"
-    )]
+    #[error("{path}: the node at byte {at} does not decompress; expected {expected_bytes} bytes")]
     Unpack {
         /// The file.
         path: String,
@@ -47,7 +44,7 @@ pub enum Error {
         expected_bytes: u32,
     },
     /// The mode of an inode matches no kind of file.
-    #[error("{path}: the mode {mode:#o} is of no kind of file")]
+    #[error("{path}: the mode {mode:#o} names no kind of file")]
     Mode {
         /// The file.
         path: String,
@@ -55,7 +52,7 @@ pub enum Error {
         mode: u32,
     },
     /// A device's numbers have neither two nor four bytes.
-    #[error("{path}: a device with {bytes} bytes of numbers; expected 2 or 4")]
+    #[error("{path}: the numbers of the device have {bytes} bytes; expected 2 or 4")]
     Device {
         /// The file.
         path: String,
@@ -63,7 +60,7 @@ pub enum Error {
         bytes: usize,
     },
     /// A directory has two names, or lies within itself.
-    #[error("{path}: this directory has another name already; expected one name for a directory")]
+    #[error("{path}: the directory has a second name; expected one")]
     DirectoryTwice {
         /// The second name.
         path: String,

@@ -19,7 +19,7 @@
 //! |---|---|---|---|---|
 //! | 12..16 | its number | | 12..16 | inode |
 //! | 16..20 | version | | 16..20 | number of the attribute |
-//! | 20, 21, 22..24 | prefix, lengths of name and value | | 20..24 | sequence, odd for one that was removed |
+//! | 20, 21, 22..24 | prefix, lengths of name and value | | 20..24 | sequence, odd if removed |
 //! | 24..28 | CRC of name, zero and value | | 24..28 | CRC of 0..24 |
 //! | 28..32 | CRC of 0..28 | | | |
 //! | 32.. | name, zero, value | | | |

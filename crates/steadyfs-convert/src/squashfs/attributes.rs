@@ -3,7 +3,7 @@
 //! ```text
 //! attribute   kind u16 | name bytes u16 | name without prefix | value bytes u32 | value
 //! table       place of the list u64 | attributes u32 | bytes u32
-//! head        start of the lists u64 | entries of the table u32 | 0 u32, then where the table's blocks begin
+//! head        start of the lists u64 | entries of the table u32 | 0 u32 | starts of its blocks
 //! ```
 //! If an earlier attribute has the same value, the place of that value is stored instead, if it is
 //! shorter. The kind has a flag for this. Equal lists are stored once.

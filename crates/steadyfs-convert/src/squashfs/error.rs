@@ -24,7 +24,8 @@ pub enum WriteError {
     },
     /// A directory has two names, or contains itself.
     #[error(
-        "the directory {0:?} has a second name or holds itself; expected one name for each directory"
+        "the directory {0:?} has a second name or holds itself; expected one name for each \
+         directory"
     )]
     DirectoryTwice(String),
     /// A name refers to an inode that the tree does not have.
@@ -50,13 +51,13 @@ pub enum WriteError {
     },
     /// The tree has more owners and groups than the format supports.
     #[error(
-        "at {0:?} there are more than 65535 different owners and groups, what the format holds"
+        "at {0:?} there are more than 65535 different owners and groups, the limit of the format"
     )]
     Ids(String),
     /// The format does not support the name of an attribute.
     #[error(
-        "the attribute {name:?} of {path:?} has another name than the format holds; expected user., trusted. or security. \
-         and at most 255 bytes"
+        "the format cannot store the name of the attribute {name:?} of {path:?}; expected user., \
+         trusted. or security. and at most 255 bytes"
     )]
     AttributeName {
         /// The file with the attribute.
@@ -75,7 +76,7 @@ pub enum WriteError {
         bytes: usize,
     },
     /// Something has more bytes or entries than its field allows.
-    #[error("{0} is larger than its field in the format holds")]
+    #[error("{0} is larger than its field in the format")]
     TooLarge(&'static str),
     /// The compressor failed, usually because of a lack of memory.
     #[error("the compressor {compressor} failed: {reason}")]

@@ -1,15 +1,18 @@
 //! Inodes and their content, byte for byte.
 //!
 //! ```text
-//! head       kind u16 | mode u16 | owner u16 | group u16 | modified u32 | number u32     owner and group: indices
+//! head       kind u16 | mode u16 | owner u16 | group u16 | modified u32 | number u32
 //! directory  block u32 | links u32 | list bytes + 3 u16 | offset u16 | parent u32
-//!  extended  links u32 | list bytes + 3 u32 | block u32 | parent u32 | parts u16 | offset u16 | attributes u32 | index
+//!  extended  links u32 | list bytes + 3 u32 | block u32 | parent u32 | parts u16 | offset u16
+//!            | attributes u32 | index
 //! file       start u32 | fragment u32 | offset u32 | bytes u32 | sizes of blocks, u32 each
-//!  extended  start u64 | bytes u64 | sparse bytes u64 | links u32 | fragment u32 | offset u32 | attributes u32 | sizes
-//! link       links u32 | target bytes u32 | target                                       extended: attributes u32 behind it
-//! device     links u32 | numbers u32                                                     extended: attributes u32 behind it
-//! pipe       links u32                                                                   extended: attributes u32 behind it
+//!  extended  start u64 | bytes u64 | sparse bytes u64 | links u32 | fragment u32 | offset u32
+//!            | attributes u32 | sizes
+//! link       links u32 | target bytes u32 | target
+//! device     links u32 | numbers u32
+//! pipe       links u32
 //! ```
+//! Owner and group are indices. An extended link, device or pipe has attributes u32 at its end.
 //! The kind of an extended inode is the basic kind plus seven.
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 5.

@@ -49,7 +49,7 @@ pub enum ReadError {
         source: TreeError,
     },
     /// Reading takes more work than any honest image of this size needs.
-    #[error("would have to be decoded to more than {limit} bytes, far more than its files have")]
+    #[error("needs more than {limit} decoded bytes, far more than its files have")]
     Work {
         /// Maximum decoded bytes.
         limit: u64,

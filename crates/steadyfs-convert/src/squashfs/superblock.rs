@@ -4,7 +4,7 @@
 //!  0 "hsqs" | inodes u32 | time u32 | block bytes u32 | fragment blocks u32
 //! 20 compressor u16 | log2 of block bytes u16 | flags u16 | ids u16 | version 4 u16, 0 u16
 //! 32 place of the root's inode u64 | bytes of the image u64
-//! 48 where there begin: ids, attributes, inodes, directories, fragments, inodes by number, u64 each
+//! 48 starts, u64 each: ids, attributes, inodes, directories, fragments, inodes by number
 //! ```
 //! An absent table begins at [`ABSENT`].
 //!

@@ -8,25 +8,28 @@ use thiserror::Error;
 pub enum Error {
     /// The image has no header of UBI.
     #[error(
-        "no header of UBI is in these bytes; expected `UBI#` and a right checksum at the begin of an erase block"
+        "found no UBI header; expected `UBI#` and a valid checksum at the beginning of an erase \
+         block"
     )]
     NoUbi,
     /// The distances between headers do not determine the size of an erase block.
     #[error(
-        "the headers of UBI do not stand at equal distances: this is no image, or a dump with out-of-band bytes"
+        "the UBI headers are not at equal distances: this is no image, or a dump with out-of-band \
+         bytes"
     )]
     NoGeometry,
     /// The table of volumes is missing.
     #[error(
-        "no sound table of volumes is in the image; expected one in each of the two blocks of the layout volume"
+        "found no valid volume table; expected one in each of the two blocks of the layout volume"
     )]
     NoTable,
     /// A reader without support for this internal volume must not read the image.
-    #[error("the internal volume {0:#x} is not known and may not be passed over")]
+    #[error("the internal volume {0:#x} is unknown and must not be skipped")]
     UnknownVolume(u32),
     /// A place in a volume lies behind the end of the device.
     #[error(
-        "volume {id} has a logical erase block {block}; expected less than {count}, as many as the image has"
+        "volume {id} has a logical erase block {block}; expected less than {count}, the count of \
+         the image"
     )]
     Place {
         /// The volume.

@@ -10,11 +10,12 @@ use thiserror::Error;
 pub enum Error {
     /// The volume does not begin with a superblock.
     #[error(
-        "no superblock of UBIFS is at the front of these bytes; expected a node with the magic 0x06101831, type 6 and a right checksum"
+        "found no UBIFS superblock; expected a node with the magic 0x06101831, type 6 and a valid \
+         checksum at byte 0"
     )]
     NoUbifs,
     /// The superblock has an invalid value.
-    #[error("the superblock says {what} is {value}; expected {expected}")]
+    #[error("in the superblock, {what} is {value}; expected {expected}")]
     Superblock {
         /// The invalid field.
         what: &'static str,
@@ -68,7 +69,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum Fault {
     /// Its name refers to an inode that is not there.
-    #[error("this name stands for inode {0}, which is not in the volume")]
+    #[error("the name refers to inode {0}, which is not in the volume")]
     NoInode(u64),
     /// One of its nodes is not there.
     #[error("no sound node of type {kind} is at {place}")]
@@ -79,7 +80,7 @@ pub enum Fault {
         kind: u8,
     },
     /// Content does not unpack.
-    #[error("the node at {place} does not unpack to the {expected_bytes} bytes it promises")]
+    #[error("the node at {place} does not decompress; expected {expected_bytes} bytes")]
     Unpack {
         /// Place of the node.
         place: Place,
@@ -88,7 +89,8 @@ pub enum Fault {
     },
     /// The compressor is unknown.
     #[error(
-        "the node at {place} is packed with compressor {compressor}; expected 0 for none, 1 for LZO, 2 for zlib or 3 for zstd"
+        "the node at {place} is compressed with method {compressor}; expected 0 for none, 1 for \
+         LZO, 2 for zlib or 3 for zstd"
     )]
     Compressor {
         /// Place of the node.
@@ -100,13 +102,13 @@ pub enum Fault {
     #[error("it is encrypted and is not read without a key")]
     Encrypted,
     /// The mode matches no kind of file.
-    #[error("the mode {0:#o} is of no kind of file")]
+    #[error("the mode {0:#o} names no kind of file")]
     Mode(u32),
     /// A device's numbers have neither four nor eight bytes.
-    #[error("a device with {0} bytes of numbers; expected 4 or 8")]
+    #[error("the numbers of the device have {0} bytes; expected 4 or 8")]
     Device(usize),
     /// A directory has two names, or lies within itself.
-    #[error("this directory has another name already; expected one name for a directory")]
+    #[error("the directory has a second name; expected one")]
     DirectoryTwice,
     /// The file does not fit into a tree.
     #[error("{0}")]

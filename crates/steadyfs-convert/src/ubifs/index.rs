@@ -34,7 +34,7 @@ pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
             .checked_sub(place.bytes as usize)
             .ok_or_else(|| bad("is referred to more than once"))?;
         if level.is_some_and(|level| node.level != level) {
-            return Err(bad("has another level than the one above it says"));
+            return Err(bad("has another level than its parent requires"));
         }
         for branch in node.branches.chunks_exact(node.branch_bytes) {
             let (below, key) = branch_at(branch);

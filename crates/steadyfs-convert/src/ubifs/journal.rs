@@ -100,7 +100,7 @@ fn start_of(volume: &Volume<'_>, node: &Node<'_>) -> Result<u64, Error> {
     let is_start = node.kind == COMMIT_START
         && node.bytes.len() >= 32
         && u64_at(node.bytes, 24) == volume.master.commit;
-    let what = "is not the start of the last commit, as the first of the log has to be";
+    let what = "is the first of the log; expected the start of the last commit";
     is_start.then_some(node.sequence).ok_or(Error::Journal { place: node.place, what })
 }
 
@@ -113,18 +113,18 @@ fn log_node(
     match node.kind {
         COMMIT_START | SIGNATURE => return Ok(()),
         REFERENCE if node.bytes.len() >= 36 => {}
-        _ => return bad("has a type that does not belong into a log"),
+        _ => return bad("has a type that a log must not contain"),
     }
     let [block, offset, head] = [24, 28, 32].map(|at| u32_at(node.bytes, at));
     let is_within = (volume.main..volume.block_count()).contains(&block)
         && offset as usize <= volume.block_bytes();
     if !is_within || !offset.is_multiple_of(8) {
-        return bad("refers to what lies outside the main area");
+        return bad("refers to a place outside the main area");
     }
     match buds.get(&block) {
         None => drop(buds.insert(block, Bud { offset, head })),
         Some(bud) if bud.head == head && bud.offset <= offset => {}
-        Some(_) => return bad("refers to an erase block that was referred to otherwise"),
+        Some(_) => return bad("refers to an erase block that already has another reference"),
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
                 after: u64_at(bytes, 48),
             }
         }
-        _ => return Err(bad("has a type that does not belong into a bud")),
+        _ => return Err(bad("has a type that a bud must not contain")),
     })
 }
 

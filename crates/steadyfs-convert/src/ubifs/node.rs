@@ -3,7 +3,7 @@
 //! | bytes | all nodes | | bytes | inode | | bytes | name |
 //! |---|---|---|---|---|---|---|---|
 //! | 0..4 | magic 0x06101831 | | 24..40 | key | | 24..40 | key |
-//! | 4..8 | CRC of 8.. | | 48..56 | size of the file | | 40..48 | inode, 0 for a name that was removed |
+//! | 4..8 | CRC of 8.. | | 48..56 | size of the file | | 40..48 | inode, 0 for a removed name |
 //! | 8..16 | sequence number | | 72..80 | time of change | | 50..52 | length of the name |
 //! | 16..20 | length of all | | 92..96 | links | | 56.. | name, zero |
 //! | 20 | type | | 96..100, 100..104 | owner, group | | | data |
@@ -16,7 +16,7 @@
 //! |---|---|---|---|---|---|---|---|
 //! | 24..26 | branches | | 24..28 | inode | | 24..28 | logical erase block |
 //! | 26..28 | level | | 40..48 | size before | | 28..32 | offset in it |
-//! | 28.. | of each: block, offset, length, key, perhaps a hash | | 48..56 | size after | | 32..36 | journal head |
+//! | 28.. | each: block, offset, length, key, a hash or none | | 48..56 | size after | | 32..36 | journal head |
 //!
 //! Source: fs/ubifs/ubifs-media.h of Linux.
 

@@ -7,7 +7,8 @@
 //! use steadyfs_convert::verity::{self, Settings, Trusted};
 //!
 //! let seed = [7; 32];
-//! let sealed = verity::append(b"an image".to_vec(), &Settings { key: Some(seed), ..Settings::default() })?;
+//! let settings = Settings { key: Some(seed), ..Settings::default() };
+//! let sealed = verity::append(b"an image".to_vec(), &settings)?;
 //! let key = verity::public_key(&seed)?;
 //! verity::verify(&sealed.bytes, sealed.hash_offset, Trusted::Key(key))?;
 //! # Ok::<(), verity::Error>(())
@@ -33,10 +34,10 @@ pub enum Error {
     #[error("is empty; expected an image of at least one byte")]
     Empty,
     /// No tree has these settings.
-    #[error("was to be sealed so that it {0}")]
+    #[error("cannot be sealed so that it {0}")]
     Settings(FormatError),
     /// The seed or the public key is invalid.
-    #[error("was to be signed or checked with a key that is none of Ed25519")]
+    #[error("cannot be signed or checked: the key is no Ed25519 key")]
     Key,
     /// The superblock is not readable.
     #[error("has a superblock at byte {offset} that {source}")]
@@ -63,7 +64,7 @@ pub enum Error {
         found: u64,
     },
     /// The image has another length than its superblock names.
-    #[error("has {found} bytes; expected {expected}, as the superblock says")]
+    #[error("has {found} bytes; expected {expected}, the size in the superblock")]
     Length {
         /// Bytes that the superblock names.
         expected: u64,
@@ -72,7 +73,7 @@ pub enum Error {
     },
     /// The record names another number of data bytes, or its root hash does not match the UUID of
     /// the superblock.
-    #[error("has a record that is of another superblock")]
+    #[error("has a record that belongs to another superblock")]
     RecordOfAnother,
     /// The record has another root hash than the trusted one.
     #[error("has the root hash {}; expected {}", hex(.found), hex(.expected))]
@@ -86,7 +87,7 @@ pub enum Error {
     #[error("is not signed; expected a signature")]
     NotSigned,
     /// The signature belongs to another key, or to another image.
-    #[error("has a signature that is not of the trusted key and this image")]
+    #[error("has a signature that does not match the trusted key and this image")]
     Signature,
     /// A hash block does not match its digest in the level above.
     #[error(

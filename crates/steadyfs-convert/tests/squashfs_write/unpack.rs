@@ -16,7 +16,8 @@ const ATTRIBUTES: &str = "
 import os, sys
 for path in sys.stdin.buffer.read().split(b'\\0')[:-1]:
     names = os.listxattr(path, follow_symlinks=False)
-    print(' '.join(n.encode().hex() + '=' + os.getxattr(path, n, follow_symlinks=False).hex() for n in sorted(names)))
+    values = [os.getxattr(path, name, follow_symlinks=False) for name in sorted(names)]
+    print(' '.join(n.encode().hex() + '=' + v.hex() for n, v in zip(sorted(names), values)))
 ";
 
 /// Unpacked content of an image; it is removed at the end.

@@ -88,38 +88,40 @@ pub enum MistakeKind {
 impl MistakeKind {
     const fn text(self) -> &'static str {
         match self {
-            Self::Geometry => "the geometry is none that a volume can have",
+            Self::Geometry => "no volume can have this geometry",
             Self::Times => "an operation takes no time",
-            Self::Arguments => "the spare blocks are not on the chip, or the buffer is no page",
+            Self::Arguments => "the spare blocks are not on the chip, or the buffer is not a page",
             Self::Checksum => "the checksum is not CRC-32 (ISO-HDLC)",
-            Self::Failed(..) => "a call failed that should not",
-            Self::GoodBlockIsBad => "a good block is told to be bad",
-            Self::MarkNotKept => "a block that was marked bad is told to be good",
-            Self::NotErased => "an erase has left something",
-            Self::ErasesAnother => "an erase has erased another block as well",
-            Self::NotProgrammed => "what was programmed reads as erased",
+            Self::Failed(..) => "a call failed that should succeed",
+            Self::GoodBlockIsBad => "a good block is reported as bad",
+            Self::MarkNotKept => "a block that was marked bad is reported as good",
+            Self::NotErased => "some bytes are not erased after an erase",
+            Self::ErasesAnother => "an erase also erased another block",
+            Self::NotProgrammed => "programmed bytes read as erased",
             Self::ByteOrder => "bytes are in another order",
             Self::BitOrder => "bits are in another order",
             Self::Shifted => {
                 "all bytes are shifted: a command has too few or too many dummy clocks"
             }
             Self::AnotherPage => {
-                "the bytes are those of another page: an address wraps, or a buffer of before is read"
+                "the bytes belong to another page: an address wraps, or an old page buffer is read"
             }
             Self::WrapsInPage => {
                 "a program ran over the end of a page of the chip and went on at its beginning"
             }
-            Self::NotLeftAlone => "bytes that were not to be programmed were",
-            Self::OnesChange => "ones have changed what was there",
-            Self::ZerosDoNot => "zeros did not clear what was there",
-            Self::DataDiffers => "other bytes than those that were programmed",
+            Self::NotLeftAlone => "a program changed bytes outside its data",
+            Self::OnesChange => "a program of ones changed data",
+            Self::ZerosDoNot => "a program of zeros did not clear data",
+            Self::DataDiffers => "the bytes differ from the programmed bytes",
             Self::TagNotKept => "the tag of a page reads as erased",
-            Self::TagDiffers => "another tag than the one that was programmed",
-            Self::TagAloneDiffers => "a tag that is read alone differs from the one with its page",
+            Self::TagDiffers => "the tag differs from the programmed tag",
+            Self::TagAloneDiffers => {
+                "a tag that is read alone differs from the tag read with its page"
+            }
             Self::CopyData => "a copy has other data than its source",
-            Self::CopyTag => "a copy has another tag than it was given",
-            Self::Corrected => "more bits were corrected than can be corrected",
-            Self::Disturbed => "a look at a block's mark changed a page",
+            Self::CopyTag => "a copy has another tag than the given tag",
+            Self::Corrected => "more bits are reported as corrected than can be corrected",
+            Self::Disturbed => "the read of a block's mark changed a page",
         }
     }
 }

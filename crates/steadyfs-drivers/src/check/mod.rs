@@ -18,7 +18,9 @@
 //! ```
 //! use steadyfs_drivers::check::{check_driver, MistakeKind};
 //! # use steadyfs_sim::{Nand, NandTiming};
-//! # let geometry = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let geometry = steadyfs::media::Geometry {
+//! #     page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let mut flash = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
 //!
 //! let mut page = [0; 512];

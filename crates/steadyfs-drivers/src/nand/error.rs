@@ -88,11 +88,13 @@ impl fmt::Display for NandError {
             Self::Bus => f.write_str("the SPI bus reported an error"),
             Self::NoChip { id } => write!(f, "no chip answers: its identification is {id:02x?}"),
             Self::UnknownChip { id } => {
-                write!(f, "a chip that is not known: its identification is {id:02x?}")
+                write!(f, "the chip is unknown: its identification is {id:02x?}")
             }
-            Self::BadParameters => f.write_str("the shape of the chip makes no sense"),
+            Self::BadParameters => f.write_str(
+                "the shape of the chip is invalid, or the chip does not keep its configuration",
+            ),
             Self::Range => {
-                f.write_str("pages that the chip does not have, or data that is no page")
+                f.write_str("the chip does not have these pages, or the data is longer than a page")
             }
             Self::Busy { waited_us } => write!(f, "busy for more than {waited_us} us"),
             Self::NotEnabled { status } => {
@@ -106,7 +108,9 @@ impl fmt::Display for NandError {
             Self::Uncorrectable { page } => {
                 write!(f, "page {page} has more wrong bits than the ECC corrects")
             }
-            Self::NotLoaded => f.write_str("a copy without a page in the page buffer"),
+            Self::NotLoaded => {
+                f.write_str("a copy did not follow the read of a tag, or the chip cannot copy")
+            }
         }
     }
 }

@@ -13,7 +13,8 @@
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, OpenOptions, media::Flash};
 //! use steadyfs_drivers::nand::{NandChip, Settings};
-//! # let sim = steadyfs_sim::nand_spi::NandSim::new(steadyfs_sim::nand_spi::NandSpi::new(steadyfs_sim::nand_spi::NandSpiProfile::mt29f1g01()));
+//! # use steadyfs_sim::nand_spi::{NandSim, NandSpi, NandSpiProfile};
+//! # let sim = NandSim::new(NandSpi::new(NandSpiProfile::mt29f1g01()));
 //! # let (spi, delay) = (sim.clone(), sim);
 //!
 //! let flash = NandChip::start(spi, delay, Settings { bus_hz: 50_000_000, ..Settings::DEFAULT })?;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 0     "ONFI"
-//! 80    data bytes of a page, 4 bytes         92   pages of a block, 4       96   blocks, 4       100   units, 1
+//! 80    data bytes of a page, 4 bytes      92   pages of a block, 4
+//! 96    blocks, 4                          100  units, 1
 //! 133   longest program, erase and read in microseconds, 2 each
 //! 254   CRC-16 of what is before it
 //! ```

@@ -86,8 +86,10 @@ impl fmt::Display for NorError {
                 write!(f, "another chip than expected: its identification is {id:02x?}")
             }
             Self::NoParameters => f.write_str("the chip has no SFDP parameters"),
-            Self::BadParameters => f.write_str("the chip's SFDP parameters make no sense"),
-            Self::Range => f.write_str("the bytes to be used are no blocks of the chip"),
+            Self::BadParameters => {
+                f.write_str("the chip's SFDP parameters or settings are invalid")
+            }
+            Self::Range => f.write_str("the used bytes are not whole blocks of the chip"),
             Self::Busy { waited_us } => write!(f, "busy for more than {waited_us} us"),
             Self::NotEnabled { status } => {
                 write!(f, "write enable had no effect: status {status:#04x}")

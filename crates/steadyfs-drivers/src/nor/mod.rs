@@ -12,7 +12,8 @@
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, OpenOptions, media::Flash};
 //! use steadyfs_drivers::nor::{NorChip, Settings};
-//! # let sim = steadyfs_sim::nor_spi::NorSim::new(steadyfs_sim::nor_spi::NorSpi::new(steadyfs_sim::nor_spi::NorSpiProfile::w25q128jv()));
+//! # use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
+//! # let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
 //! # let (spi, delay) = (sim.clone(), sim);
 //!
 //! let chip = NorChip::start(spi, delay, Settings { bus_hz: 50_000_000, ..Settings::DEFAULT })?;

@@ -131,8 +131,8 @@ impl fmt::Display for SdError {
             Self::Select => f.write_str("the chip-select pin could not be set"),
             Self::NoCard => f.write_str("no card answers"),
             Self::Unusable => f.write_str("the card does not work at this voltage"),
-            Self::NotStarted => f.write_str("the card did not get ready after its reset"),
-            Self::UnknownRegister => f.write_str("the card has a register that is not understood"),
+            Self::NotStarted => f.write_str("the card did not become ready after its reset"),
+            Self::UnknownRegister => f.write_str("the card has a register of an unknown version"),
             Self::Locked => f.write_str("the card is locked with a password"),
             Self::NoAnswer { command } => write!(f, "no answer to CMD{command}"),
             Self::Refused { command, answer } => {

@@ -2,9 +2,9 @@
 //! [`SectorDevice`](steadyfs::media::sectors::SectorDevice).
 //!
 //! ```text
-//!  SdSlot ── start ──▶ SdCard        sectors, flush, discard                    card, stream
-//!    ▲                   │           commands, blocks, checksums, busy          link
-//!    └──── into_slot ────┘           SpiBus, OutputPin, DelayNs                 embedded-hal 1.0
+//!  SdSlot ─ start ─▶ SdCard    sectors, flush, discard               card, stream
+//!    ▲                 │       commands, blocks, checksums, busy     link
+//!    └─── into_slot ───┘       SpiBus, OutputPin, DelayNs            embedded-hal 1.0
 //! ```
 //!
 //! **`SpiBus` and a pin, not `SpiDevice`.** There are three reasons:

@@ -1,10 +1,13 @@
 //! The registers of a card: CID, CSD and SD status.
 //!
 //! ```text
-//! CID    127···120 maker │ 119···104 OEM │ 103···64 name │ 63···56 revision │ 55···24 serial │ 19···8 date
-//! CSD 1  127···126 0 │ 95···84 classes │ 83···80 log2 of block bytes │ 73···62 size │ 49···47 multiplier │ 46 erases blocks │ 45···39 erase sector
-//! CSD 2  127···126 1 │ 95···84 classes │ 69···48 size                                 both: 13, 12 write protection, 7···1 CRC7
-//! SSR    447···440 speed class │ 431···428 allocation unit │ 423···408 units of an erase │ 407···402 its seconds │ 401···400 offset
+//! CID    127-120 maker | 119-104 OEM | 103-64 name | 63-56 revision | 55-24 serial | 19-8 date
+//! CSD 1  127-126 0 | 95-84 classes | 83-80 log2 of block bytes | 73-62 size | 49-47 multiplier
+//!        | 46 erases blocks | 45-39 erase sector
+//! CSD 2  127-126 1 | 95-84 classes | 69-48 size
+//! both   13, 12 write protection | 7-1 CRC7
+//! SSR    447-440 speed class | 431-428 allocation unit | 423-408 units of an erase
+//!        | 407-402 its seconds | 401-400 offset
 //! ```
 //! Specification: 5.2, 5.3, 4.10.2.
 
@@ -186,7 +189,8 @@ mod tests {
 
     #[test]
     fn capacities_are_read_from_both_layouts() {
-        assert_eq!(capacity(&SDSC), Ok((Kind::Standard, (3783 + 1) * 32))); // of 2^(3 + 2) blocks of 2^9 bytes
+        // 2^(3 + 2) blocks of 2^9 bytes.
+        assert_eq!(capacity(&SDSC), Ok((Kind::Standard, (3783 + 1) * 32)));
         assert_eq!(erase_sectors(u128::from_be_bytes(SDSC)), 1);
         assert_eq!(capacity(&SDHC), Ok((Kind::High, (0x3C01 + 1) * 1024)));
         let mut large = SDHC;

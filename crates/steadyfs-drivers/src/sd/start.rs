@@ -1,7 +1,7 @@
 //! From power-on to a card that takes commands (specification, 4.2 and 7.2.1).
 //!
 //! ```text
-//! 74 clocks · CMD0 · CMD8 · CMD59 · ACMD41 until ready · CMD58 · (CMD16) · CMD9 · faster clock · CMD10 · ACMD13
+//! 74 clocks, CMD0, CMD8, CMD59, ACMD41 until ready, CMD58, (CMD16), CMD9, faster clock, CMD10, ACMD13
 //! ```
 
 use super::limits::{START_HZ_MAX, START_MS, TRANSFER_HZ_MAX, WRITE_MS};

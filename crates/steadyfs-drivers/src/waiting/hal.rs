@@ -9,10 +9,13 @@ use embedded_hal::spi::{ErrorType, Operation, SpiBus, SpiDevice};
 ///
 /// | from | to |
 /// |---|---|
-/// | `embedded_hal_async::spi::SpiDevice` | [`SpiDevice`], for [SPI NOR](crate::nor) and [SPI NAND](crate::nand) |
+/// | `embedded_hal_async::spi::SpiDevice` | [`SpiDevice`], for [NOR](crate::nor) and [NAND](crate::nand) |
 /// | `embedded_hal_async::spi::SpiBus` | [`SpiBus`], for [SD cards](crate::sd) |
 /// | `embedded_hal_async::delay::DelayNs` | [`DelayNs`](embedded_hal::delay::DelayNs) |
-/// | `embedded_storage_async::nor_flash::{NorFlash, MultiwriteNorFlash}` | the same traits of `embedded-storage` (feature `embedded-storage`) |
+/// | `NorFlash` of `embedded-storage-async` | `NorFlash` of `embedded-storage` |
+/// | `MultiwriteNorFlash` of `embedded-storage-async` | `MultiwriteNorFlash` of `embedded-storage` |
+///
+/// The last two need the feature `embedded-storage`.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<T, M> {
     pub(super) inner: T,

@@ -27,7 +27,9 @@
 //! |---|---|
 //! | embassy-executor with embassy-time | nothing else; tested with 0.10 and 0.5 |
 //! | embassy-futures | nothing else |
-//! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run`: otherwise no timer ends while a call waits |
+//! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run` |
+//!
+//! On tokio without them, no timer ends while a call waits.
 //!
 //! **Time.** The bound of a call covers the flash. The time of the turns is added to it. A ready
 //! chip is noticed only when the turn has ended, so turns should be short, as in any program of

@@ -10,8 +10,10 @@ use core::task::{Context, Poll, Waker};
 /// | turn | work | waker of the future |
 /// |---|---|---|
 /// | `&Meanwhile` | polls the rest of the program | the waker of the task that runs it |
-/// | `(&Meanwhile, FnMut())` | the same, then a function, such as an instruction that sleeps until an interrupt | the same |
+/// | `(&Meanwhile, FnMut())` | the same, then a function | the same |
 /// | `FnMut()` | a function | a waker that does nothing |
+///
+/// The function behind a `Meanwhile` can be an instruction that sleeps until an interrupt.
 ///
 /// Timers of embassy panic on a waker that does nothing.
 pub trait Turn {

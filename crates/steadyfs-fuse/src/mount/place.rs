@@ -36,7 +36,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Unreachable(error) => {
-                write!(f, "cannot be looked at: {error}; expected a directory to mount on")
+                write!(f, "cannot be examined: {error}; expected a directory to mount on")
             }
             Refusal::NotADirectory => f.write_str("is no directory; expected one to mount on"),
             Refusal::Root => f.write_str(
@@ -52,7 +52,8 @@ impl fmt::Display for Refusal {
             Refusal::MountsBelow { first, count } => {
                 write!(
                     f,
-                    "{count} other mounts lie below it, the first {}; expected a directory without any",
+                    "{count} other mounts lie below it, the first {}; expected a directory without \
+                     any",
                     first.display()
                 )
             }

@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn lines_with_and_without_optional_fields_are_understood() {
-        let text = b"36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue\n\
+        let text = b"36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:7 - ext3 /dev/root \
+                     rw,errors=continue\n\
                      43 42 0:25 / / rw,relatime - fuse.steadyfs card.img rw\n";
         let table = parse(text).unwrap();
         assert_eq!(table.len(), 2);

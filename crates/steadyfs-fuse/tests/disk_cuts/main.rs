@@ -147,7 +147,8 @@ fn campaign(kind: &Kind, cuts: u64, files: Range<u32>, seed: u64) {
         let (acknowledged, lost) = cut(kind, &base, files.clone(), operation);
         assert!(
             lost.is_empty(),
-            "{}, seed {seed}, cut {number} in operation {operation}: of {acknowledged} acknowledged files these are lost: {lost:?}",
+            "{}, seed {seed}, cut {number} in operation {operation}: of {acknowledged} \
+             acknowledged files these are lost: {lost:?}",
             kind.name
         );
         sum += u64::from(acknowledged);

@@ -53,7 +53,8 @@ impl Drop for Repeat {
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!(
-                "repeat it: STEADYFS_FUSE_SEED={} STEADYFS_FUSE_OPERATIONS={} cargo test -p steadyfs-fuse --test operations",
+                "repeat it: STEADYFS_FUSE_SEED={} STEADYFS_FUSE_OPERATIONS={} cargo test -p \
+                 steadyfs-fuse --test operations",
                 self.0, self.1
             );
         }

@@ -10,10 +10,18 @@ pub enum BlockError {
     #[error("cannot be opened: {0}")]
     Open(#[source] io::Error),
     /// No volume begins in the first sector.
-    #[error("no SteadyFS volume begins in the first sector: never formatted, or cut off")]
+    #[error(
+        "no SteadyFS volume begins in the first sector: the medium was never formatted, or the \
+         beginning is missing"
+    )]
     NoVolume,
     /// The volume that begins in the first sector is longer than the file or device.
-    #[error("{} long, the volume has {}: the last {} bytes are missing", in_words(*found), in_words(*expected), expected - found)]
+    #[error(
+        "has {}; expected {}, the size of the volume: the last {} bytes are missing",
+        in_words(*found),
+        in_words(*expected),
+        expected - found
+    )]
     CutOff {
         /// Bytes of the file or device.
         found: u64,
@@ -21,7 +29,7 @@ pub enum BlockError {
         expected: u64,
     },
     /// It was opened for reading only.
-    #[error("was opened for reading alone")]
+    #[error("was opened for reading only")]
     ReadOnly,
     /// The host reports an error.
     #[error("sector {sector} cannot be {verb}: {reason}")]

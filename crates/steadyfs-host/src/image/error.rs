@@ -33,8 +33,9 @@ pub enum ImageError {
     /// finds it. [`Image::open_as`](super::Image::open_as) opens an image in which all of these
     /// pages are damaged.
     #[error(
-        "no second superblock at byte {offset}, where block {block} begins if each page has the {spare_bytes} spare bytes that \
-         the length of the file suggests: the file is truncated, or the block is damaged"
+        "no second superblock at byte {offset}, the beginning of block {block} if each page has \
+         {spare_bytes} spare bytes, as the file length suggests: the file is truncated, or the \
+         block is damaged"
     )]
     SecondSuperblock {
         /// Byte of the file looked at.
@@ -46,14 +47,15 @@ pub enum ImageError {
     },
     /// Neither place of a superblock contains one.
     #[error(
-        "no SteadyFS superblock at byte 0, where NAND has it, nor behind a tag table in the first 16 KiB, where NOR has it, and no \
-         whole copy in a later block: the chip was never formatted, or the file is not a raw image with its spare areas"
+        "no SteadyFS superblock at byte 0 (NAND), behind a tag table in the first 16 KiB (NOR), or \
+         whole in a later block: the chip was never formatted, or the file is not a raw image with \
+         its spare areas"
     )]
     NoSuperblock,
     /// Another version of the format wrote the superblocks.
     #[error(
-        "the superblock at byte {offset} has format version {found}; expected {expected}: copy its files with a release that reads \
-         {found}, or format it anew",
+        "the superblock at byte {offset} has format version {found}; expected {expected}: copy the \
+         files with a release that reads {found}, or format the volume again",
         expected = steadyfs::FORMAT_VERSION
     )]
     Version {
@@ -73,7 +75,7 @@ pub enum ImageError {
         expected: &'static str,
     },
     /// No chip has the requested sizes.
-    #[error("no chip is so: {found}; expected {expected}")]
+    #[error("no chip has this shape: {found}; expected {expected}")]
     Shape {
         /// The size and its value.
         found: String,
@@ -111,7 +113,7 @@ pub enum Refusal {
         count: u64,
     },
     /// The buffer does not fit the page.
-    #[error("a buffer of {given} bytes for page {page}; expected {expected}")]
+    #[error("the buffer for page {page} has {given} bytes; expected {expected}")]
     BufferSize {
         /// The page.
         page: PageIndex,
@@ -132,7 +134,8 @@ pub enum Refusal {
     },
     /// The page to program comes before a programmed page of its block.
     #[error(
-        "page {page} comes before page {highest} of block {block}, which is programmed; expected pages in ascending order"
+        "page {page} comes before page {highest} of block {block}, which is programmed; expected \
+         pages in ascending order"
     )]
     OutOfOrder {
         /// The page.
@@ -143,7 +146,7 @@ pub enum Refusal {
         block: BlockIndex,
     },
     /// The block is marked bad.
-    #[error("block {block} is marked bad; expected that it is neither programmed nor erased")]
+    #[error("block {block} is marked bad; expected no program and no erase of it")]
     BadBlock {
         /// The block.
         block: BlockIndex,
@@ -164,7 +167,8 @@ pub enum Refusal {
     },
     /// A program of NOR would set a bit.
     #[error(
-        "byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an erase"
+        "byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an \
+         erase"
     )]
     SetsBit {
         /// Address of the byte.

@@ -1,5 +1,5 @@
-//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md` has
-//! the layout.
+//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md`
+//! has the layout.
 //!
 //! [`Image::create`] makes an image of a [`Shape`], and [`Image::open`] opens an image. Both return
 //! a [`Flash`].
@@ -154,14 +154,14 @@ impl Image {
                 );
                 image.set_timing(
                     timing
-                        .ok_or_else(|| refuse("has no erase that makes up the image's blocks"))?,
+                        .ok_or_else(|| refuse("has no erase size that fits the image's blocks"))?,
                 );
             }
             (Kind::Nand(_), Chip::Nor(_)) => {
-                return Err(refuse("is that of a NOR chip, the image that of a NAND chip"));
+                return Err(refuse("describes a NOR chip; expected NAND, like the image"));
             }
             (Kind::Nor(_), Chip::Nand(_)) => {
-                return Err(refuse("is that of a NAND chip, the image that of a NOR chip"));
+                return Err(refuse("describes a NAND chip; expected NOR, like the image"));
             }
         }
         Ok(self)

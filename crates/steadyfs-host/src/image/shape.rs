@@ -110,7 +110,8 @@ impl Shape {
         let least = pages * u64::from(page_bytes + SPARE_BYTES_MIN);
         if length < least {
             let what = format!(
-                "{pages} pages of {page_bytes} bytes with at least {SPARE_BYTES_MIN} spare bytes each"
+                "{pages} pages of {page_bytes} bytes with at least {SPARE_BYTES_MIN} spare bytes \
+                 each"
             );
             return Err(ImageError::Truncated { found: length, expected: least, what });
         }
@@ -118,7 +119,8 @@ impl Shape {
         let most = spare_bytes_max(page_bytes);
         if !length.is_multiple_of(pages) || spare_bytes > u64::from(most) {
             let expected = format!(
-                "{pages} pages of {page_bytes} bytes with {SPARE_BYTES_MIN} to {most} spare bytes each, the same for all"
+                "{pages} pages of {page_bytes} bytes with {SPARE_BYTES_MIN} to {most} spare bytes \
+                 each, the same for all"
             );
             return Err(ImageError::Length { found: length, expected });
         }
@@ -325,12 +327,12 @@ mod tests {
         let shape = Shape::Nand { geometry: GEOMETRY, spare_bytes: 16 };
         assert_eq!(
             text(shape),
-            "no chip is so: spare_bytes is 16; expected 18 to a quarter of the page"
+            "no chip has this shape: spare_bytes is 16; expected 18 to a quarter of the page"
         );
         let shape = Shape::nand(Geometry { page_bytes: 2000, ..GEOMETRY });
         assert_eq!(
             text(shape),
-            "no chip is so: page_bytes is 2000; expected a power of two from 256 to 16,384"
+            "no chip has this shape: page_bytes is 2000; expected a power of two from 256 to 16,384"
         );
         for shape in [
             Shape::Nor { page_bytes: 512, block_bytes: 0, block_count: 16 },

@@ -2,10 +2,11 @@
 //! copy is enough.
 //!
 //! ```text
-//! 0            8         10           14                18            22         40                         44
-//! | "SteadyFS" | version | page_bytes | pages_per_block | block_count | settings | block of the second copy |
+//! 0            8         10           14                18            22         40            44
+//! | "SteadyFS" | version | page_bytes | pages_per_block | block_count | settings | second copy |
 //! ```
 //!
+//! - `second copy`: the block of the second copy.
 //! - The first copy lies at byte 0 on NAND, and behind the tag table on NOR.
 //! - The second copy is searched if the first one is damaged. It counts if it lies at the place
 //!   that follows from its own fields and the length of the file.
@@ -324,7 +325,8 @@ mod tests {
         chip[64 * 2112..64 * 2112 + BYTES].copy_from_slice(&superblock(other, [2048, 64, 64]));
         let error = recognise(&mut chip).unwrap_err();
         let named = format!(
-            "the superblock at byte 0 has format version {other}; expected {VERSION}: copy its files with "
+            "the superblock at byte 0 has format version {other}; expected {VERSION}: copy the \
+             files with "
         );
         assert!(error.to_string().starts_with(&named), "{error}");
     }

@@ -14,7 +14,8 @@ pub enum MtdError {
     },
     /// The file does not respond as an MTD device.
     #[error(
-        "not an MTD device: MEMGETINFO fails: {source}; expected a character device such as /dev/mtd0"
+        "not an MTD device: MEMGETINFO fails: {source}; expected a character device such as \
+         /dev/mtd0"
     )]
     NotMtd {
         /// Error of the kernel.
@@ -30,7 +31,8 @@ pub enum MtdError {
     },
     /// The sizes of the device do not divide each other, or are too large.
     #[error(
-        "the device has {size} bytes, erase blocks of {erase_bytes} and write units of {write_bytes}; expected {expected}"
+        "the device has {size} bytes, erase blocks of {erase_bytes} and write units of \
+         {write_bytes}; expected {expected}"
     )]
     Sizes {
         /// Bytes of the device.
@@ -44,7 +46,8 @@ pub enum MtdError {
     },
     /// The spare area leaves no room for a tag.
     #[error(
-        "a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the tag"
+        "a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the \
+         tag"
     )]
     SpareArea {
         /// Free bytes.
@@ -52,7 +55,8 @@ pub enum MtdError {
     },
     /// A NOR block is too small for pages of this size.
     #[error(
-        "an erase block of {block_bytes} bytes does not take pages of {page_bytes}; expected a power of two, at least 5 a block"
+        "an erase block of {block_bytes} bytes has pages of {page_bytes}; expected a power of two, \
+         with at least 5 pages in a block"
     )]
     Pages {
         /// Bytes of a page.
@@ -62,7 +66,8 @@ pub enum MtdError {
     },
     /// The blocks of the volume on a NOR device are not made of its erase blocks.
     #[error(
-        "the volume has blocks of {block_bytes} bytes; expected a multiple of the erase blocks of the device, {erase_bytes} bytes"
+        "the volume has blocks of {block_bytes} bytes; expected a multiple of the erase blocks of \
+         the device, {erase_bytes} bytes"
     )]
     Blocks {
         /// Bytes of a block of the volume.
@@ -85,7 +90,8 @@ pub enum MtdError {
     },
     /// A tag has more flipped bits than its guard corrects.
     #[error(
-        "the tag of the page at byte {offset} of the device has more than one flipped bit; expected at most one"
+        "the tag of the page at byte {offset} of the device has more than one flipped bit; \
+         expected at most one"
     )]
     Tag {
         /// Byte of the device.

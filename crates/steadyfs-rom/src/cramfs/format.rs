@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! superblock
-//! 0       4      8       12     16                   32    36        40       44      48     64     76
-//! | magic | size | flags | zero | "Compressed ROMFS" | CRC | edition | blocks | files | name | root |
+//! 0      4     8      12    16                  32   36       40      44     48    64    76
+//! |magic |size |flags |zero |"Compressed ROMFS" |CRC |edition |blocks |files |name |root |
 //!
 //! entry: twelve bytes, then the name, which zeros fill up to a multiple of four
 //!         0             16             32
-//! word 0  | mode        | uid          |        lowest bits first in an image of little-endian words,
-//! word 1  | size, 24 bits     | gid, 8 |        highest bits first in one of big-endian words
+//! word 0  | mode        | uid          |     lowest bits first in an image of little-endian words,
+//! word 1  | size, 24 bits     | gid, 8 |     highest bits first in one of big-endian words
 //! word 2  | name / 4, 6 | offset / 4   |
 //!
-//! a file:  end of page 0 | end of page 1 | ... | zlib stream of page 0 | zlib stream of page 1 | ...
+//! a file:  end of page 0 | end of page 1 | ... | zlib stream of page 0 | of page 1 | ...
 //! ```
 //!
 //! The superblock is at 0 or, behind boot code, at 512. All offsets count from the begin of the

@@ -1,7 +1,8 @@
 //! The superblock of squashfs 4.0, and the numbers of its parts.
 //!
 //! ```text
-//! | superblock, 96 B | data and fragment blocks | inodes | directories | fragment table | export table | ids | attributes |
+//! | superblock, 96 B | data and fragment blocks | inodes | directories | fragment table
+//! | export table | ids | attributes |
 //! ```
 //!
 //! Source: `Documentation/filesystems/squashfs.rst` of Linux.

@@ -141,7 +141,8 @@ impl fmt::Display for FormatError {
             Self::BlockBytes { data, hash } => {
                 write!(
                     out,
-                    "has data blocks of {data} bytes and hash blocks of {hash}; expected one power of two from 512 to 4096"
+                    "has data blocks of {data} bytes and hash blocks of {hash}; expected one power \
+                     of two from 512 to 4096"
                 )
             }
             Self::DataBlocks { found } => {

@@ -39,10 +39,12 @@ pub enum Trusted {
 ///
 /// # Example
 /// ```no_run
-/// # fn example(flash: impl steadyfs_rom::Source, key: [u8; 32]) -> Result<(), steadyfs_rom::Error> {
+/// # use steadyfs_rom::{Error, Source};
+/// # fn example(flash: impl Source, key: [u8; 32]) -> Result<(), Error> {
 /// use steadyfs_rom::{Squash, Trusted, Verified};
 ///
-/// let mut blocks = [0; Verified::<()>::memory_bytes(1024, 3)]; // a block of the image and three of the tree
+/// // A block of the image and three blocks of the tree.
+/// let mut blocks = [0; Verified::<()>::memory_bytes(1024, 3)];
 /// let mut memory = [0; 12_480];
 /// # let trusted = Trusted::Root { hash: key, bytes: 0 };
 /// # #[cfg(feature = "ed25519")]

@@ -128,7 +128,8 @@ fn one(volume: &mut Volume, truth: &Files, log: &mut Log) {
         }
         let before = bytes_of(&view::look_tolerantly(&mut session.fs, piece));
         let mut findings = Vec::new();
-        let repaired = session.fs.repair(&mut scratch, &mut |finding| findings.push(finding.to_string()));
+        let repaired =
+            session.fs.repair(&mut scratch, &mut |finding| findings.push(finding.to_string()));
         session.log.trace(|| format!("{damage:?}: {repaired:?}\n  {}", findings.join("\n  ")));
         if let Err(error) = repaired {
             return session.log.find("repair refused", format!("{damage:?}: {error:?}"));
@@ -136,15 +137,24 @@ fn one(volume: &mut Volume, truth: &Files, log: &mut Log) {
         session.log.count("  repaired");
         let after = bytes_of(&view::look_tolerantly(&mut session.fs, piece));
         // A file with wrong bytes may hold a page of another file.
-        let is_mixed = before.iter().any(|(path, bytes)| bytes.as_ref().is_some_and(|bytes| truth.get(path) != Some(bytes)));
-        let is_whole = |path: &str, bytes: &Vec<u8>| matches!(before.get(path), Some(Some(shown)) if shown == bytes);
+        let is_mixed = before.iter().any(|(path, bytes)| {
+            bytes.as_ref().is_some_and(|bytes| truth.get(path) != Some(bytes))
+        });
+        let is_whole = |path: &str, bytes: &Vec<u8>| {
+            matches!(before.get(path), Some(Some(shown)) if shown == bytes)
+        };
         for (path, wanted) in truth.iter().filter(|(path, wanted)| is_whole(path, wanted)) {
             match after.get(path) {
-                Some(Some(bytes)) if bytes == wanted => session.log.count("  files that keep all their bytes"),
-                _ if is_mixed => session.log.count("  files that lose some, beside one with wrong bytes"),
+                Some(Some(bytes)) if bytes == wanted => {
+                    session.log.count("  files that keep all their bytes");
+                }
+                _ if is_mixed => {
+                    session.log.count("  files that lose some, beside one with wrong bytes");
+                }
                 now => {
                     let now = now.map(|bytes| bytes.as_ref().map(Vec::len));
-                    let words = format!("{damage:?}: {path}, of {} bytes, is {now:?}", wanted.len());
+                    let words =
+                        format!("{damage:?}: {path}, of {} bytes, is {now:?}", wanted.len());
                     session.log.find("a repair took a file that could be read", words);
                 }
             }

@@ -11,7 +11,9 @@
 //! use steadyfs::disk::Disk;
 //! use steadyfs::{Access, Config};
 //! use steadyfs_sim::emmc::{BlockCount, Emmc, State, command};
-//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let small = steadyfs::media::Geometry {
+//! #     page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false,
+//! # };
 //! # let flash = steadyfs_sim::Nand::with_geometry(small, steadyfs_sim::NandTiming::ROUND, 1);
 //! let geometry = steadyfs::media::Flash::geometry(&flash);
 //! let config = Config { streams: 4, ..Config::for_disk(&geometry) };

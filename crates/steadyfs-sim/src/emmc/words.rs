@@ -1,8 +1,8 @@
 //! Commands and their arguments.
 //!
 //! ```text
-//! CMD23  31 reliable │ 30 packed │ 29 tag │ 28···25 context │ 24 forced │ 15···0 blocks
-//! CMD6   25···24 access │ 23···16 index │ 15···8 value
+//! CMD23  31 reliable | 30 packed | 29 tag | 28-25 context | 24 forced | 15-0 blocks
+//! CMD6   25-24 access | 23-16 index | 15-8 value
 //! ```
 
 /// Numbers of the commands that the device supports.

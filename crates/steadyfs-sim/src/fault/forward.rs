@@ -45,12 +45,18 @@ macro_rules! forward {
         }
     };
     (@ is_bad) => {
-        fn is_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<bool, steadyfs::media::Failure> {
+        fn is_bad(
+            &mut self,
+            block: steadyfs::media::BlockIndex,
+        ) -> Result<bool, steadyfs::media::Failure> {
             self.inner.is_bad(block)
         }
     };
     (@ mark_bad) => {
-        fn mark_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<(), steadyfs::media::Failure> {
+        fn mark_bad(
+            &mut self,
+            block: steadyfs::media::BlockIndex,
+        ) -> Result<(), steadyfs::media::Failure> {
             self.inner.mark_bad(block)
         }
     };

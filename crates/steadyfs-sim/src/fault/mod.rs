@@ -7,15 +7,26 @@
 //! directly on the chip. A [`WriteCache`] lies below the wrappers that fail operations, because a
 //! cache answers before it programs.
 //!
-//! | fault | simulated by | source |
-//! |---|---|---|
-//! | a cut program or erase leaves the old content, the new content, some of the bits, or bytes that read differently each time | [`PowerCut`], [`Torn`] | linux-mtd, "UBIFS recovery fails", October 2011: after a cut, pages read well a few times and then not at all, on several devices |
-//! | a page reads as erased after a cut, and does not hold a later program | [`Torn::Old`] | the same thread: the maker's answer is that partially programmed or erased pages must not be used |
-//! | writes that were not flushed vanish, in an order of their own | [`WriteCache`] | Zheng et al., "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable and shorn writes on most of 15 drives |
-//! | blocks are bad from the factory | [`Nand::with_bad_blocks`](crate::Nand::with_bad_blocks) | datasheets: 20 of 1,024, block 0 is good |
-//! | programs and erases fail, blocks wear out | [`FailOps`], [`Lives`] | datasheets: a block whose program or erase fails is to be retired; Boboila and Desnoyers, "Write Endurance in Flash Drives", FAST 2010: blocks differ, most live longer than promised |
-//! | a device locks itself when its spare is used up | [`FailOps::with_spare`], [`FailOps::lock_after`] | eMMC and SD devices turn read-only at the end of their life |
-//! | bits flip with wear, age and reads; some pages are weak | [`BitErrors`], [`BitErrorModel`] | Mielke et al., "Bit Error Rate in NAND Flash Memories", IRPS 2008: write, retention and read-disturb errors; Cai et al., "Read Disturb Errors in MLC NAND Flash Memory", DSN 2015 |
+//! - A cut program or erase leaves the old content, the new content, some of the bits, or bytes
+//!   that read differently each time: [`PowerCut`], [`Torn`]. Source: linux-mtd, "UBIFS recovery
+//!   fails", October 2011: after a cut, pages read well a few times and then not at all, on several
+//!   devices.
+//! - A page reads as erased after a cut, and does not hold a later program: [`Torn::Old`]. Source:
+//!   the same thread: the maker's answer is that partially programmed or erased pages must not be
+//!   used.
+//! - Writes that were not flushed vanish, in an order of their own: [`WriteCache`]. Source: Zheng
+//!   et al., "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable
+//!   and shorn writes on most of 15 drives.
+//! - Blocks are bad from the factory: [`Nand::with_bad_blocks`](crate::Nand::with_bad_blocks).
+//!   Source: datasheets: 20 of 1,024, block 0 is good.
+//! - Programs and erases fail, blocks wear out: [`FailOps`], [`Lives`]. Source: datasheets: a block
+//!   whose program or erase fails is to be retired; Boboila and Desnoyers, "Write Endurance in
+//!   Flash Drives", FAST 2010: blocks differ, most live longer than promised.
+//! - A device locks itself when its spare is used up: [`FailOps::with_spare`],
+//!   [`FailOps::lock_after`]. Source: eMMC and SD devices turn read-only at the end of their life.
+//! - Bits flip with wear, age and reads; some pages are weak: [`BitErrors`], [`BitErrorModel`].
+//!   Source: Mielke et al., "Bit Error Rate in NAND Flash Memories", IRPS 2008: write, retention
+//!   and read-disturb errors; Cai et al., "Read Disturb Errors in MLC NAND Flash Memory", DSN 2015.
 
 mod bit_errors;
 mod fail_ops;

@@ -183,7 +183,10 @@ impl<F: Tearable> WriteCache<F> {
         let cut = self.cut.take().filter(|_| self.shorn_writes);
         for (index, operation) in waiting.iter().enumerate().filter(|(index, _)| survive[*index]) {
             let block = self.block_of(operation);
-            let erase = |index: &usize| matches!(waiting[*index], Waiting::Erase(erased) if erased == block);
+            let erase = |index: &usize| match waiting[*index] {
+                Waiting::Erase(erased) => erased == block,
+                _ => false,
+            };
             let erased_before = (0..index).rev().find(erase);
             if matches!(operation, Waiting::Program { .. })
                 && erased_before.is_some_and(|erase| !survive[erase])

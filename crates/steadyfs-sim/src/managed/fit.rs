@@ -62,11 +62,14 @@ impl std::fmt::Display for Doubt {
         match self {
             Doubt::Short(accesses) => write!(
                 f,
-                "the trace has {accesses} accesses; expected {ACCESSES_MIN} at least, in which a device cleans more than once"
+                "the trace has {accesses} accesses; expected at least {ACCESSES_MIN}, so that a \
+                 device cleans more than once"
             ),
             Doubt::Far(error) => write!(
                 f,
-                "the profile misses the trace by {error:.2}; expected {ERROR_MAX} at most: no model is like this device, or its trace is no one of random writes without a pause"
+                "the profile misses the trace by {error:.2}; expected at most {ERROR_MAX}: no \
+                 model behaves like this device, or the trace is not of random writes without \
+                 pauses"
             ),
         }
     }

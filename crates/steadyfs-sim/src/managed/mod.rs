@@ -12,7 +12,7 @@
 //! let profile = ManagedProfile::named("sd-industrial").unwrap();
 //! let mut card = Translation::new(&profile, 1);
 //! card.fill();
-//! // The begin of an allocation unit, and what follows it, are written in order: nothing is copied.
+//! // The writes begin with an allocation unit and are in order: nothing is copied.
 //! let ns: u64 = (0..64).map(|index| card.write(index * 8, 8)).sum();
 //! assert!(ns < 64 * 500_000);
 //! ```

@@ -62,7 +62,9 @@ pub enum Figures {
 
 /// A struct of whole numbers, its reader and its writer.
 macro_rules! figures {
-    ($(#[$about:meta])* $name:ident { $(#[doc = $doc:literal] $key:ident: $min:expr, $max:expr;)* }) => {
+    ($(#[$about:meta])* $name:ident {
+        $(#[doc = $doc:literal] $key:ident: $min:expr, $max:expr;)*
+    }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name { $(#[doc = $doc] pub $key: u32,)* }
@@ -98,7 +100,7 @@ figures! {
         slot_bytes: 512, 1 << 16;
         /// What one program of all planes and dies holds, in KiB.
         page_kib: 4, 1 << 12;
-        /// Units that can be open. More cost RAM in the card; with fewer, one stream more closes them all.
+        /// Open units at most. More cost RAM in the card; with fewer, one more stream closes all.
         open_units: 1, 64;
         /// Gap that a stream may leave in an open unit and still be one, in KiB.
         gap_kib: 0, 1 << 12;
@@ -108,11 +110,11 @@ figures! {
         log_block_kib: 16, 1 << 16;
         /// Free log blocks at which cleaning begins.
         clean_low_blocks: 1, 1 << 16;
-        /// Free log blocks at which cleaning ends. The further above `clean_low_blocks`, the longer and rarer the bursts.
+        /// Free log blocks at which cleaning ends. More make bursts longer and rarer.
         clean_high_blocks: 2, 1 << 16;
         /// Cleaning that one access waits for, in microseconds.
         clean_slice_us: 1, 1 << 24;
-        /// A log block with at most so much in use, in percent, is compacted; otherwise a unit is folded.
+        /// A log block with at most so many percent in use is compacted; else a unit is folded.
         compact_percent: 0, 90;
         /// Longest busy time of one gap, in microseconds. Longer work goes on in the next.
         busy_us_max: 1000, 1 << 24;

@@ -26,8 +26,8 @@ pub fn longest_window(access_ns: &[u64], length: usize) -> &[u64] {
     &access_ns[first..first + length]
 }
 
-/// Returns the greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty buffer,
-/// in bytes.
+/// Returns the greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty
+/// buffer, in bytes.
 pub fn backlog_bytes(access_ns: &[u64], write_bytes: u32, rate_bytes_per_s: u64) -> u64 {
     let (mut level, mut greatest) = (0_u128, 0);
     for &ns in access_ns {

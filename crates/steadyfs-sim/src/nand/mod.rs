@@ -226,7 +226,8 @@ impl Nand {
         let page_bytes = self.geometry.page_bytes as usize;
         assert!(
             data_bytes <= page_bytes,
-            "program of page {page} (block {block}): {data_bytes} bytes of data, the page holds {page_bytes}"
+            "program of page {page} (block {block}): {data_bytes} bytes of data, the page holds \
+             {page_bytes}"
         );
         let limit = self.programs_per_page;
         let torn = if self.flaws.contains_key(&page) {
@@ -236,13 +237,14 @@ impl Nand {
         };
         assert!(
             self.blocks[block].programs(in_block) < limit,
-            "program of page {page} (block {block}): programmed {limit} times since its erase{torn}, which is the limit"
+            "program of page {page} (block {block}): programmed {limit} times since its \
+             erase{torn}, which is the limit"
         );
         let highest = self.blocks[block].highest_programmed().unwrap_or(0);
         assert!(
             in_block >= highest,
-            "program of page {in_block} of block {block} (page {page}): page {highest} of the block is programmed, \
-             and pages of a block are programmed in ascending order"
+            "program of page {in_block} of block {block} (page {page}): page {highest} of the \
+             block is programmed, and pages of a block are programmed in ascending order"
         );
         (block, in_block)
     }
@@ -344,7 +346,8 @@ impl Nand {
     fn take_loaded(&mut self, page: PageIndex) -> Vec<u8> {
         let Some(Loaded { page: source, good }) = self.loaded.take() else {
             panic!(
-                "program_loaded of page {page}: only a read_tag directly before it fills the page register"
+                "program_loaded of page {page}: only a read_tag directly before it fills the page \
+                 register"
             );
         };
         let mut data = vec![0; self.geometry.page_bytes as usize];

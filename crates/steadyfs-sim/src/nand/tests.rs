@@ -61,7 +61,8 @@ fn programming_below_a_programmed_page_panics() {
 
 #[test]
 #[should_panic(
-    expected = "program of page 20 (block 1): programmed 1 times since its erase, which is the limit"
+    expected = "program of page 20 (block 1): programmed 1 times since its erase, which is the \
+                limit"
 )]
 fn programming_twice_panics() {
     let mut chip = chip();

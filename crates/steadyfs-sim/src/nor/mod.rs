@@ -200,7 +200,8 @@ impl Nor {
         let (block, start) = self.locate(address);
         assert!(
             start.is_multiple_of(line_bytes) && bytes.is_multiple_of(line_bytes),
-            "program of {bytes} bytes at {address:#x}: the chip programs whole lines of {line_bytes}"
+            "program of {bytes} bytes at {address:#x}: the chip programs whole lines of \
+             {line_bytes}"
         );
         for line in start / line_bytes..(start + bytes) / line_bytes {
             let is_new = self.blocks[block].programmed.insert(line);
@@ -320,7 +321,8 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "program of 0xf1 at 0x102 (block 0): it holds 0xf0, and a program cannot set a bit to 1"
+        expected = "program of 0xf1 at 0x102 (block 0): it holds 0xf0, and a program cannot set a \
+                    bit to 1"
     )]
     fn setting_a_bit_by_a_program_panics() {
         let mut chip = chip();

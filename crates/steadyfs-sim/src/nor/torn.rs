@@ -62,7 +62,8 @@ impl Nor {
             let sound = flaws.as_ref().is_none_or(|flaws| flaws[start + index] == SOUND);
             assert!(
                 !sound || new & !*cell == 0,
-                "program of {new:#x} at {:#x} (block {block}): it holds {:#x}, and a program cannot set a bit to 1",
+                "program of {new:#x} at {:#x} (block {block}): it holds {:#x}, and a program \
+                 cannot set a bit to 1",
                 address as usize + index,
                 *cell
             );

@@ -19,12 +19,12 @@
 //! A program or an erase without write enable does nothing, as on real chips.
 //!
 //! ```
-//! use embedded_hal::spi::SpiDevice;
+//! use embedded_hal::spi::{Operation, SpiDevice};
 //! use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 //!
 //! let mut wire = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
 //! let mut id = [0; 3];
-//! wire.transaction(&mut [embedded_hal::spi::Operation::Write(&[0x9F]), embedded_hal::spi::Operation::Read(&mut id)]).unwrap();
+//! wire.transaction(&mut [Operation::Write(&[0x9F]), Operation::Read(&mut id)]).unwrap();
 //! assert_eq!(id, [0xEF, 0x40, 0x18]);
 //! ```
 //!

@@ -21,7 +21,8 @@ pub enum ProfileError {
     },
     /// The spare area cannot hold a tag under the protection of the ECC.
     #[error(
-        "key `user_bytes`: needs {TAG_BYTES} ECC-protected user bytes per page for the tag, has {user_bytes}"
+        "key `user_bytes`: needs {TAG_BYTES} ECC-protected user bytes per page for the tag, has \
+         {user_bytes}"
     )]
     TooFewUserBytes {
         /// ECC-protected user bytes that the chip has.

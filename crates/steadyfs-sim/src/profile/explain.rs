@@ -29,9 +29,10 @@ const RAW: &[(&str, &str)] = &[
     ("program_page_bytes", "Bytes that one program command can reach: a power of two."),
     (
         "program_line_bytes",
-        "Bytes of a line that is programmed once between erases, because an ECC covers it. Left out: 1.",
+        "Bytes of a line that is programmed once between erases, because an ECC covers it. Left \
+         out: 1.",
     ),
-    ("default_erase_bytes", "Erase size to take if nobody chooses: one of the sizes below."),
+    ("default_erase_bytes", "Default erase size: one of the sizes below."),
     ("program_first_byte_us", "Program of the first byte of a command, in microseconds."),
     ("program_byte_us", "Program of each further byte, in microseconds."),
     (

@@ -353,7 +353,10 @@ mod tests {
         for profile in Profile::all() {
             let text = Profile::annotated(&profile.name).unwrap();
             assert_eq!(Profile::from_toml(&text).unwrap(), profile);
-            let is_other = |line: &Line| matches!(line, Line::Other(text) if text.contains('=') && !text.starts_with('#'));
+            let is_other = |line: &Line| match line {
+                Line::Other(text) => text.contains('=') && !text.starts_with('#'),
+                _ => false,
+            };
             let others =
                 Profile::lines(&profile.name).unwrap().into_iter().filter(is_other).count();
             assert_eq!(others, profile.sources.len(), "{text}");

@@ -56,8 +56,8 @@ pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
     if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
 }
 
-/// Returns the program pages of a journal record that suit logical pages of `pages_per_logical_page` program
-/// pages.
+/// Returns the program pages of a journal record that suit logical pages of
+/// `pages_per_logical_page` program pages.
 const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
     let usual = usual_journal_pages(geometry.page_bytes);
     if !geometry.programs_bytes {
@@ -283,10 +283,11 @@ impl Config {
         }
     }
 
-    /// Returns settings for a card, an eMMC or another device of
-    /// [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself.
-    /// Logical pages are so large that there are at most a million of them. With larger ones
-    /// ([`pages_per_logical_page`](Self::pages_per_logical_page)) the volume takes less RAM, and mounts faster.
+    /// Returns settings for a card, an eMMC or another device of [sectors](crate::media::sectors),
+    /// which levels wear and replaces bad blocks itself. Logical pages are so large that there are
+    /// at most a million of them. With larger ones
+    /// ([`pages_per_logical_page`](Self::pages_per_logical_page)) the volume takes less RAM, and
+    /// mounts faster.
     pub const fn for_sectors(layout: &SectorLayout) -> Self {
         let geometry = possible(&layout.geometry());
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;

@@ -2,8 +2,10 @@
 //! states, overlay, pending pages.
 //!
 //! ```text
-//! 0        4         6             8             10      12         20                  28           32                      50       52          56        60             64          68
-//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | journal copy | leaf copy |
+//! 0        4         6             8             10      12         20                  28
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start |
+//! 28             32                        50        52          56        60             64          68
+//! | journal page | 3 × (block 32, next 16) | savings | wear base | follows | journal copy | leaf copy |
 //! ```
 
 use super::VERSION;

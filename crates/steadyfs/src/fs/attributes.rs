@@ -1,7 +1,8 @@
 //! User attributes: small key–value pairs of a file or directory, in an extension of its inode.
 //!
 //! ```text
-//! | key length | value length | key | value | …      key length 0, or the end of the extension: no more
+//! | key length | value length | key | value | …
+//! key length 0, or the end of the extension: no more
 //! ```
 
 use super::call::Call;

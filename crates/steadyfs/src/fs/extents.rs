@@ -70,8 +70,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// removed files is freed.
     ///
     /// # Cost
-    /// As [`pending_free_bytes`](Self::pending_free_bytes). [`usage`](Self::usage) costs nothing, but counts the
-    /// pages of removed files as used.
+    /// As [`pending_free_bytes`](Self::pending_free_bytes). [`usage`](Self::usage) costs nothing,
+    /// but counts the pages of removed files as used.
     ///
     /// # Errors
     /// As [`pending_free_bytes`](Self::pending_free_bytes).

@@ -63,13 +63,42 @@ pub struct Usage {
 ///
 /// | to | calls |
 /// |---|---|
-/// | begin and end | [`format`](Self::format), [`mount`](Self::mount), [`unmount`](Self::unmount) |
-/// | use files | [`open`](Self::open), [`read`](Self::read), [`write`](Self::write), [`append`](Self::append), [`truncate`](Self::truncate), [`reserve`](Self::reserve), [`close`](Self::close) |
-/// | use names | [`create_dir`](Self::create_dir), [`list`](Self::list), [`stat`](Self::stat), [`rename`](Self::rename), [`remove`](Self::remove), [`set_attribute`](Self::set_attribute) |
-/// | make changes durable, or undo them | [`commit`](Self::commit), [`sync`](Self::sync), [`poll`](Self::poll), [`set_commit_on`](Self::set_commit_on), [`rollback`](Self::rollback) |
-/// | know how long a call takes | [`bound`](super::CallBounds::of), [`envelopes`](super::CallBounds::envelopes), [`mount_bound`](super::CallBounds::mount) |
-/// | use idle time | [`maintain`](Self::maintain), [`scrub`](Self::scrub) |
-/// | know how the medium is | [`health`](Self::health), [`damage`](Self::damage), [`check`](Self::check), [`repair`](Self::repair) |
+/// | begin and end | [`format`], [`mount`], [`unmount`] |
+/// | use files | [`open`], [`read`], [`write`], [`append`], [`truncate`], [`reserve`], [`close`] |
+/// | use names | [`create_dir`], [`list`], [`stat`], [`rename`], [`remove`], [`set_attribute`] |
+/// | make changes durable, or undo | [`commit`], [`sync`], [`poll`], [`set_commit_on`], [`rollback`] |
+/// | know how long a call takes | [`bounds`] |
+/// | use idle time | [`maintain`], [`scrub`] |
+/// | know how the medium is | [`health`], [`damage`], [`check`], [`repair`] |
+///
+/// [`format`]: Self::format
+/// [`mount`]: Self::mount
+/// [`unmount`]: Self::unmount
+/// [`open`]: Self::open
+/// [`read`]: Self::read
+/// [`write`]: Self::write
+/// [`append`]: Self::append
+/// [`truncate`]: Self::truncate
+/// [`reserve`]: Self::reserve
+/// [`close`]: Self::close
+/// [`create_dir`]: Self::create_dir
+/// [`list`]: Self::list
+/// [`stat`]: Self::stat
+/// [`rename`]: Self::rename
+/// [`remove`]: Self::remove
+/// [`set_attribute`]: Self::set_attribute
+/// [`commit`]: Self::commit
+/// [`sync`]: Self::sync
+/// [`poll`]: Self::poll
+/// [`set_commit_on`]: Self::set_commit_on
+/// [`rollback`]: Self::rollback
+/// [`bounds`]: Self::bounds
+/// [`maintain`]: Self::maintain
+/// [`scrub`]: Self::scrub
+/// [`health`]: Self::health
+/// [`damage`]: Self::damage
+/// [`check`]: Self::check
+/// [`repair`]: Self::repair
 ///
 /// # Power loss
 /// Calls that only read neither program nor erase. So a power cut in such a call is like a cut

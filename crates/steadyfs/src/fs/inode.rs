@@ -1,8 +1,10 @@
 //! The inode: 256 bytes in the file table that describe a file or directory.
 //!
 //! ```text
-//! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
-//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | stream, seed | name | inline data, or 18 regions of 8 bytes |
+//! 0      1        2          3      4            8        12     16          20           24
+//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes |
+//! 24     32         40      44             48     112                                    256
+//! | size | modified | extra | stream, seed | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
 //! - `link`: 1 if the data of the file is the target of a symbolic link.
@@ -26,8 +28,8 @@
 //! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
 //! ```
 //!
-//! A *region* maps [`VolumePlan::region_pages`](super::volume::VolumePlan) pages. The first `count` of them
-//! lie from `logical` on. An index holds the places of all others.
+//! A *region* maps [`VolumePlan::region_pages`](super::volume::VolumePlan) pages. The first `count`
+//! of them lie from `logical` on. An index holds the places of all others.
 //!
 //! ```text
 //! 0         3       5       8

@@ -163,7 +163,8 @@ mod tests {
                 found.push(name);
                 rest = behind;
             }
-            let names: Vec<_> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+            let names: Vec<_> =
+                path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
             prop_assert_eq!(found, names);
         }
     }

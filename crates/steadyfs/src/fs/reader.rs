@@ -27,7 +27,9 @@ use crate::pages::Verify;
 /// ```
 /// use steadyfs::{Config, FileSystem, Reader};
 /// # use steadyfs::{Access, OpenOptions, media::{Flash, Geometry}};
-/// # let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+/// # let geometry = Geometry {
+/// #     page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false,
+/// # };
 /// # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
 /// # let config = Config::for_geometry(&geometry);
 /// # let mut memory = vec![0; config.memory_bytes(&geometry)];

@@ -634,9 +634,10 @@ mod tests {
     }
 
     fn act() -> impl Strategy<Value = Act> {
+        let patch = |(l, o, n, b)| Act::Patch(l, o, n, b);
         prop_oneof![
-            3 => (0u32..4, 0u32..200, 1usize..60, any::<u8>()).prop_map(|(l, o, n, b)| Act::Patch(l, o, n, b)),
-            3 => (0u32..2, 0u32..20, 1usize..5, any::<u8>()).prop_map(|(l, o, n, b)| Act::Patch(l, o, n, b)),
+            3 => (0u32..4, 0u32..200, 1usize..60, any::<u8>()).prop_map(patch),
+            3 => (0u32..2, 0u32..20, 1usize..5, any::<u8>()).prop_map(patch),
             1 => (0u32..4).prop_map(Act::Discard),
             1 => (0u32..4).prop_map(Act::Supersede),
             1 => (0u32..4).prop_map(Act::RemoveEarlier),
@@ -653,7 +654,13 @@ mod tests {
         /// A failed call had merged its patches into the earlier ones. Only a second read of the
         /// journal page could undo that, and it undid the whole transaction.
         #[test]
-        fn a_call_is_undone_or_takes_its_place(is_chain in any::<bool>(), calls in prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..8)), 1..12)) {
+        fn a_call_is_undone_or_takes_its_place(
+            is_chain in any::<bool>(),
+            calls in prop::collection::vec(
+                (any::<bool>(), prop::collection::vec(act(), 1..8)),
+                1..12,
+            ),
+        ) {
             let mut bytes = [0; 1024];
             let mut journal = Journal::new(&mut bytes, is_chain, SHAPE);
             for (succeeds, acts) in calls {
@@ -679,14 +686,22 @@ mod tests {
                 let mut accepted = journal.accepted_in(&mut page);
                 accepted.make_record(false);
                 prop_assert_eq!(says(&mut accepted), during.clone());
-                prop_assert!(well_formed(SHAPE, accepted.page(), 4, 300).is_some(), "a page to program is well formed");
+                prop_assert!(
+                    well_formed(SHAPE, accepted.page(), 4, 300).is_some(),
+                    "a page to program is well formed"
+                );
                 if succeeds {
                     journal.accept();
                     prop_assert_eq!(says(&mut journal), during);
                 } else {
                     journal.undo();
-                    for (l, said) in before.0.iter().enumerate().filter(|(l, _)| !written.contains(&(*l as u32))) {
-                        prop_assert_eq!(&(view(&journal, l as u32, 300), journal.is_discarded(l as u32)), said);
+                    for (l, said) in
+                        before.0.iter().enumerate().filter(|(l, _)| !written.contains(&(*l as u32)))
+                    {
+                        prop_assert_eq!(
+                            &(view(&journal, l as u32, 300), journal.is_discarded(l as u32)),
+                            said
+                        );
                     }
                     prop_assert!(journal.used() <= before.1);
                 }
@@ -697,7 +712,13 @@ mod tests {
         #[test]
         fn a_chain_says_what_was_committed(
             size in 80usize..400,
-            transactions in prop::collection::vec(prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..5)), 1..4), 1..12)
+            transactions in prop::collection::vec(
+                prop::collection::vec(
+                    (any::<bool>(), prop::collection::vec(act(), 1..5)),
+                    1..4,
+                ),
+                1..12,
+            ),
         ) {
             let (mut bytes, mut other) = ([0; 1024], [0; 1024]);
             let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
@@ -732,7 +753,11 @@ mod tests {
                 let is_delta = index % 3 > 0;
                 record.make_record(is_delta);
                 let bytes = record.page().to_vec();
-                let followed = if !is_delta { follower.replace(&bytes, 4, 300) } else { follower.apply_delta(&bytes, 4, 300) };
+                let followed = if !is_delta {
+                    follower.replace(&bytes, 4, 300)
+                } else {
+                    follower.apply_delta(&bytes, 4, 300)
+                };
                 prop_assert!(followed, "a record is well formed");
                 prop_assert_eq!(says(&mut follower), says(&mut journal));
                 journal.finish_commit();
@@ -742,14 +767,17 @@ mod tests {
         }
 
         #[test]
-        fn any_patches_read_back_as_the_last_write(writes in prop::collection::vec((0u32..4, 0u32..200, 1usize..60, any::<u8>()), 1..60)) {
+        fn any_patches_read_back_as_the_last_write(
+            writes in prop::collection::vec((0u32..4, 0u32..200, 1usize..60, any::<u8>()), 1..60),
+        ) {
             let mut bytes = [0; 1024];
             let mut journal = Journal::new(&mut bytes, false, SHAPE);
             let mut model = vec![vec![0u8; 300]; 4];
             for (logical, offset, length, fill) in writes {
                 let data: Vec<u8> = (0..length).map(|i| fill.wrapping_add(i as u8)).collect();
                 if insert(&mut journal, logical, offset, &data) {
-                    model[logical as usize][offset as usize..offset as usize + length].copy_from_slice(&data);
+                    model[logical as usize][offset as usize..offset as usize + length]
+                        .copy_from_slice(&data);
                 }
             }
             for logical in 0..4 {
@@ -767,7 +795,9 @@ mod tests {
         }
 
         #[test]
-        fn a_record_never_panics_on_hostile_bytes(mut page in prop::collection::vec(any::<u8>(), 128)) {
+        fn a_record_never_panics_on_hostile_bytes(
+            mut page in prop::collection::vec(any::<u8>(), 128),
+        ) {
             page[1] = 0;
             let mut bytes = [0; 256];
             let mut journal = Journal::new(&mut bytes, true, SHAPE);

@@ -18,8 +18,8 @@ impl<F: Flash> Logical<'_, F> {
     /// nothing to do.
     ///
     /// # Cost
-    /// `pages_per_logical_page` programs. A write of less than the whole page also takes as many reads, and
-    /// one for the map.
+    /// `pages_per_logical_page` programs. A write of less than the whole page also takes as many
+    /// reads, and one for the map.
     pub(super) fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, bytes, stream, commits, .. } = *piece;
         let source = if bytes.len() as u32 == self.ftl.layout.logical_bytes {

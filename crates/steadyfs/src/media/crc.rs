@@ -118,7 +118,8 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..100),
             missing in 0_usize..20,
         ) {
-            let filled: std::vec::Vec<u8> = bytes.iter().copied().chain(core::iter::repeat_n(0xFF, missing)).collect();
+            let erased = core::iter::repeat_n(0xFF, missing);
+            let filled: std::vec::Vec<u8> = bytes.iter().copied().chain(erased).collect();
             let checksum = crc32_of_definition(&filled);
             prop_assert_eq!(crc32_by(&table::<16>(), &bytes, missing), checksum);
             prop_assert_eq!(crc32_by(&table::<256>(), &bytes, missing), checksum);

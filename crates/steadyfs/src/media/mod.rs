@@ -90,7 +90,7 @@ impl fmt::Display for Failure {
         f.write_str(match self {
             Failure::Uncorrectable => "more bits of a page are wrong than the ECC corrects",
             Failure::BadBlock => "the chip reports that a program or an erase failed",
-            Failure::WriteProtected => "the chip takes no program and no erase",
+            Failure::WriteProtected => "the chip refuses programs and erases",
             Failure::Device => "the device does not answer",
         })
     }

@@ -1,9 +1,9 @@
 //! Pages and tags on devices of sectors: SD cards, eMMC, disks, files.
 //!
 //! ```text
-//! block:  | header | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
-//!         | header | header | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | …   tags in a table
-//!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …           tags within their pages
+//! block:  | header | header | tag 0 | page 0 | tag 1 | page 1 | …         tags before pages
+//!         | header | header | tag 0 | tag 1 | … | (pad) | page 0 | …      tags in a table
+//!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …   tags within pages
 //! ```
 //!
 //! A block is as long as the *allocation unit* of the device, the unit in which the device is

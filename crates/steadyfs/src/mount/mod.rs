@@ -2,9 +2,10 @@
 //! root.
 //!
 //! ```text
-//! superblock → newest root → records since, in the order of their sequence → live frames from the map ─┬→ clean: nothing is programmed
-//!                                                                                                      ├→ damaged: read-only, and told
-//!                                                                                                      └→ settle: a root of its own
+//! superblock → newest root → records since, in the order of their sequence
+//!   → live frames from the map → clean: nothing is programmed
+//!                              → damaged: read-only, and reported
+//!                              → settle: a root of its own
 //! ```
 //!
 //! No code here programs. The [ring](crate::root) finds the root. The store settles the state

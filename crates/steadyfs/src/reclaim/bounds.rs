@@ -2,9 +2,9 @@
 //! lets reclamation do beside them.
 //!
 //! ```text
-//! w                                                  pages and discards that wait for the commit, and discards of the call
-//! b = 1 if w > 0, else 0                             a fold that makes room before the commit
-//! f = max(1, ⌈(h + c + w)/φ⌉) + b                    folds of a call
+//! w                                  pages and discards that wait, and discards of the call
+//! b = 1 if w > 0, else 0             a fold that makes room before the commit
+//! f = max(1, ⌈(h + c + w)/φ⌉) + b    folds of a call
 //! ```
 //!
 //! A call that writes `h` frames costs `h` frames of programs, and then one of these:

@@ -12,8 +12,10 @@
 //! - `fold(n)`: whole leaves that `n` map changes will cost
 //!
 //! ```text
-//! x = max { x ≥ 0 : F − R − savings − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
+//! x = max { x ≥ 0 : F − R − savings − w − x − fold(w + x) ≥ 0 }
 //! ```
+//!
+//! `x` is the number of frames that the caller may still write.
 //!
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`. An erase that is still to come counts
 //! as `e` moves. Moves and leaf write-backs cancel in `x`. So `x` falls by at most `h` in a
@@ -21,8 +23,8 @@
 //! victim is empty before `x` is 0, or a few frames later. These few frames come out of the
 //! reserve.
 //!
-//! [`ReclaimState`] is the state that lasts from one call to the next. A [`ReclaimView`] reads it together
-//! with the rooms that it depends on, and changes nothing.
+//! [`ReclaimState`] is the state that lasts from one call to the next. A [`ReclaimView`] reads it
+//! together with the rooms that it depends on, and changes nothing.
 
 mod bounds;
 mod idle;

@@ -392,23 +392,62 @@ mod tests {
         #[test]
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
-            (entries, is_urgent, needs_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+            entries in 0u32..372,
+            (is_urgent, needs_erase, has_erased, rests) in any::<(bool, bool, bool, bool)>(),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
             (places, leaf_places, stock) in (0u32..33, 0u32..33, 0u32..5),
         ) {
-            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-            let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
+            let geometry = Geometry {
+                page_bytes: 2048,
+                pages_per_block: 64,
+                block_count: 1024,
+                programs_bytes: false,
+            };
+            let layout =
+                Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let quota = WorkQuota::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
-            let (soft, hard, most) = (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
+            let (soft, hard, most) =
+                (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
             let situation = PlanInput {
-                written, changes, live, is_urgent, afford, lacks, needs_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
+                written,
+                changes,
+                live,
+                is_urgent,
+                afford,
+                lacks,
+                needs_erase,
+                has_erased,
+                erase,
+                root,
+                rests,
+                entries,
+                soft,
+                hard,
+                most,
+                places,
+                leaf_places,
+                stock,
+                is_short: false,
             };
             let plan = situation.plan(&quota);
-            let largest = [quota.moving(written), quota.folding(written, written + changes), quota.erasing(written, written + changes)];
-            prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {situation:?} exceeds {largest:?}");
+            let largest = [
+                quota.moving(written),
+                quota.folding(written, written + changes),
+                quota.erasing(written, written + changes),
+            ];
+            prop_assert!(
+                largest.iter().any(|limit| is_within(&plan, limit)),
+                "{plan:?} of {situation:?} exceeds {largest:?}"
+            );
             let blocks = (stock + plan.erases).saturating_sub(u32::from(leaf_places < plan.folds));
-            prop_assert!(plan.moves <= places + blocks * layout.frames_per_block, "{plan:?} of {situation:?} erases beside its moves");
-            prop_assert!(plan.moves == 0 || entries + plan.moves <= most + plan.folds * layout.fold_frees, "{plan:?} of {situation:?} has no room in the overlay");
+            prop_assert!(
+                plan.moves <= places + blocks * layout.frames_per_block,
+                "{plan:?} of {situation:?} erases beside its moves"
+            );
+            prop_assert!(
+                plan.moves == 0 || entries + plan.moves <= most + plan.folds * layout.fold_frees,
+                "{plan:?} of {situation:?} has no room in the overlay"
+            );
         }
     }
 }

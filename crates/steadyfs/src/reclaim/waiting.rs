@@ -68,7 +68,10 @@ mod tests {
         /// Less than two groups wait at any time. No call makes more than its own due moves,
         /// rounded up to whole groups.
         #[test]
-        fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
+        fn a_call_makes_no_more_than_its_own_moves_counted_up(
+            calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60),
+            many in 2u32..17,
+        ) {
             let mut group = DeferredMoves::default();
             let (mut due, mut made) = (0, 0);
             for (moves, live, time) in calls {

@@ -1,8 +1,8 @@
 //! Search for the root that ended the use of a volume, if nothing came behind it.
 //!
 //! ```text
-//! the ring block with the largest number:   | … | closed root | journal | its copies | blank … |
-//! any other one:                            blank, or older roots
+//! the ring block with the largest number: | … | closed root | journal | its copies | blank … |
+//! any other one:                          blank, or older roots
 //! ```
 //!
 //! After a clean end, the first program goes into the ring. It is a root with a larger number in

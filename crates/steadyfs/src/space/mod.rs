@@ -1,9 +1,9 @@
 //! The blocks of the medium: their content, the blocks that are being programmed, and the order
 //! of programs.
 //!
-//! A *frame* is `pages_per_logical_page` consecutive program pages of one block. [Heads](heads) program
-//! frames in order. Every program carries the next sequence number. This folder erases blocks
-//! and assigns places; the caller that takes a place programs it.
+//! A *frame* is `pages_per_logical_page` consecutive program pages of one block. [Heads](heads)
+//! program frames in order. Every program carries the next sequence number. This folder erases
+//! blocks and assigns places; the caller that takes a place programs it.
 
 mod blocks;
 mod frame;

@@ -29,7 +29,8 @@ impl<F: Flash> Store<'_, F> {
     /// - `root_programs + journal_pages` programs;
     /// - one erase if the ring block is full;
     /// - the mark of a block in which a program failed;
-    /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last copy.
+    /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last
+    ///   copy.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {

@@ -1,7 +1,7 @@
 //! The store executes the calls that change or mend a volume.
 //!
-//! A logical page lies in a *frame*: `pages_per_logical_page` consecutive program pages of one block. Heads
-//! program the frames in order:
+//! A logical page lies in a *frame*: `pages_per_logical_page` consecutive program pages of one
+//! block. Heads program the frames in order:
 //! - one head for the caller's pages (and for leaves of the map), or one for each stream of
 //!   them;
 //! - one head for pages that reclamation moves;
@@ -13,18 +13,23 @@
 //! neighbours that a call passes to it. Three owners hold the rooms, one inside the other:
 //! [`Ftl`], [`Logical`] and [`Store`]. None depends on its holder:
 //!
-//! | room | owns | uses |
-//! |---|---|---|
-//! | [`pages`](crate::pages) | the device, the page buffer and its contents, results of reads | |
-//! | [`space`](crate::space) | blocks (state, wear, live frames), heads, the order of programs | pages |
-//! | [`map`](crate::map) | leaves, overlay, the known state of the leaves' logs | pages, space |
-//! | [`commit`](crate::commit) | the pages of the open transaction, the undo of a failed call, pages that wait in the cache | space |
-//! | [`root`](crate::root) | the ring: the places of the roots and of the next root | pages, space, map, commit |
-//! | [`journal`](crate::journal) | small changes, and the records on the medium that commit them | pages, space, root |
-//! | [`Ftl`] | the place of everything: the rooms above except the journal and the cache, the operations that the volume still allows, the fill of the reserve | those rooms |
-//! | [`reclaim`](crate::reclaim) | the work that reclamation must do; it decides, and reads all of the others | all of these |
-//! | [`Logical`] | contents of logical pages: the translation layer, the journal, the cache | all of these but the pace |
-//! | [`Store`] | the logical pages and the pace: calls begin and end, reclamation, mount | all |
+//! - [`pages`](crate::pages): the device, the page buffer and its contents, results of reads.
+//! - [`space`](crate::space): blocks (state, wear, live frames), heads, the order of programs. Uses
+//!   pages.
+//! - [`map`](crate::map): leaves, overlay, the known state of the leaves' logs. Uses pages, space.
+//! - [`commit`](crate::commit): the pages of the open transaction, the undo of a failed call, pages
+//!   that wait in the cache. Uses space.
+//! - [`root`](crate::root): the ring: the places of the roots and of the next root. Uses pages,
+//!   space, map, commit.
+//! - [`journal`](crate::journal): small changes, and the records on the medium that commit them.
+//!   Uses pages, space, root.
+//! - [`Ftl`]: the place of everything: the rooms above except the journal and the cache, the
+//!   operations that the volume still allows, the fill of the reserve. Uses those rooms.
+//! - [`reclaim`](crate::reclaim): the work that reclamation must do; it decides, and reads all of
+//!   the others. Uses all of these.
+//! - [`Logical`]: contents of logical pages: the translation layer, the journal, the cache. Uses
+//!   all of these but the pace.
+//! - [`Store`]: the logical pages and the pace: calls begin and end, reclamation, mount. Uses all.
 //!
 //! | file | idea |
 //! |---|---|

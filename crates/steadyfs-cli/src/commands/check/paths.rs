@@ -101,7 +101,7 @@ mod tests {
             ),
             (
                 Finding::WrongCount { directory: 0 },
-                "directory 0 (/) has another number of entries than it says",
+                "directory 0 (/) has a wrong count of its entries",
             ),
         ];
         for (finding, text) in told {

@@ -27,7 +27,8 @@ fn ubinize(dynamic: &[u8], options: &str) -> Option<Made> {
     let volume = |id: u32, name: &str, kind: &str, more: &str| {
         let image = at(name);
         format!(
-            "[{name}]\nmode=ubi\nimage={image}\nvol_id={id}\nvol_type={kind}\nvol_name={name}\n{more}\n"
+            "[{name}]\nmode=ubi\nimage={image}\nvol_id={id}\nvol_type={kind}\n\
+             vol_name={name}\n{more}\n"
         )
     };
     let table = volume(0, "dynamic", "dynamic", "vol_size=30MiB\nvol_flags=autoresize")

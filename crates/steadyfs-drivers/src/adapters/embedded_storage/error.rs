@@ -22,7 +22,7 @@ pub enum RangeError {
 impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Words => "the chip has words or sectors of a size that does not work",
+            Self::Words => "the words or sectors of the chip have an unsupported size",
             Self::OutOfBounds => "the range is not within the chip",
             Self::NotSectors => "the range begins or ends within an erase sector",
             Self::TooSmall => "the range is too small for a volume",

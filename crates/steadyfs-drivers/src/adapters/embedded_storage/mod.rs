@@ -4,8 +4,11 @@
 //!
 //! | the chip | adapter | SteadyFS programs |
 //! |---|---|---|
-//! | takes bits of a word in several writes (`MultiwriteNorFlash`) | [`FromMultiwrite`] | bytes, each once: a small commit costs its own bytes |
-//! | takes each word once between erases, because an ECC covers it, or because its maker says so (`NorFlash`) | [`FromWriteOnce`] | whole pages, and the tag of each: a small commit costs a page |
+//! | `MultiwriteNorFlash`: several writes of a word | [`FromMultiwrite`] | bytes, each once |
+//! | `NorFlash`: one write of a word between erases | [`FromWriteOnce`] | whole pages, and tags |
+//!
+//! With the first adapter a small commit costs its own bytes, with the second one a page. A chip
+//! takes each word once because an ECC covers it, or because its maker requires it.
 //!
 //! Words of the second kind may have up to 64 bytes: 8 on an STM32G0 or L4, 16 on an STM32U5, 32
 //! on an STM32H7. Some HALs implement `MultiwriteNorFlash` for a chip that allows only two or so
@@ -29,7 +32,8 @@
 //!
 //! let flash = FromMultiwrite::new(hal, 0x8_0000..0x10_0000, FlashTimes::SPI_NOR)?;
 //! let config = Config::for_geometry(&flash.geometry());
-//! let mut memory = vec![0; config.memory_bytes(&flash.geometry())]; // or a static array: see FromMultiwrite::geometry
+//! // Or a static array: see FromMultiwrite::geometry.
+//! let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
 //! let flash = FileSystem::format(flash, &config, &mut memory)?;
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
 //!

@@ -167,7 +167,8 @@ impl Display for Costs {
         let Self { lost, nothing, earlier, refused, gone, emptied, damaged, bare } = self;
         write!(
             f,
-            "{lost:>9}{nothing:>9}{earlier:>9}{refused:>9}{gone:>8}{emptied:>7}{damaged:>9}{bare:>6}"
+            "{lost:>9}{nothing:>9}{earlier:>9}{refused:>9}{gone:>8}{emptied:>7}{damaged:>9}\
+             {bare:>6}"
         )
     }
 }

@@ -125,7 +125,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             was.attributes.is_none() || is.attributes == was.attributes || mended.extensions > 0;
         if is.size != was.size || !pieces_stay || !attributes_stay {
             let words = format!(
-                "{path} was {:?} bytes, is {:?}, pieces {pieces_stay}, attributes {attributes_stay}",
+                "{path} was {:?} bytes, is {:?}, pieces {pieces_stay}, attributes \
+                 {attributes_stay}",
                 was.size, is.size
             );
             log.trace(|| format!("{path} was {:?}, is {:?}", was.pieces, is.pieces));

@@ -10,7 +10,8 @@ const YEAR_HOURS: f64 = 8766.0;
 /// The rates of bit flips, in expected wrong bits of one ECC codeword.
 ///
 /// ```text
-/// expected = (fresh + worn · w² + retention · years · (w + 1/100) + disturb · million reads · (w + 1/10)) · weak factor
+/// expected = (fresh + worn · w² + retention · years · (w + 1/100)
+///             + disturb · million reads · (w + 1/10)) · weak factor
 /// w        = erases of the block / endurance
 /// ```
 ///

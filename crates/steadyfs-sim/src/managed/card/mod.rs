@@ -1,11 +1,11 @@
 //! An SD card: units that are written in order, and a log for all other writes.
 //!
 //! ```text
-//!  a write …                                            … goes to
-//!  at the begin of a unit                               a new open unit; the least recently used one is closed for it
-//!  where an open unit goes on (or a little further)     that unit: full pages, no copies
-//!  where one of the units closed last was left          that unit, opened again: its begin is copied
-//!  anywhere else                                        the log, slot by slot
+//!  a write …                                        … goes to
+//!  at the begin of a unit                           a new open unit; the least recently used closes
+//!  where an open unit goes on (or a little further) that unit: full pages, no copies
+//!  where a unit closed last was left                that unit, opened again: its begin is copied
+//!  anywhere else                                    the log, slot by slot
 //! ```
 //!
 //! A unit that is closed early is completed with the data of the old unit that is still valid. If

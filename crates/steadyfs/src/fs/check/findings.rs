@@ -123,29 +123,29 @@ impl fmt::Display for Finding {
             Self::UnreadablePage { inode, logical } => {
                 write!(f, "inode {inode}: logical page {logical} cannot be read")
             }
-            Self::BadInode { inode } => write!(f, "inode {inode} is in use and makes no sense"),
+            Self::BadInode { inode } => {
+                write!(f, "inode {inode} is in use, and its content is invalid")
+            }
             Self::LostExtension { inode } => {
-                write!(f, "inode {inode}: the rest of its name, or its attributes, are not there")
+                write!(f, "inode {inode}: the rest of its name, or its attributes, are missing")
             }
             Self::BadEntry { directory, inode } => {
                 write!(
                     f,
-                    "directory {directory} names inode {inode}, which is not there, elsewhere, or named twice"
+                    "directory {directory} names inode {inode}, which is missing, in another \
+                     directory, or named twice"
                 )
             }
             Self::WrongCount { directory } => {
-                write!(f, "directory {directory} has another number of entries than it says")
+                write!(f, "directory {directory} has a wrong count of its entries")
             }
             Self::Lost { inode } => write!(f, "no directory names inode {inode}"),
             Self::UnmarkedInode { inode } => {
                 write!(f, "inode {inode} is in use and is marked as free")
             }
-            Self::LeakedInode { inode } => write!(f, "inode {inode} is taken and holds nothing"),
+            Self::LeakedInode { inode } => write!(f, "inode {inode} is taken and empty"),
             Self::LeakedPage { logical } => {
-                write!(
-                    f,
-                    "logical page {logical} is taken, or holds something, and belongs to no file"
-                )
+                write!(f, "logical page {logical} is taken or holds data, and belongs to no file")
             }
             Self::UnmarkedPage { logical } => {
                 write!(f, "logical page {logical} belongs to a file and is marked as free")
@@ -154,15 +154,19 @@ impl fmt::Display for Finding {
                 write!(f, "logical page {logical} of inode {inode} belongs to another file as well")
             }
             Self::DirtyEnd { inode } => {
-                write!(f, "inode {inode}: behind its end is what was there before")
+                write!(f, "inode {inode}: old data lies behind the end of the file")
             }
             Self::BadList => f.write_str("a list of removed files is damaged"),
             Self::InDoubt { inode } => {
-                write!(f, "inode {inode} may be in an earlier state, for small changes are lost")
+                write!(
+                    f,
+                    "inode {inode} may be in an earlier state, because small changes are lost"
+                )
             }
             Self::LostChanges { inodes } => write!(
                 f,
-                "small changes are lost: files may be missing with their names, at most {inodes}, which is the number of empty inodes"
+                "small changes are lost: at most {inodes} files, the number of empty inodes, may \
+                 be missing with their names"
             ),
         }
     }

@@ -1,11 +1,13 @@
 //! The present generation of a block. Two headers name it, and tags do if one header is lost.
 //!
 //! ```text
-//! erase:   odd header ← present + 1, even one ← present + 2                        a cut leaves one of them
-//!          header of the lesser generation ← present + 1                           where the present one is odd, after a cut
-//!          both headers, the lost one first ← present + 1, + 2                     where one of them is lost
-//! program: lost header ← present, read back                                        behind the first place of the block
-//!          an erase                                                                at the first place: nothing in the block is needed any more
+//! erase, usually               odd header ← present + 1, even one ← present + 2
+//!                              (a cut leaves one of them)
+//! erase, after such a cut      header of the lesser generation ← present + 1
+//!   (the present one is odd)
+//! erase, one header is lost    both headers, the lost one first ← present + 1, + 2
+//! program, one header is lost  at the first place of the block: an erase (nothing in the block is
+//!                              needed any more); behind it: lost header ← present, read back
 //! ```
 //!
 //! *A header that cannot be read today may be readable tomorrow, and be the newer one.* Data
