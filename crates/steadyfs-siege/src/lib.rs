@@ -1,7 +1,8 @@
 //! A besieger of SteadyFS, written from its public documentation alone.
 //!
 //! It has its own chip and its own card ([`chip`], [`card`]; [`medium`] is either), its own model
-//! ([`tree`], [`oracle`]), and campaigns. Each campaign is drawn from a seed:
+//! ([`tree`], [`oracle`]), and campaigns. Half of the chips program bytes. Each campaign is
+//! drawn from a seed:
 //!
 //! - [`transient`](campaign::transient): one read, program, erase or flush fails once, in a call or
 //!   in a mount. Required: the call returns an error and nothing has changed; the open transaction

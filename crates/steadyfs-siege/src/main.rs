@@ -4,7 +4,7 @@
 //! - `--medium card` or `card-within`: the volumes lie on cards.
 //! - `--streams`: each volume has several streams.
 //! - `--long-logs`: leaves on NOR take more changes, and records of the journal are longer.
-//! - `--full`: the volumes are full before the campaign begins.
+//! - `--full`: the volumes are 80 to 97 % full before the campaign begins.
 //! - `--cache`: each mount is lent caches.
 
 use std::collections::BTreeMap;

@@ -220,7 +220,9 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// earlier writes do.
     ///
     /// # Cost
-    /// [`DiskCall::Write`] for each logical page.
+    /// [`DiskCall::Write`] for each logical page. A short part of a logical page is a patch in the
+    /// journal buffer. On NAND it is at most a quarter of the buffer: one sector in 2 KiB. A longer
+    /// part programs the whole page.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].

@@ -38,7 +38,7 @@
 
 use crate::config::INODE_BYTES;
 
-/// Number of a file or directory, constant for its life.
+/// Number of a file or directory, constant for its life. Later mounts accept it.
 pub type InodeNumber = u32;
 
 /// Most bytes of a name.

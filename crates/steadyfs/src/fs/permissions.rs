@@ -1,5 +1,6 @@
 //! Mode, owner and group of a file or directory, for systems that have users. Nothing here
-//! checks them: those systems decide about access.
+//! checks them: those systems decide about access. A new file has none: create it and
+//! set them in one transaction.
 
 use super::call::Call;
 use super::commits::CommitOn;

@@ -16,7 +16,7 @@ pub const DEPTH_AT: u32 = 12;
 pub const DEPTH_BYTES: usize = 8;
 
 /// A place in a directory, for [`FileSystem::list`]. It stays valid after any change of the
-/// directory.
+/// directory, and after a mount: it is a number, and no handle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     /// Bits of the hash, reversed.
