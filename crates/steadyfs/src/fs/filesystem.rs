@@ -67,7 +67,7 @@ pub struct Usage {
 /// | use files | [`open`](Self::open), [`read`](Self::read), [`write`](Self::write), [`append`](Self::append), [`truncate`](Self::truncate), [`reserve`](Self::reserve), [`close`](Self::close) |
 /// | use names | [`create_dir`](Self::create_dir), [`list`](Self::list), [`stat`](Self::stat), [`rename`](Self::rename), [`remove`](Self::remove), [`set_attribute`](Self::set_attribute) |
 /// | make changes durable, or undo them | [`commit`](Self::commit), [`sync`](Self::sync), [`poll`](Self::poll), [`set_commit_on`](Self::set_commit_on), [`rollback`](Self::rollback) |
-/// | know how long a call takes | [`bound`](super::CallBounds::of), [`envelopes`](super::CallBounds::envelopes), [`mount_bound`](super::CallBounds::mount) |
+/// | know how long a call takes | [`bounds`](Self::bounds): [`of`](super::CallBounds::of), [`envelopes`](super::CallBounds::envelopes), [`mount`](super::CallBounds::mount) |
 /// | use idle time | [`maintain`](Self::maintain), [`scrub`](Self::scrub) |
 /// | know how the medium is | [`health`](Self::health), [`damage`](Self::damage), [`check`](Self::check), [`repair`](Self::repair) |
 ///
@@ -167,8 +167,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A mount may be cut any number of times.
     ///
     /// # Cost
-    /// At most [`mount_bound`](super::CallBounds::mount). It depends on the map and on the programs
-    /// between two roots, not on the number of files.
+    /// At most [`CallBounds::mount`](super::CallBounds::mount). It depends on the map and on the
+    /// programs between two roots, not on the number of files.
     ///
     /// # Errors
     /// [`MountError`] names the fault of the medium or of the buffer.
