@@ -487,7 +487,7 @@ class Image:
         tree.unpack(self, text(path), os.fspath(directory))
 
     def usage(self) -> Usage:
-        """Return the room of the volume, in bytes."""
+        """Return the room of the volume, in bytes. This reads the list of removed files."""
         return Usage.of(self._volume)
 
     def health(self) -> Health:

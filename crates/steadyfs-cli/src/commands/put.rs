@@ -38,7 +38,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Files keep their times of modification, and mode, owner and group if the volume keeps these. An
-existing file is replaced as a whole, or not at all. An interrupted command leaves the files that it
+existing file is replaced as a whole, or not at all. New and replaced files are compressed by the
+rule of their directory (`steady compress`). An interrupted command leaves the files that it
 had finished. A killed command may leave a part of the next file, such as /~steady-put. The next
 command that writes removes it; a file of yours with that name stays.
 

@@ -29,7 +29,7 @@ pub enum Call {
     Overwrite,
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     /// If the bytes exceed a logical page, the bound is the sum of the bounds of its pages.
-    /// [`sequence_bound_ns`](CallBounds::sequence_ns) is less than this sum.
+    /// [`sequence_ns`](CallBounds::sequence_ns) is less than this sum.
     Write(u32),
     /// A [`Write`](Self::Write) to a file that does not keep its data in its inode: larger than
     /// 144 bytes. [`CallBounds::write_call`] finds the right call.
@@ -78,7 +78,7 @@ pub enum Call {
     SetAttribute,
     /// `list` of one entry.
     List,
-    /// `commit`, `sync`, `flush`, `poll`.
+    /// `commit`, `sync`, `poll`.
     Sync,
 }
 

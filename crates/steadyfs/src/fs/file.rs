@@ -52,7 +52,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Cost
     /// For each logical page [`Call::Overwrite`](super::Call::Overwrite) or
     /// [`Call::Write`](super::Call::Write). All of them together cost at most
-    /// [`sequence_bound_ns`](super::CallBounds::sequence_ns), which is less than the sum.
+    /// [`sequence_ns`](super::CallBounds::sequence_ns), which is less than the sum.
     ///
     /// # Errors
     /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`],

@@ -196,8 +196,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A mount may be cut any number of times.
     ///
     /// # Cost
-    /// At most [`mount_bound`](super::CallBounds::mount). It depends on the map and on the programs
-    /// between two roots, not on the number of files.
+    /// At most [`CallBounds::mount`](super::CallBounds::mount). It depends on the map and on the
+    /// programs between two roots, not on the number of files.
     ///
     /// # Errors
     /// [`MountError`] names the fault of the medium or of the buffer.

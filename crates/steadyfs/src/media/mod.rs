@@ -120,7 +120,8 @@ pub struct Corrected {
 ///   read differently each time, or read as erased and not take a later program. Every other
 ///   page is unchanged.
 /// - If power fails during [`erase`](Flash::erase), any page of that block may be in any of
-///   these states.
+///   these states. A page that reads as erased may then fade after a program, so the volume erases
+///   the block again before use.
 /// - After a program or an erase that returned an error, the same holds as after a power cut in
 ///   it. The operation may also have succeeded.
 /// - A page that cannot be read may be readable at the next attempt. After a failed read, `data`

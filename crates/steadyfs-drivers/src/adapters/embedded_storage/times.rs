@@ -3,7 +3,7 @@
 /// Largest word of a chip, in bytes.
 pub(super) const WORD_BYTES_MAX: usize = 64;
 
-/// Longest times of a chip; every [`bound`](steadyfs::CallBounds::of) is computed from them.
+/// Longest times of a chip; every [bound](steadyfs::CallBounds::of) is computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashTimes {
     /// Time of a read without its bytes (command and address), in nanoseconds.

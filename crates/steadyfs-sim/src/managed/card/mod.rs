@@ -13,6 +13,15 @@
 //! *folded*, that is, rewritten. Log blocks with few needed slots are compacted. Both go on until
 //! enough blocks are free again. Each access meanwhile waits for a slice.
 //!
+//! A *stream* is a series of writes, each directly behind the last one. It needs no new command.
+//! Its pages are programmed while the next pages come over the bus. The write that breaks the
+//! stream pays for its end: the unfinished page goes to the log, and returns when the stream goes
+//! on.
+//!
+//! A discard frees slots, which are never copied. A unit without slots is no longer open. Work
+//! that takes longer than a busy gap goes on in the next gap; a write of several pages has a gap
+//! for each page. Idle time completes the work that is due.
+//!
 //! The sequential update blocks, their limited number, and the separate area for small writes
 //! come from patents of SanDisk (US 7,904,670, US 8,275,953, US 2008/0235465). The scheme also
 //! follows log-block layers (FAST: Lee et al., 2007; superblocks: Kang et al., 2006).

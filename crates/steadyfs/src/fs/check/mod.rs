@@ -89,8 +89,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// beginning.
     ///
     /// # Cost
-    /// [`mount_bound`](super::CallBounds::mount), a frame for each lost leaf of the map, and the cost of
-    /// a check with `repair`.
+    /// [`CallBounds::mount`](super::CallBounds::mount), a frame for each lost leaf of the map, and
+    /// the cost of a check with `repair`.
     ///
     /// # Errors
     /// - [`Error::Corrupt`] if the first leaf of the map is lost and has no copy. Nothing has
