@@ -457,7 +457,7 @@ typedef struct steadyfs_nand {
   void *context;
   // Data bytes of a program page, without the tag: a power of two, 256 to 16,384.
   uint32_t page_bytes;
-  // Program pages of an erase block: 4 to 4,096.
+  // Number of program pages in an erase block, 4 to 4,096.
   uint32_t pages_per_block;
   // Erase blocks of the chip: 16 to 1,048,576.
   uint32_t block_count;
@@ -615,7 +615,8 @@ typedef struct steadyfs_sectors {
 //
 // The value 0 stands for the default of each setting. A struct of zeros suits most volumes.
 typedef struct steadyfs_settings {
-  // Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables.
+  // Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
+  // tables.
   // Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
   // block holds at least 8 of these logical pages.
   uint16_t pages_per_logical_page;
@@ -650,14 +651,14 @@ typedef struct steadyfs_settings {
   // Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes the room of one block.
   // Default: 1.
   uint8_t streams;
-  // Program pages that reclamation moves in one command, 1 to 64, for devices that level wear
-  // themselves. Default: 1; up to 16 on sectors.
+  // Number of program pages that reclamation moves in one command, 1 to 64, for devices that
+  // level wear themselves. Default: 1; up to 16 on sectors.
   uint8_t move_group;
   // On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
   // if these make more of the medium usable.
   uint8_t leaf_log_bytes;
-  // On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
-  // the pages of 512 bytes, or of 2,048 bytes if blocks are large.
+  // On NOR: number of program pages in the journal's buffer, 1 to 16 and at most 4,096 bytes.
+  // Default: the pages of 512 bytes, or of 2,048 bytes if blocks are large.
   uint8_t journal_pages;
   // True if files and directories have room for mode, owner and group. Default: false.
   bool permissions;

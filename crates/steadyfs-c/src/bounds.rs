@@ -109,7 +109,7 @@ fn depth(path: &str) -> u32 {
 
 /// Stores a bound.
 unsafe fn tell(fs: *mut Fs, cost: *mut Cost, bound: impl FnOnce(&Mounted) -> Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { enter(fs, |fs| pointers::put(cost, bound(fs))) })
 }
 
@@ -120,7 +120,7 @@ unsafe fn tell_of_path(
     cost: *mut Cost,
     bound: impl FnOnce(&Mounted, u32) -> Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         match pointers::text(path) {
             Ok(path) => tell(fs, cost, |fs| bound(fs, depth(path))),
@@ -137,7 +137,7 @@ unsafe fn tell_of_paths(
     cost: *mut Cost,
     call: impl FnOnce(u32) -> Call,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         match pointers::text(other) {
             Ok(other) => {
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(
     if let Err(code) = options(flags) {
         return code.number();
     }
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             let mut cost = Cost::of_call(fs, Call::Open { depth });
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_close(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell(fs, cost, |fs| {
             Cost::of_call(fs, Call::Remove { depth: 0 }).or(Cost::of_call(fs, Call::Sync))
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_close(fs: *mut Fs, cost: *mut Cost)
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_commit(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync)) }
 }
 
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_read(
 ) -> c_int {
     // The core counts bytes in 32 bits.
     let (whole, rest) = (size as u64 / READ_MAX, (size as u64 % READ_MAX) as u32);
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell(fs, cost, |fs| {
             let cost = Cost::of_call(fs, Call::Read(rest));
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(
     size: usize,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, flags| {
             let page = u64::from(fs.usage().logical_bytes);
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Overwrite)) }
 }
 
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(
     count: u32,
     time_ns: *mut u64,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         enter(fs, |fs| {
             let bound_ns =
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_truncate(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Truncate)) }
 }
 
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn steadyfs_bound_remove(
     path: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         // A directory is looked up twice, the first time as a file.
         tell_of_path(fs, path, cost, |fs, depth| {
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn steadyfs_bound_rename(
     to: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell_of_paths(fs, from, to, cost, |depth| Call::Rename { depth }) }
 }
 
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn steadyfs_bound_exchange(
     other: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell_of_paths(fs, one, other, cost, |depth| Call::Exchange { depth }) }
 }
 
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn steadyfs_bound_stat(
     path: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Open { depth })) }
 }
 
@@ -392,7 +392,7 @@ pub unsafe extern "C" fn steadyfs_bound_getattr(
     path: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::Open { depth: 0 }))
@@ -411,7 +411,7 @@ pub unsafe extern "C" fn steadyfs_bound_setattr(
     path: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::SetAttribute))
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn steadyfs_bound_mkdir(
     path: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Create { depth })) }
 }
 
@@ -440,7 +440,7 @@ pub unsafe extern "C" fn steadyfs_bound_mkdir(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::List)) }
 }
 
@@ -451,7 +451,7 @@ pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().mount())) }
 }
 
@@ -461,7 +461,7 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_unmount(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         tell(fs, cost, |fs| {
             Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.bounds().unmount()))

@@ -24,7 +24,8 @@ pub const STEADYFS_NO_BAD_BLOCKS: u16 = 0xFFFF;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables.
+    /// Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
+    /// tables.
     /// Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
     /// block holds at least 8 of these logical pages.
     pub pages_per_logical_page: u16,
@@ -59,14 +60,14 @@ pub struct Settings {
     /// Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes the room of one block.
     /// Default: 1.
     pub streams: u8,
-    /// Program pages that reclamation moves in one command, 1 to 64, for devices that level wear
-    /// themselves. Default: 1; up to 16 on sectors.
+    /// Number of program pages that reclamation moves in one command, 1 to 64, for devices that
+    /// level wear themselves. Default: 1; up to 16 on sectors.
     pub move_group: u8,
     /// On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
     /// if these make more of the medium usable.
     pub leaf_log_bytes: u8,
-    /// On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
-    /// the pages of 512 bytes, or of 2,048 bytes if blocks are large.
+    /// On NOR: number of program pages in the journal's buffer, 1 to 16 and at most 4,096 bytes.
+    /// Default: the pages of 512 bytes, or of 2,048 bytes if blocks are large.
     pub journal_pages: u8,
     /// True if files and directories have room for mode, owner and group. Default: false.
     pub permissions: bool,
@@ -319,17 +320,17 @@ impl Config {
             (true, false, true) if !cfg!(feature = "nor") => Err(Code::ErrUnsupported),
             (true, true, false) if !cfg!(feature = "sectors") => Err(Code::ErrUnsupported),
             (false, true, true) => {
-                // SAFETY: The caller keeps the conditions of this function.
+                // SAFETY: The caller meets the conditions of this function.
                 let chip = NandChip::new(unsafe { pointers::reference(self.nand) }?)?;
                 Ok(Driver::Nand(chip))
             }
             (true, false, true) => {
-                // SAFETY: The caller keeps the conditions of this function.
+                // SAFETY: The caller meets the conditions of this function.
                 let chip = NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
                 self.grouped(chip).map(Driver::Nor)
             }
             (true, true, false) => {
-                // SAFETY: The caller keeps the conditions of this function.
+                // SAFETY: The caller meets the conditions of this function.
                 let card = Card::new(unsafe { pointers::reference(self.sectors) }?)?;
                 self.divided(card)
             }
@@ -413,7 +414,7 @@ impl Config {
         if self.memory.is_null() {
             return Err(Code::ErrNomem);
         }
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         let memory = unsafe { pointers::bytes_mut(self.memory, self.memory_bytes) }?;
         memory.fill(0);
         Ok(memory)
@@ -486,14 +487,14 @@ impl Settings {
 /// Calls `look` with a configuration, its driver and the resulting settings.
 ///
 /// # Safety
-/// As [`Config::driver`]. `config` is null or keeps the conditions of the header.
+/// As [`Config::driver`]. `config` is null or meets the conditions in the C header.
 unsafe fn inspect<T>(
     config: *const Config,
     look: impl FnOnce(&Config, &Driver, steadyfs::Config) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     let config = unsafe { pointers::reference(config) }?;
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
     look(config, &driver, settings)
@@ -507,7 +508,7 @@ unsafe fn inspect<T>(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe { inspect(config, |config, driver, _| config.memory_needed(driver)) })
 }
 
@@ -518,7 +519,7 @@ pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe {
         inspect(config, |_, driver, settings| {
             of_pages(pages, |pages| settings.cache_bytes(&driver.geometry(), pages))
@@ -533,7 +534,7 @@ pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usiz
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages: usize) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe {
         inspect(config, |_, driver, settings| {
             of_pages(pages, |pages| settings.read_cache_bytes(&driver.geometry(), pages))
@@ -556,7 +557,7 @@ fn of_pages(pages: usize, bytes: impl Fn(usize) -> usize) -> Result<usize, Code>
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe {
         inspect(config, |_, driver, settings| Ok(settings.check_bytes(&driver.geometry())))
     })
@@ -572,7 +573,7 @@ pub unsafe extern "C" fn steadyfs_settings_of(
     config: *const Config,
     settings: *mut Settings,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         inspect(config, |config, driver, found| {
             pointers::put(settings, config.told(driver, &found))
@@ -596,7 +597,7 @@ pub unsafe extern "C" fn steadyfs_settings_for(
     memory_bytes: usize,
     settings: *mut Settings,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         inspect(config, |config, driver, found| {
             let geometry = driver.geometry();

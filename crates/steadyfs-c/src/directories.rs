@@ -19,7 +19,7 @@ use steadyfs::{Cursor, InodeNumber, Kind};
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_mkdir(fs: *mut Fs, path: *const c_char) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe {
         pointers::text(path).and_then(|path| enter(fs, |fs| fs.create_dir(path).map(|_| ())))
     })
@@ -64,7 +64,7 @@ unsafe fn with_dir<T>(
     call: impl FnOnce(&mut Mounted, &mut Dir) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(dir)?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         with(fs, |fs, owner| {
             if (*handle).state != OPEN || (*handle).owner != owner {
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn steadyfs_dir_open(
     dir: *mut DirHandle,
     path: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         place(dir).and_then(|handle| {
             (&raw mut (*handle).state).write(0);
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn steadyfs_dir_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_close(fs: *mut Fs, dir: *mut DirHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.state = 0;
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn steadyfs_dir_read(
     dir: *mut DirHandle,
     info: *mut Info,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_dir(fs, dir, |fs, dir| {
             let mut cursor = dir.cursor;
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn steadyfs_dir_read(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_seek(fs: *mut Fs, dir: *mut DirHandle, place: i64) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.cursor = cursor_at(u64::try_from(place).map_err(|_| Code::ErrInval)?);
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn steadyfs_dir_seek(fs: *mut Fs, dir: *mut DirHandle, pla
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_tell(fs: *mut Fs, dir: *mut DirHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_dir(fs, dir, |_, dir| Ok(place_of(dir.cursor))) })
 }
 
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn steadyfs_dir_tell(fs: *mut Fs, dir: *mut DirHandle) -> 
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_rewind(fs: *mut Fs, dir: *mut DirHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.cursor = Cursor::default();

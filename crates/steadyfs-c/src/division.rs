@@ -29,7 +29,7 @@ impl Config {
         if !cfg!(feature = "nor") || code != Code::ErrNotformatted {
             return code;
         }
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         match unsafe { self.driver() } {
             Ok(Driver::Nor(pages)) => {
                 match is_of_another(*pages.chip().chip(), pages.chip().block_bytes()) {

@@ -60,7 +60,7 @@ pub struct Nand {
     pub context: *mut c_void,
     /// Data bytes of a program page, without the tag: a power of two, 256 to 16,384.
     pub page_bytes: u32,
-    /// Program pages of an erase block: 4 to 4,096.
+    /// Number of program pages in an erase block, 4 to 4,096.
     pub pages_per_block: u32,
     /// Erase blocks of the chip: 16 to 1,048,576.
     pub block_count: u32,
@@ -395,7 +395,7 @@ impl Flash for NandChip {
     fn corrected(&mut self) -> Corrected {
         let mut told = Corrected::default();
         if let Some(corrected) = self.driver.corrected {
-            // SAFETY: Both numbers may be written.
+            // SAFETY: Both numbers are valid for writes.
             unsafe { corrected(self.driver.context, &raw mut told.bits, &raw mut told.strength) };
         }
         told

@@ -117,7 +117,7 @@ pub unsafe extern "C" fn steadyfs_file_open(
     path: *const c_char,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(path)
             .and_then(|path| open(fs, file, flags, |fs| Ok(fs.open(path, options(flags)?)?)))
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(
     inode: u32,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { open(fs, file, flags, |fs| Ok(fs.open(inode, options(flags)?)?)) })
 }
 
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
 }
 
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle)
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { with_handle(fs, file, |fs, _, _, _| Ok(fs.sync(steadyfs::CommitOn::FSYNC)?)) })
 }
 
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn steadyfs_file_read(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, file, position, _| {
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn steadyfs_file_write(
     buffer: *const c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, file, position, flags| {
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn steadyfs_file_seek(
     offset: i64,
     whence: c_int,
 ) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, _| {
             let size = if whence == STEADYFS_SEEK_END { fs.size(file)? } else { 0 };
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn steadyfs_file_truncate(
     file: *mut FileHandle,
     size: u64,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe {
         with_handle(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into))
     })
@@ -291,7 +291,7 @@ pub unsafe extern "C" fn steadyfs_file_truncate(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(fs, file, |_, _, position, _| Ok(*position)) })
 }
 
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) 
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |_, _, position, _| {
             *position = 0;
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
 }
 
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn steadyfs_file_reserve(
     from: u64,
     to: u64,
 ) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe {
         with_handle(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into))
     })
@@ -354,7 +354,7 @@ pub unsafe extern "C" fn steadyfs_file_reserve(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_inode(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(fs, file, |_, file, _, _| Ok(file.inode().into())) })
 }
 

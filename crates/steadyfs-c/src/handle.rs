@@ -40,7 +40,7 @@ fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
 /// Opens a file and writes its handle.
 ///
 /// # Safety
-/// As [`with`]; `file` is null or may be written.
+/// As [`with`]; `file` is null, or valid for writes.
 pub(crate) unsafe fn open<H: Handle>(
     on: *mut H::On,
     file: *mut H,
@@ -50,7 +50,7 @@ pub(crate) unsafe fn open<H: Handle>(
     let handle = place(file)?;
     // SAFETY: The place is not null, is aligned, and belongs to the caller.
     unsafe { (&raw mut (*handle).state).write(0) };
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     unsafe {
         with(on, |on, owner| {
             let content = MaybeUninit::new(open(on)?);
@@ -76,7 +76,7 @@ pub(crate) unsafe fn with_handle<H: Handle, T>(
     ) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(file)?;
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     unsafe {
         with(on, |on, owner| {
             if (*handle).state != H::STATE || (*handle).owner != owner {
@@ -98,7 +98,7 @@ pub(crate) unsafe fn close<H: Handle>(
     close: impl FnOnce(&mut <H::On as Object>::Content, H::Content) -> Result<(), Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
-    // SAFETY: The caller keeps the conditions of this function. The content is moved out, and
+    // SAFETY: The caller meets the conditions of this function. The content is moved out, and
     // the cleared state prevents a second use.
     unsafe {
         with_handle(on, file, |on, content, _, _| {

@@ -39,7 +39,7 @@ pub struct FsInfo {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_stat(fs: *mut Fs, info: *mut FsInfo) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         enter(fs, |fs| {
             let usage = fs.usage();
@@ -73,7 +73,7 @@ const ATTRIBUTES_MAX: u32 = 248;
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { ask(fs, |fs| fs.usage().used_bytes) })
 }
 
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_free(fs: *mut Fs) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { enter(fs, Mounted::free_bytes) })
 }
 
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn steadyfs_fs_free(fs: *mut Fs) -> i64 {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_available(fs: *mut Fs) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { enter(fs, Mounted::available) })
 }
 
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn steadyfs_fs_available(fs: *mut Fs) -> i64 {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_gc(fs: *mut Fs, budget_ns: u64, burst_bytes: u64) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     yes_or_no(unsafe { enter(fs, |fs| fs.maintain(Budget::TimeNs(budget_ns), burst_bytes)) })
 }
 
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn steadyfs_fs_gc(fs: *mut Fs, budget_ns: u64, burst_bytes
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_scrub(fs: *mut Fs, budget_ns: u64) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     yes_or_no(unsafe { enter(fs, |fs| scrub(fs, Budget::TimeNs(budget_ns))) })
 }
 
@@ -188,7 +188,7 @@ pub struct Health {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_health(fs: *mut Fs, health: *mut Health) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         enter(fs, |fs| {
             let found = fs.health();
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn steadyfs_damage(fs: *mut Fs) -> c_int {
         Some(CoreDamage::Leaf) => Damage::DamageLeaf,
         Some(_) => Damage::DamageOther,
     };
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe { ask(fs, |fs| number(fs.damage())) };
     result.map_or_else(Code::number, |damage| damage as c_int)
 }
@@ -389,7 +389,7 @@ unsafe fn look(
             unsafe { report(context, &finding.into()) };
         }
     };
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(scratch.0, scratch.1).and_then(|scratch| {
             let found = enter(fs, |fs| call(fs, scratch, &mut tell))?;
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn steadyfs_fs_check(
     context: *mut c_void,
     checked: *mut CheckReport,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| {
             fs.check(scratch, repair, report)
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn steadyfs_fs_repair(
     context: *mut c_void,
     checked: *mut CheckReport,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| {
             fs.repair(scratch, report)

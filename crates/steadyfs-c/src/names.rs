@@ -101,7 +101,7 @@ fn last_name(path: &str) -> &str {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             enter(fs, |fs| match fs.remove(path) {
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn steadyfs_rename(
     from: *const c_char,
     to: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(from).and_then(|from| {
             let to = pointers::text(to)?;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn steadyfs_exchange(
     one: *const c_char,
     other: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(one).and_then(|one| {
             let other = pointers::text(other)?;
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn steadyfs_exchange(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_stat(fs: *mut Fs, path: *const c_char, info: *mut Info) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let stat = enter(fs, |fs| fs.stat(path))?;
@@ -190,7 +190,7 @@ unsafe fn with_inode<T>(
     path: *const c_char,
     call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         let path = pointers::text(path)?;
         enter(fs, |fs| {
@@ -207,7 +207,7 @@ unsafe fn attribute<T>(
     path: *const c_char,
     call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         with_inode(fs, path, |fs, inode| match call(fs, inode) {
             Err(Error::NotFound) => Ok(Err(Code::ErrNoattr)),
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn steadyfs_getattr(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(key).and_then(|key| {
             let value = pointers::bytes_mut(buffer, size)?;
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn steadyfs_setattr(
     buffer: *const c_void,
     size: usize,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(key).and_then(|key| {
             let value = pointers::bytes(buffer, size)?;
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn steadyfs_removeattr(
     path: *const c_char,
     key: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(key)
             .and_then(|key| attribute(fs, path, |fs, inode| fs.set_attribute(inode, key, None)))
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn steadyfs_symlink(
     target: *const c_char,
     path: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let target = pointers::text(target)?;
@@ -328,7 +328,7 @@ pub unsafe extern "C" fn steadyfs_readlink(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size)
             .and_then(|target| with_inode(fs, path, |fs, inode| fs.read_link(inode, target)))
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn steadyfs_getpermissions(
     path: *const c_char,
     permissions: *mut Permissions,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_inode(fs, path, |fs, inode| fs.permissions(inode)).and_then(|found| {
             let steadyfs::Permissions { mode, uid, gid } = found.unwrap_or_default();
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn steadyfs_setpermissions(
     path: *const c_char,
     permissions: *const Permissions,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::reference(permissions).and_then(|permissions| {
             let Permissions { mode, uid, gid } = *permissions;

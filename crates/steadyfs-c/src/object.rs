@@ -59,10 +59,10 @@ fn place<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
     if slot.is_null() || !slot.is_aligned() { Err(Code::ErrInval) } else { Ok(slot) }
 }
 
-/// Marks the memory as empty, whatever it held.
+/// Marks the memory as empty. It may have held any bytes.
 ///
 /// # Safety
-/// `object` is null or may be written.
+/// `object` is null, or valid for writes.
 pub(crate) unsafe fn clear<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
     let slot = place(object)?;
     // SAFETY: The place is aligned, and belongs to the caller.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn with<O: Object, T>(
     object: *mut O,
     call: impl FnOnce(&mut O::Content, Owner) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     let (content, owner) = unsafe { enter(object) }?;
     let result = call(content, owner);
     // SAFETY: `enter` has checked the object, and the call borrowed its content without the
@@ -104,7 +104,7 @@ pub(crate) unsafe fn with<O: Object, T>(
 /// # Safety
 /// As [`with`].
 pub(crate) unsafe fn take<O: Object>(object: *mut O) -> Result<O::Content, Code> {
-    // SAFETY: The caller keeps the conditions of this function. The content is moved out, and
+    // SAFETY: The caller meets the conditions of this function. The content is moved out, and
     // the cleared state prevents a second use.
     unsafe {
         let (content, _) = enter(object)?;

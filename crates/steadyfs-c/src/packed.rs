@@ -210,7 +210,7 @@ pub unsafe extern "C" fn steadyfs_packed_open(
     memory: *mut c_void,
     memory_bytes: usize,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let memory = pointers::bytes_mut(memory, memory_bytes)?;
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn steadyfs_packed_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_close(fs: *mut Fs, file: *mut PackedHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         close(fs, file, |fs, content| match content {
             Content::Plain(file) => Ok(fs.close(file)?),
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(
     fs: *mut Fs,
     file: *mut PackedHandle,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |_, content, _, _| match content {
             Content::Plain(_) => Ok(0),
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn steadyfs_packed_read(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, content, position, flags| {
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn steadyfs_packed_write(
     buffer: *const c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, content, position, flags| {
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn steadyfs_packed_seek(
     offset: i64,
     whence: c_int,
 ) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, position, _| {
             let size = if whence == STEADYFS_SEEK_END { content.size(fs)? } else { 0 };
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn steadyfs_packed_truncate(
     file: *mut PackedHandle,
     size: u64,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, flags| {
             allow(flags, STEADYFS_O_WRONLY, Code::ErrNotwritable)?;
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn steadyfs_packed_truncate(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_size(fs: *mut Fs, file: *mut PackedHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(fs, file, |fs, content, _, _| content.size(fs)) })
 }
 
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn steadyfs_bound_packed_read(
     size: u32,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn steadyfs_bound_packed_write(
     size: u32,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {
@@ -454,7 +454,7 @@ pub unsafe extern "C" fn steadyfs_bound_packed_truncate(
     file: *mut PackedHandle,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {

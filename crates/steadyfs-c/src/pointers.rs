@@ -9,7 +9,7 @@ use core::ffi::{CStr, c_char, c_void};
 /// `text` is null, or ends with a NUL and does not change during the call.
 #[inline(never)]
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     core::str::from_utf8(unsafe { name(text) }?).map_err(|_| Code::ErrNotutf8)
 }
 
@@ -33,20 +33,20 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, Code> 
     if !pointer.is_aligned() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: The pointer is aligned. The caller keeps the other conditions.
+    // SAFETY: The pointer is aligned. The caller meets the other conditions.
     unsafe { pointer.as_ref() }.ok_or(Code::ErrInval)
 }
 
 /// Writes a result through a pointer. The target may have held any bytes.
 ///
 /// # Safety
-/// `pointer` is null, or may be written.
+/// `pointer` is null, or valid for writes.
 pub(crate) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), Code> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: The pointer is not null and is aligned. The caller guarantees that it may be
-    // written.
+    // SAFETY: The pointer is not null and is aligned. The caller guarantees that it is
+    // valid for writes.
     unsafe { pointer.write(value) };
     Ok(())
 }
@@ -60,7 +60,7 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_void, bytes: usize) -> Result<&'a 
         0 => Ok(&[]),
         _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
         // SAFETY: The pointer is not null, and the length is possible for memory. The caller
-        // keeps the other conditions.
+        // meets the other conditions.
         _ => Ok(unsafe { core::slice::from_raw_parts(data.cast(), bytes) }),
     }
 }
@@ -75,7 +75,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'
         0 => Ok(&mut []),
         _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
         // SAFETY: The pointer is not null, and the length is possible for memory. The caller
-        // keeps the other conditions.
+        // meets the other conditions.
         _ => Ok(unsafe { core::slice::from_raw_parts_mut(data.cast(), bytes) }),
     }
 }

@@ -17,7 +17,7 @@ use steadyfs::{Change, CommitOn};
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_commit(fs: *mut Fs) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { enter(fs, Mounted::commit) })
 }
 
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn steadyfs_commit(fs: *mut Fs) -> c_int {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { enter(fs, |fs| fs.sync(CommitOn::SYNC)) })
 }
 
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rollback(fs: *mut Fs) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { enter(fs, Mounted::rollback) })
 }
 
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn steadyfs_rollback(fs: *mut Fs) -> c_int {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     yes_or_no(unsafe { ask(fs, |fs| fs.has_changes()) })
 }
 
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_transaction_room(fs: *mut Fs) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { ask(fs, |fs| u64::from(fs.transaction_room().bytes)) })
 }
 
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn steadyfs_transaction_room(fs: *mut Fs) -> i64 {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_set_commit_on(fs: *mut Fs, commit_on: u16) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { events(commit_on).and_then(|events| ask(fs, |fs| fs.set_commit_on(events))) })
 }
 
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn steadyfs_set_commit_on(fs: *mut Fs, commit_on: u16) -> 
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_set_time(fs: *mut Fs, now_ns: u64) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { ask(fs, |fs| fs.set_time(now_ns)) })
 }
 
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn steadyfs_set_time(fs: *mut Fs, now_ns: u64) -> c_int {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_poll(fs: *mut Fs, now_ns: u64) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { enter(fs, |fs| fs.poll(now_ns).map(Option::unwrap_or_default)) })
 }
 
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn steadyfs_observe(
         // context.
         unsafe { changed(*context, event as c_int, inode) };
     };
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe {
         enter(fs, |fs| keep(observer, observe).map(|observer| fs.set_observer(observer)))
     })
@@ -194,7 +194,7 @@ unsafe fn keep<O: FnMut(Change) + Send>(
     if memory.is_null() || !memory.is_aligned() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: The memory is aligned and large enough. The caller keeps the other conditions.
+    // SAFETY: The memory is aligned and large enough. The caller meets the other conditions.
     unsafe {
         memory.write(observer);
         Ok(&mut *memory)

@@ -45,7 +45,7 @@ pub(crate) unsafe fn enter<T, E: Into<Code>>(
     fs: *mut Fs,
     call: impl FnOnce(&mut Mounted) -> Result<T, E>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     unsafe { with(fs, |fs, _| call(fs).map_err(Into::into)) }
 }
 
@@ -54,7 +54,7 @@ pub(crate) unsafe fn enter<T, E: Into<Code>>(
 /// # Safety
 /// As [`with`].
 pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     unsafe { with(fs, |fs, _| Ok(call(fs))) }
 }
 
@@ -70,14 +70,14 @@ pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_format(fs: *mut Fs, config: *const Config) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { format(fs, config) })
 }
 
 unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let (_, config) = unsafe { begin(fs, config) }?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let (medium, memory, settings) = unsafe { new_medium(config) }?;
     Mounted::format(medium, &settings, memory)?;
     Ok(())
@@ -88,7 +88,7 @@ unsafe fn begin<'a>(
     fs: *mut Fs,
     config: *const Config,
 ) -> Result<(*mut Slot<Mounted>, &'a Config), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe { Ok((clear(fs)?, pointers::reference(config)?)) }
 }
 
@@ -98,10 +98,10 @@ unsafe fn begin<'a>(
 unsafe fn new_medium(
     config: &Config,
 ) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let (medium, memory) = driver.renewed()?.into_medium(unsafe { config.lent() }?)?;
     Ok((medium, memory, settings))
 }
@@ -110,10 +110,10 @@ unsafe fn new_medium(
 /// reason.
 #[inline(never)]
 unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let driver = unsafe { config.driver() }?.found()?;
     driver.check()?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     driver.into_medium(unsafe { config.lent() }?)
 }
 
@@ -141,15 +141,15 @@ unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]),
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_mount(fs: *mut Fs, config: *const Config) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { mount(fs, config) })
 }
 
 unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let (volume, config) = unsafe { begin(fs, config) }?;
     let events = events(config.commit_on)?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let (medium, memory) = unsafe { present_medium(config) }?;
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
     // SAFETY: The place is aligned, and belongs to the caller. The volume is written in place,
@@ -167,9 +167,9 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     if config.trust_data {
         mounted.set_verify(Verify::Metadata);
     }
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     lend_read_cache(mounted, unsafe {
         pointers::bytes_mut(config.read_cache, config.read_cache_bytes)
     }?)?;
@@ -181,7 +181,7 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
 /// Mounts a volume into its place. Not inlined, so that the stack holds one copy of the volume.
 ///
 /// # Safety
-/// `slot` is aligned and may be written.
+/// `slot` is aligned, and valid for writes.
 #[inline(never)]
 unsafe fn mount_into(
     slot: *mut MaybeUninit<Mounted>,
@@ -190,7 +190,7 @@ unsafe fn mount_into(
     memory: &'static mut [u8],
 ) -> Result<(), Code> {
     match Mounted::mount(medium, access, memory) {
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         Ok(mounted) => unsafe { slot.cast::<Mounted>().write(mounted) },
         Err(error) => return Err(error.into()),
     }
@@ -241,7 +241,7 @@ fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_unmount(fs: *mut Fs) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result =
         unsafe { take(fs) }.and_then(|mounted| mounted.unmount().map(drop).map_err(Code::from));
     status(result)

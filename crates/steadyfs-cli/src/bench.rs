@@ -44,7 +44,8 @@ pub struct Arguments {
         value_parser = crate::number::within::<u32>(0..=1024)
     )]
     cache: u32,
-    /// Program pages of a read cache: a page that is read repeatedly is read from the chip once
+    /// Number of program pages in a read cache: a page that is read repeatedly is read from the
+    /// chip once
     #[arg(
         long,
         value_name = "COUNT",

@@ -124,7 +124,7 @@ pub struct Arguments {
 /// Settings of the volume, instead of the settings of the geometry.
 #[derive(Args, Debug)]
 struct Settings {
-    /// Program pages of a logical page
+    /// Number of program pages in a logical page
     #[arg(
         long,
         value_name = "COUNT",

@@ -13,8 +13,8 @@
 //!   ones: [`PackedFile::write_bound`].
 //! - **Power-loss proof.** As in the file system, committed content is there after a power cut.
 //!   Data is written to a place that no entry names, and one entry of eight bytes makes it the
-//!   content. A commit between two calls, or a call that fails, leaves the old content or the new
-//!   one.
+//!   content. If a call fails, the file has its old content or its new content. The same holds
+//!   if a commit comes between two steps of a call.
 //! - **RAM** is lent. Reads of LZ4 in chunks of 4 KiB need [4,144 bytes](Shape::read_bytes).
 //!
 //! # Example

@@ -34,7 +34,7 @@ const CHECK: u64 = 64;
 const ENTRIES_MAX: usize = 120;
 /// Most files that are held open at once.
 const OPEN_MAX: usize = 6;
-/// Findings of a check whose text is made.
+/// Number of findings of a check that are also written as text.
 const TEXTS_MAX: u32 = 100;
 /// Most RAM that a volume on a tiny medium may request.
 const MEMORY_MAX: usize = 1 << 20;
@@ -43,12 +43,13 @@ const CANARY: [u8; 64] = [0xC5; 64];
 
 type Fs<'m, 'f, F> = FileSystem<'m, Guarded<&'f mut F>>;
 
-/// Returns the bytes of RAM that the volume on a medium needs, and the bytes of 8 open files. The
-/// mount computes the need from the superblock. Tools request it in the same way, with a buffer
-/// of one page.
+/// Returns the bytes of RAM that the volume on a medium and 8 open files need.
+///
+/// The function mounts with a buffer of one page, as tools do. The mount computes the need from the
+/// superblock, and returns it in [`MountError::MemoryTooSmall`].
 ///
 /// # Errors
-/// The error of the mount, unless the mount needs more memory.
+/// Any other error of the mount.
 pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
     let geometry = flash.geometry();
     let mount = |memory: &mut [u8]| {

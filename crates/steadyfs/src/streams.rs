@@ -1,7 +1,7 @@
 //! Streams for data: maps for hosts that already sort their data by its lifetime.
 //!
-//! A [volume](crate::Config::streams) has one to four streams. It gains most if data with about
-//! the same rewrite interval has a separate stream. Some hosts already sort their data in this
+//! A [volume](crate::Config::streams) has one to four streams. It gains most if data that is
+//! rewritten about equally often has a separate stream. Some hosts already sort their data in this
 //! way. The maps below turn such a sorting into a number for
 //! [`WriteOptions::stream`](crate::disk::WriteOptions::stream) or
 //! [`OpenOptions::stream`](crate::OpenOptions::stream):

@@ -49,7 +49,7 @@ unsafe fn tell(
     cost: *mut RomCost,
     more: impl FnOnce(&MountedRom) -> Bound,
 ) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         let path = pointers::name(path)?;
         let bound = with(rom, |rom, _| Ok(walk(rom, path)?.plus(more(rom))))?;
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn steadyfs_bound_rom_stat(
     path: *const c_char,
     cost: *mut RomCost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { tell(rom, path, cost, |_| Bound::default()) })
 }
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_open(
     path: *const c_char,
     cost: *mut RomCost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { tell(rom, path, cost, |rom| rom.open_bound()) })
 }
 
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_read(
     size: u32,
     cost: *mut RomCost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(rom, file, |rom, file, _, _| {
             pointers::put(cost, rom.read_bound(file, size.into()).into())
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn steadyfs_bound_rom_dir_read(
     dir: *mut RomDirHandle,
     cost: *mut RomCost,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(rom, dir, |rom, _, _, _| {
             pointers::put(cost, rom.entry_bound().plus(rom.node_bound()).into())

@@ -87,7 +87,7 @@ impl RomConfig {
     /// # Safety
     /// Nothing else uses the memory until the unmount, or the end of the call.
     pub(super) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         let memory = unsafe {
             pointers::bytes_mut(
                 self.memory,
@@ -112,7 +112,7 @@ impl RomConfig {
         &self,
         memory: &'static mut [u8],
     ) -> Result<(Image, usize, &'static mut [u8]), Code> {
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         unsafe {
             match (self.image.is_null(), self.nor.is_null(), self.nand.is_null()) {
                 (false, true, true) => Ok((
@@ -139,7 +139,7 @@ impl RomConfig {
     #[cfg(feature = "nor")]
     unsafe fn on_nor(&self) -> Result<steadyfs_rom::OnNor<crate::driver::NorChip>, Code> {
         use steadyfs::media::nor::NorFlash;
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         let chip = crate::driver::NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
         let chip_bytes = u64::from(chip.block_bytes()) * u64::from(chip.block_count());
         let bytes = match self.nor_bytes {
@@ -158,7 +158,7 @@ impl RomConfig {
     #[cfg(feature = "nand")]
     pub(super) unsafe fn chip(&self) -> Result<(crate::driver::NandChip, u32), Code> {
         use crate::config::{Driver, STEADYFS_NO_BAD_BLOCKS};
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         let driver = unsafe { pointers::reference(self.nand) }?;
         let chip = crate::driver::NandChip::new(driver)?;
         Driver::Nand(chip).check()?;
@@ -174,7 +174,7 @@ impl RomConfig {
     unsafe fn piece_bytes(&self) -> Result<usize, Code> {
         match self.cache_piece_bytes {
             0 if self.nand.is_null() => Ok(PIECE_BYTES),
-            // SAFETY: The caller keeps the conditions of the header.
+            // SAFETY: The caller meets the conditions in the C header.
             0 => Ok(unsafe { pointers::reference(self.nand) }?.page_bytes as usize),
             bytes => Ok(bytes as usize),
         }
@@ -183,7 +183,7 @@ impl RomConfig {
     /// Adds a cache to an image if the configuration lends memory for it.
     #[inline(never)]
     unsafe fn kept(&self, source: Trusted) -> Result<Kept, Code> {
-        // SAFETY: The caller keeps the conditions of the header.
+        // SAFETY: The caller meets the conditions in the C header.
         let (memory, piece_bytes) =
             unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
         if memory.is_empty() {
@@ -202,7 +202,7 @@ impl RomConfig {
     /// # Safety
     /// As [`image`](Self::image) and [`lent`](Self::lent).
     pub(super) unsafe fn opened(&self) -> Result<(Kept, &'static mut [u8]), Code> {
-        // SAFETY: The caller keeps the conditions of this function.
+        // SAFETY: The caller meets the conditions of this function.
         unsafe {
             let (image, _, memory) = self.image(self.lent()?)?;
             let (trusted, memory) = trust::over(self, image, memory)?;
@@ -218,7 +218,7 @@ impl RomConfig {
         if metadata_blocks > METADATA_BLOCKS_MAX {
             return Err(Code::ErrInval);
         }
-        // SAFETY: The caller keeps the conditions of this function. Only images on NAND are read
+        // SAFETY: The caller meets the conditions of this function. Only images on NAND are read
         // into this memory.
         let (mut image, own, _) = unsafe {
             let memory = if self.nand.is_null() { Default::default() } else { self.lent()? };
@@ -283,7 +283,7 @@ mod trust {
         if config.public_key.is_null() {
             return Ok((Layer::Without(image), memory));
         }
-        // SAFETY: The caller keeps the conditions of the header.
+        // SAFETY: The caller meets the conditions in the C header.
         let key = unsafe { pointers::reference(config.public_key.cast::<[u8; 32]>()) }?;
         let (offset, bytes) = tree(config, &mut image)?;
         let (own, memory) = split(memory, room_for::<Verified<Image>>())?;
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn steadyfs_rom_memory_bytes(
     config: *const RomConfig,
     metadata_blocks: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe {
         pointers::reference(config).and_then(|config| config.memory_needed(metadata_blocks))
     })
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn steadyfs_rom_cache_bytes(
     config: *const RomConfig,
     pieces: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let piece_bytes =
         unsafe { pointers::reference(config).and_then(|config| config.piece_bytes()) };
     length(piece_bytes.and_then(|piece_bytes| {

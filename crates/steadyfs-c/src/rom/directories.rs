@@ -48,7 +48,7 @@ pub unsafe extern "C" fn steadyfs_rom_dir_open(
     dir: *mut RomDirHandle,
     path: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
             open(rom, dir, 0, |rom| {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn steadyfs_rom_dir_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_dir_close(rom: *mut Rom, dir: *mut RomDirHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { close(rom, dir, |_, _| Ok(())) })
 }
 
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn steadyfs_rom_dir_read(
     dir: *mut RomDirHandle,
     info: *mut Info,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(rom, dir, |rom, dir, _, _| {
             let mut cursor = dir.cursor;

@@ -45,7 +45,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_open(
     file: *mut RomFileHandle,
     path: *const c_char,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
             open(rom, file, 0, |rom| {
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_close(rom: *mut Rom, file: *mut RomFileHandle) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { close(rom, file, |_, _| Ok(())) })
 }
 
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_read(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(rom, file, |rom, file, position, _| {
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_seek(
     offset: i64,
     whence: c_int,
 ) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_handle(rom, file, |_, file, position, _| {
             let target = moved(*position, offset, whence, file.size())?;
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_seek(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_tell(rom: *mut Rom, file: *mut RomFileHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(rom, file, |_, _, position, _| Ok(*position)) })
 }
 
@@ -143,6 +143,6 @@ pub unsafe extern "C" fn steadyfs_rom_file_tell(rom: *mut Rom, file: *mut RomFil
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_size(rom: *mut Rom, file: *mut RomFileHandle) -> i64 {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     wide(unsafe { with_handle(rom, file, |_, file, _, _| Ok(file.size())) })
 }

@@ -63,12 +63,12 @@ impl Object for Rom {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_mount(rom: *mut Rom, config: *const RomConfig) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { mount(rom, config) })
 }
 
 unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of the header. The place of the content is
+    // SAFETY: The caller meets the conditions in the C header. The place of the content is
     // aligned, and belongs to the caller.
     unsafe {
         let slot = clear(rom)?;
@@ -83,14 +83,14 @@ unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
 /// not add to the stack for opening the layers below.
 ///
 /// # Safety
-/// `place` is aligned and may be written.
+/// `place` is aligned, and valid for writes.
 #[inline(never)]
 unsafe fn mount_into(
     place: *mut MaybeUninit<MountedRom>,
     source: Kept,
     memory: &'static mut [u8],
 ) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of this function.
+    // SAFETY: The caller meets the conditions of this function.
     unsafe { place.write(MaybeUninit::new(Squash::mount(source, memory)?)) };
     Ok(())
 }
@@ -102,6 +102,6 @@ unsafe fn mount_into(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_unmount(rom: *mut Rom) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { take(rom) }.map(drop))
 }

@@ -54,7 +54,7 @@ fn code(error: Error) -> Code {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_install_bytes(config: *const RomConfig) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     length(unsafe {
         pointers::reference(config).and_then(|config| {
             let (chip, bad_blocks_max) = config.chip()?;
@@ -79,12 +79,12 @@ pub unsafe extern "C" fn steadyfs_rom_install_begin(
     install: *mut RomInstall,
     config: *const RomConfig,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { begin(install, config) })
 }
 
 unsafe fn begin(install: *mut RomInstall, config: *const RomConfig) -> Result<(), Code> {
-    // SAFETY: The caller keeps the conditions of the header. The place of the content is
+    // SAFETY: The caller meets the conditions in the C header. The place of the content is
     // aligned, and belongs to the caller.
     unsafe {
         let slot = clear(install)?;
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn steadyfs_rom_install_push(
     data: *const c_void,
     size: usize,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes(data, size).and_then(|data| {
             match with(install, |install, _| Ok(install.push(data).map_err(code)))? {
@@ -138,6 +138,6 @@ pub unsafe extern "C" fn steadyfs_rom_install_push(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_install_finish(install: *mut RomInstall) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { take(install) }.and_then(|install| install.finish().map(drop).map_err(code)))
 }

@@ -29,7 +29,7 @@ unsafe fn with_node<T>(
     path: *const c_char,
     call: impl FnOnce(&mut MountedRom, &Node, &[u8]) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     unsafe {
         let path = pointers::name(path)?;
         with(rom, |rom, _| {
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn steadyfs_rom_stat(
     path: *const c_char,
     info: *mut Info,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_node(rom, path, |_, node, path| {
             pointers::put(info, info_of(&node.stat(), parts(path).last().unwrap_or(b"/")))
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn steadyfs_rom_getpermissions(
     path: *const c_char,
     permissions: *mut Permissions,
 ) -> c_int {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         with_node(rom, path, |rom, node, _| {
             let (uid, gid) = rom.owner(node)?;
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn steadyfs_rom_readlink(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: The caller keeps the conditions of the header.
+    // SAFETY: The caller meets the conditions in the C header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|target| {
             with_node(rom, path, |rom, node, _| match rom.read_link(node, target) {

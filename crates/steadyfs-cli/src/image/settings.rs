@@ -136,7 +136,7 @@ pub struct Settings {
         value_parser = crate::number::any::<u8>
     )]
     failures: Option<u8>,
-    /// Program pages of a logical page
+    /// Number of program pages in a logical page
     #[arg(
         long,
         value_name = "COUNT",
@@ -172,7 +172,7 @@ pub struct Settings {
         value_parser = crate::number::any::<u8>
     )]
     leaf_log_bytes: Option<u8>,
-    /// Program pages of the journal's buffer, on NOR
+    /// Number of program pages in the journal's buffer, on NOR
     #[arg(
         long,
         value_name = "COUNT",

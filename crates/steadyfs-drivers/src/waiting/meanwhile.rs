@@ -59,7 +59,7 @@ impl<'a> Meanwhile<'a> {
         poll_fn(|context| {
             self.enter(context.waker());
             let result = part.as_mut().poll(context);
-            // The part made its calls, or none: the rest gets a turn in each case.
+            // The part may have made calls, or none. The rest gets a turn in both cases.
             if result.is_pending() {
                 self.poll_with(context);
             }
@@ -93,7 +93,7 @@ mod tests {
     /// panicked.
     #[test]
     fn a_rest_that_is_polled_inside_of_a_call_sees_the_waker_of_the_task() {
-        // The rest waits for an interrupt, which wakes the rest's first waker.
+        // The rest keeps the waker of its first poll. An interrupt would later wake this waker.
         let seen: RefCell<Option<Waker>> = RefCell::default();
         let rest = pin!(poll_fn(|context: &mut Context<'_>| {
             seen.borrow_mut().get_or_insert_with(|| context.waker().clone());

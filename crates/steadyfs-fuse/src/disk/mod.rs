@@ -39,7 +39,7 @@ pub(crate) struct DiskVolume<'v, 'm, F> {
     timer: Timer,
     commit_on: CommitOn,
     limits: CommitLimits,
-    /// Changes since the oldest change that waits.
+    /// Changes that wait for a commit.
     waiting: CommitLimits,
     modified: SystemTime,
     owner: (u32, u32),
@@ -178,7 +178,8 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.waiting.add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Commits after a change, if every write commits or if the limits are reached.
+    /// Ends a change. Commits if `CommitOn::WRITE` is chosen, or if `CommitOn::MANY` is chosen and
+    /// the waiting changes reach the limits.
     fn was_changed(&mut self) -> Result<(), Errno> {
         self.modified = SystemTime::now();
         let is_many =
@@ -195,7 +196,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.sectors.commit()
     }
 
-    /// Commits when a program closes one of its descriptors, if the events contain that.
+    /// Ends the use of a descriptor that a program closes. Commits if `CommitOn::CLOSE` is chosen.
     pub fn close_descriptor(&mut self) -> Result<(), Errno> {
         if self.commit_on.contains(CommitOn::CLOSE) { self.sectors.commit() } else { Ok(()) }
     }

@@ -19,7 +19,7 @@ pub struct Setting {
     /// Bytes of an erase block in the file system. It is one erase block of the chip, or several
     /// together.
     pub block_bytes: u32,
-    /// Program pages of a logical page.
+    /// Number of program pages in a logical page.
     pub pages_per_logical_page: u16,
     /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,

@@ -39,7 +39,7 @@ pub struct Row {
     pub differs: Option<String>,
     /// Bytes of an erase block.
     pub block_bytes: u32,
-    /// Program pages of a logical page.
+    /// Number of program pages in a logical page.
     pub pages_per_logical_page: u16,
     /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,

@@ -18,8 +18,8 @@ pub struct Options {
     /// Logical pages of a cache that SteadyFS is lent. They count as part of its RAM. Default
     /// none.
     pub cache_pages: u32,
-    /// Program pages of a read cache that SteadyFS is lent. They count as part of its RAM.
-    /// Default none.
+    /// Number of program pages in a read cache that SteadyFS is lent. They count as part of its
+    /// RAM. Default none.
     pub read_cache_pages: u32,
     /// True if a format erases the chip. Default false.
     pub erased: bool,

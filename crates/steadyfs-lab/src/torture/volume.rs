@@ -21,11 +21,11 @@ pub struct Volume {
     pub chip: Chip,
     /// Bytes of a program page.
     pub page_bytes: u32,
-    /// Program pages of a block. On NOR: bytes of a block divided by `page_bytes`.
+    /// Number of program pages in a block. On NOR: bytes of a block divided by `page_bytes`.
     pub pages_per_block: u32,
     /// Blocks of the chip.
     pub block_count: u32,
-    /// Program pages of a logical page.
+    /// Number of program pages in a logical page.
     pub pages_per_logical_page: u16,
     /// See [`Config::transaction_pages`].
     pub transaction_pages: u16,

@@ -105,8 +105,9 @@ pub struct NorProfile {
     pub size_bytes: u32,
     /// Bytes that one program command can reach: a power of two.
     pub program_page_bytes: u32,
-    /// Bytes of a line that is programmed once between erases, because an ECC covers it. With 1,
-    /// the default, the bits of a byte may be programmed at any time.
+    /// Bytes of a line. Between two erases, each line is programmed at most once, because an ECC
+    /// covers it. 1, the default, means that the chip has no such lines: further bits of a byte
+    /// may be programmed later.
     pub program_line_bytes: u32,
     /// Erase size to use if none is chosen; one of `erases`.
     pub default_erase_bytes: u32,

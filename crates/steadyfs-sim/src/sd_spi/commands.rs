@@ -120,7 +120,8 @@ impl Card {
         }
     }
 
-    /// Returns the sector of an argument, or the error bit.
+    /// Returns the sector that the argument of a command names. If it names no sector, returns the
+    /// error bit of the response.
     fn sector(&self, argument: u32) -> Result<u32, u8> {
         let sector = match self.profile.kind {
             SdKind::High => argument,

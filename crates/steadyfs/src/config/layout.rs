@@ -67,9 +67,9 @@ pub(crate) struct Layout {
     /// Bytes of the journal buffer. If the medium programs bytes, they include the tag of a
     /// record.
     pub journal_bytes: u32,
-    /// Program pages of a root.
+    /// Number of program pages that a root takes.
     pub root_pages: u32,
-    /// Program pages of a root and its copies.
+    /// Number of program pages that a root and its copies take.
     pub root_programs: u32,
     /// Frames that reclamation always leaves free.
     pub reserve_frames: u32,

@@ -23,7 +23,8 @@ const LEAF_LOG_MAX: u32 = 240;
 /// field lists the effects of more and of less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Program pages of a logical page. A power of two, 1 to 32. More: smaller map and tables.
+    /// Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
+    /// tables.
     /// Less: cheaper rewrites of single program pages.
     pub pages_per_logical_page: u16,
     /// Map changes kept in RAM before they are written back into leaves, at least 40 more than
@@ -47,7 +48,7 @@ pub struct Config {
     /// Files and directories that the volume can hold, the root directory among them, at most
     /// 1,048,576; 0 for a [disk](crate::disk), which holds none. A name of more than 64 bytes
     /// (52 with [`permissions`](Self::permissions)) counts as one more file, and so do
-    /// attributes. An entry of the file table takes room only once used.
+    /// attributes. An entry of the file table takes room only once it is used.
     pub files_max: u32,
     /// Failures of programs that one call survives by writing elsewhere.
     pub failures: u8,
@@ -60,31 +61,33 @@ pub struct Config {
     /// same time go to blocks of their own. So reclamation moves less. Each stream but the first
     /// takes a block of the room, and another block if moved pages are kept apart.
     pub streams: u8,
-    /// True if pages that reclamation moves keep to blocks of their stream. Reclamation moves
-    /// less if the pages of a stream live about equally long, however they are written. If each
-    /// stream is written in order, it gains nothing.
+    /// True if moved pages have separate blocks for each stream. Reclamation then moves less if
+    /// the pages of a stream live about equally long, in whatever order they are written. If each
+    /// stream is written in order, the setting gains nothing.
     pub moved_apart: bool,
-    /// True if the volume itself assigns pages to streams, by how often they are written. It
-    /// then ignores the streams that the caller names. It takes 772 bytes of RAM on any medium,
-    /// and as many in each root.
+    /// True if the volume itself assigns pages to streams, by how often they are written. The
+    /// volume then ignores the streams that the caller names. The setting takes 772 bytes of RAM
+    /// on any medium, and 772 bytes in each root.
     pub auto_streams: bool,
-    /// Program pages that reclamation reads one after the other and then programs in one
-    /// command, behind the caller's pages; 1 to 64. With 1, each page moves by itself, in blocks
-    /// of its own. Groups suit devices that level wear themselves, and charge for the end of a
-    /// stream of writes rather than for bytes. More: fewer ends of streams, and a longer longest
-    /// call; each page of a group takes a page and a tag of RAM. On volumes with more than one
-    /// stream, pages move one by one.
+    /// Number of program pages in a group of moves, 1 to 64. Reclamation reads the pages of a
+    /// group one after the other. It then programs them in one command, behind the caller's
+    /// pages. With 1, each page moves by itself, to blocks of moved pages alone. Groups suit
+    /// devices that level wear themselves, and whose time goes into the end of a stream of writes
+    /// rather than into bytes. More: streams of writes end less often. But the longest call is
+    /// longer, and each page of a group takes RAM for a page and a tag. On volumes with more than
+    /// one of the [`streams`](Self::streams), pages move one by one.
     pub move_group: u8,
     /// Bytes at the end of each page of a leaf for changes of the map, if the medium programs
     /// bytes: 48 to 240, at most three quarters of a page. More: leaves are written anew less
     /// often. So victims may hold more live frames, and more of the medium is usable. But a leaf
-    /// maps less, and each leaf takes a frame number of RAM and a frame of the reserve.
+    /// maps fewer pages, so there are more leaves. Each leaf takes a frame number in RAM and a
+    /// frame of the reserve.
     pub leaf_log_bytes: u8,
-    /// Program pages of the journal's buffer if the medium programs bytes: 1 to 16, and at most
-    /// 4,096 bytes. It is one page if a block has no room for more. More: small writes wait in
-    /// the buffer until many of them are one program. So appends, small files and pieces of
-    /// files cost less. But the buffer takes twice its bytes in RAM, and calls are longer now
-    /// and then. On other media the buffer is one page, and this setting has no effect.
+    /// Number of program pages in the journal's buffer, if the medium programs bytes: 1 to 16, and
+    /// at most 4,096 bytes. The buffer is one page if a block has no room for more. More: small
+    /// writes wait in the buffer until one program writes many of them. So appends, small files
+    /// and pieces of files cost less. But the buffer takes twice its bytes in RAM, and calls are
+    /// longer now and then. On other media the buffer is one page, and this setting has no effect.
     pub journal_pages: u8,
 }
 

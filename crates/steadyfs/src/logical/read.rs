@@ -222,8 +222,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(true)
     }
 
-    /// Reads bytes of a logical page from the cache, patches included. Returns `false` if the
-    /// cache does not have the page.
+    /// Reads bytes of a logical page from the cache, and applies the page's patches. Returns
+    /// `false` if the cache does not have the page.
     fn read_cached(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> bool {
         let Some(slot) = self.cached(logical) else { return false };
         data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
@@ -231,7 +231,8 @@ impl<F: Flash> Logical<'_, F> {
         true
     }
 
-    /// Reads bytes of a logical page from its frame, or zeros if it has none, patches included.
+    /// Reads bytes of a logical page from its frame, and applies the page's patches. A page without
+    /// a frame has zeros in place of the frame's bytes.
     fn read_frame(
         &mut self,
         frame: Frame,

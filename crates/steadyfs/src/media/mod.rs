@@ -37,7 +37,7 @@ pub struct Geometry {
     /// Data bytes of a program page, without its tag. A power of two, at least 256. If tags lie
     /// [within](sectors::TagPlace::Within) pages, it is 32 bytes less: the tag takes them.
     pub page_bytes: u32,
-    /// Program pages of an erase block. 4 to 4,096.
+    /// Number of program pages in an erase block, 4 to 4,096.
     pub pages_per_block: u32,
     /// Erase blocks of the medium.
     pub block_count: u32,

@@ -312,9 +312,9 @@ impl PlanInput {
     /// Returns fewer moves than `moves`, for a call that also writes a leaf or a root. The leaf
     /// or root lasts as long as `beside` moves.
     ///
-    /// The call makes at most `beside` moves less. The number makes the longer of this call and
-    /// the next ones as short as possible. It is at least one if the call already makes the most
-    /// moves that it may.
+    /// The call leaves at most `beside` moves to later calls. The number is chosen so that the
+    /// longest of this call and the next calls is as short as possible. If `moves` is already the
+    /// most that a call may make, at least one move is left.
     fn less(&self, quota: &WorkQuota, moves: u32, beside: u32) -> u32 {
         if self.is_short {
             return moves;
@@ -325,7 +325,7 @@ impl PlanInput {
             self.due(quota, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
-        // Later calls must not have more moves due than they may make.
+        // In a later call, at most `most` moves may be due: a call makes no more.
         let waits =
             (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
         let longest = |less: &u32| {

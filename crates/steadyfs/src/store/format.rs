@@ -55,9 +55,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
-    /// Erases up to `most` blocks for data. After each block it calls `told` with the number of
-    /// blocks that are done, and of all. The root that ends the format records that they are
-    /// erased. From then on the first of them may be programmed.
+    /// Erases up to `most` blocks for data. After each block it calls `told` with two numbers: the
+    /// blocks that are done, and all blocks. The root that ends the format records the erased
+    /// blocks. From this root on, heads may program the first `Layout::first_blocks` of them.
     fn erase_for_data(
         &mut self,
         most: u32,

@@ -5,15 +5,15 @@ use steadyfs::media::BlockIndex;
 
 /// The lifetimes of blocks, in erases.
 ///
-/// A block whose life is over fails in its next erase, or already in a program after its last
-/// erase.
+/// If the life of a block is over, its next erase fails. Or a program after its last erase already
+/// fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lives {
-    /// Erases of a block in the middle of the spread. Datasheets promise 100,000 for SLC, 3,000
-    /// for MLC.
+    /// Mean number of erases that a block endures. Datasheets promise 100,000 for SLC, 3,000 for
+    /// MLC.
     pub endurance: u32,
-    /// Lives are spread evenly between `endurance` minus this share and `endurance` plus it. 0
-    /// makes all blocks fail at the same age.
+    /// Largest difference of a life from `endurance`, in percent of `endurance`. The lives of the
+    /// blocks are spread evenly over this range. 0 makes all blocks fail at the same age.
     pub spread_percent: u32,
     /// Number of blocks in 100 whose life ends in a program.
     pub ending_in_program_percent: u32,

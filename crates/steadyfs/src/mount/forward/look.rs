@@ -100,9 +100,9 @@ impl<F: Flash> Forward<'_, '_, F> {
             TagProbe::Tag(tag) if self.is_new(&tag, head) => {
                 *cursor = Some(self.cursor(&tag, block, next))
             }
-            // The page is of an earlier use of the block.
+            // An earlier use of the block programmed this page.
             TagProbe::Tag(_) if head.is_none() => return Ok(false),
-            // A head begins a block with its first page.
+            // A head programs the first page of a block first, so no head has used this block.
             TagProbe::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, evidence, head, block, next)?,
         }
@@ -135,7 +135,7 @@ impl<F: Flash> Forward<'_, '_, F> {
                 return Ok(false);
             }
             if at == 0 {
-                // The chain is of an earlier use of the block.
+                // An earlier use of the block wrote this chain.
                 return Ok(false);
             }
             from = at + 1;
