@@ -48,5 +48,5 @@ if [ "${1:-both}" != rust ]; then
 fi
 if [ "${1:-both}" != c ]; then
     (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --release --locked -Zbuild-std=core </dev/null 2>&1) | tee "$build/rust.txt"
-    told docs/guide/getting-started.md "Stack: " " KiB in a mount, after a power cut as well, " " in other calls" "$build/rust.txt"
+    told docs/guide/getting-started.md "A mount takes up to " " KiB of stack, other calls up to " "" "$build/rust.txt"
 fi

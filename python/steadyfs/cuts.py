@@ -1,8 +1,8 @@
-"""Campaigns of power cuts: `steady torture` and the siege on Dask, into Parquet. A seed is a shard.
+"""Campaigns of power cuts: `steady torture` and the siege on Dask, into Parquet.
 
-Each shard cuts power in one workload, or in the lives of some volumes. It gives one row: counts,
-and a string that replays each failure. A campaign has a directory like a sweep
-(`steadyfs.sweeping`), and may be killed at any time.
+A *shard* is one run with one seed. It cuts power in one workload, or in the lives of some volumes.
+It gives one row: counts, and a string that replays each failure. A campaign has a directory like a
+sweep (`steadyfs.sweeping`), and may be killed at any time.
 
 >>> import steadyfs, tempfile
 >>> grid = {"geometry": "small", "workload": ["log", "files"], "fault": "none", "steps": 3}

@@ -49,7 +49,7 @@ impl Log {
         self.findings.push(Finding { class, detail });
     }
 
-    /// Adds the notes of another log. The findings get the place in front.
+    /// Adds the notes of another log. Puts the place in front of each finding.
     pub fn take_in(&mut self, other: Log, place: impl Display) {
         other
             .counts

@@ -193,7 +193,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     }
 
     /// Reads sectors from `sector` on. Sectors that were never written, or are trimmed, read as
-    /// zeros. `data` has whole sectors.
+    /// zeros. The length of `data` is a whole number of sectors.
     ///
     /// # Cost
     /// [`DiskCall::Read`].
@@ -213,7 +213,7 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Writes sectors from `sector` on. `data` has whole sectors.
+    /// Writes sectors from `sector` on. The length of `data` is a whole number of sectors.
     ///
     /// # Power loss
     /// Not durable before the next [`flush`](Self::flush). If any of it survives a power cut, all

@@ -141,7 +141,7 @@ impl Processor {
         self
     }
 
-    /// Returns the time of the work of all codecs, in nanoseconds.
+    /// Returns the time that all codecs take for the work, in nanoseconds.
     pub fn time_ns(&self, work: &Work) -> f64 {
         let cycles: f64 = Codec::ALL
             .iter()

@@ -139,11 +139,11 @@ pub struct Superblock {
     pub flags: u32,
     /// Checksum, if the version has one.
     pub crc: u32,
-    /// Number of the edition, as the image's maker counts.
+    /// Number of the edition, counted by the maker of the image.
     pub edition: u32,
-    /// Pages of all contents.
+    /// Number of pages that all contents take.
     pub blocks: u32,
-    /// Files, directories and all else, the root included.
+    /// Number of files, directories and all other entries, the root included.
     pub files: u32,
     /// Name of the volume, with zeros behind it.
     pub name: [u8; 16],
@@ -164,7 +164,7 @@ pub struct Entry {
     pub gid: u8,
     /// Bytes of the name with the zeros that follow it.
     pub name_bytes: usize,
-    /// Begin of the content.
+    /// Offset of the content in the image, in bytes.
     pub offset: usize,
 }
 

@@ -11,7 +11,7 @@ use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
 /// The byte has no flaw.
 pub(super) const SOUND: u8 = 0;
-/// The byte reads as before, but a program would not hold.
+/// The byte reads the same each time, but would not hold a program.
 const WEAK: u8 = 1;
 /// The byte is metastable and reads well until the next power-on.
 const STEADY: u8 = 2;
@@ -194,8 +194,8 @@ impl Nor {
         }
     }
 
-    /// Restores power. The chip answers again. The metastable bytes of each program page are
-    /// decided again, or settle.
+    /// Restores power. The chip answers again. Each program page draws anew how its metastable
+    /// bytes read, or the bytes settle: then they read the same for good.
     pub fn power_on(&mut self) {
         self.tear = None;
         self.off = false;

@@ -5,8 +5,8 @@
 //! number of its bucket. If that bucket does not exist yet, the low `l` bits are.
 //!
 //! If the directory has too many entries for its buckets, one bucket is split: records whose
-//! bit `l` is set go to a new page. So a look-up reads one page for any number of names, and
-//! growth costs two frames at a time.
+//! hash has bit `l` set go to a new page. So a look-up reads one page for any number of names,
+//! and growth costs two frames at a time.
 //!
 //! ```text
 //! 0      4           8

@@ -85,7 +85,8 @@ pub(super) const EXTENSION_BYTES: usize = (INODE_BYTES - EXTENSION_AT) as usize;
 pub(super) enum InodeKind {
     File = 1,
     Directory = 2,
-    /// A removed file or directory, or the end cut off a file. Its pages are still being freed.
+    /// A removed file or directory, or the end that was cut off a file. Its pages are still being
+    /// freed.
     Removed = 3,
     /// A removed file that is open.
     Orphan = 4,

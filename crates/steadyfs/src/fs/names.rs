@@ -178,7 +178,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::IntoItself);
         }
         let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
-            // Both names are one, so there is nothing to do.
+            // The new name already names this inode, so there is nothing to do.
             Found::At { inode: other, .. } if other == inode => return Ok(()),
             Found::At { place, inode: other, .. } => {
                 let replaced = self.volume.read_header(other)?;

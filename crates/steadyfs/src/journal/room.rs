@@ -124,14 +124,14 @@ impl Journal<'_> {
         self.earlier_patches_of(logical).map(|patch| patch.length).sum()
     }
 
-    /// Returns the number of bytes of a logical page that the buffer had before the call and the
-    /// medium has not.
+    /// Returns the number of bytes in a logical page's patches that were in the buffer before the
+    /// call and are not on the medium.
     pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
         self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
     }
 
-    /// Records that a page was written to make room. Returns true if a page with few patches is
-    /// to be written as well.
+    /// Notes that a page was written to make room in the buffer. Returns true if a page with few
+    /// patches must be written as well.
     ///
     /// Small patches that never change again would take room for good. So one such page is
     /// written

@@ -53,8 +53,8 @@ impl<F: Flash> Logical<'_, F> {
         } else if !self.cache.is_dirty(slot) {
             self.journal.apply(logical, 0, self.cache.page_mut(slot));
         }
-        // The page in the cache is the page's content from now on. Patches and a discard of the
-        // old page would be out of order with it. No error follows.
+        // From now on the page in the cache is the newest content. Patches and a discard in the
+        // journal buffer are older, so they must not be applied to it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()]
             .copy_from_slice(bytes);

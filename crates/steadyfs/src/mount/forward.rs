@@ -179,7 +179,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
 
     /// Puts the source of the last record into the overlay, if that record is a move. The move
     /// itself does not count. Power may have failed while the log of its leaf was programmed.
-    /// Then the log may read with the move once, and without it another time. The overlay entry
+    /// Then one read of the log may show the move, and the next read may not. The overlay entry
     /// decides.
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
@@ -405,8 +405,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         // The record may not count, but its program shows that heads were in use.
         evidence.note_use();
         let ends = cursor.is_none();
-        // A record with a used number does not belong to this volume's order. No head was ever
-        // in a block that begins with such a record.
+        // A record whose sequence number was already used is a remnant, and not in the order of
+        // this volume's programs. If a block begins with a remnant, no head was ever in the block.
         if self.records.space.heads().get(head).block == block
             || tag.sequence >= self.records.space.sequence()
         {
@@ -434,7 +434,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         buffered: &mut PageIndex,
         lost_chain: &mut BlockIndex,
     ) -> Result<(), Error> {
-        // A later change without an earlier one would mix two times.
+        // A later change without an earlier one would mix two states.
         if self.is_full {
             return Ok(());
         }
@@ -551,12 +551,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     }
 }
 
-/// Returns true if the gap in front of the next record shows that the program of this one was
+/// Returns true if the gap between a record and the next one shows that the record's program was
 /// reported as failed. Numbers jump behind a failure. The numbers of failed programs that left
 /// nothing are missing as well.
 ///
-/// The record may be there all the same, or read as whole today. Either a later record has the
-/// same content, or the call never reported success.
+/// The record may be complete all the same, or read as complete this time. Either a later record
+/// has the same content, or the call never reported success.
 fn is_behind_failure(gap: u64) -> bool {
     let failures = gap / FAILURE_JUMP;
     (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
@@ -569,8 +569,8 @@ fn is_of_failures(gap: u64, unit: u64) -> bool {
     failures > 0 && gap % FAILURE_JUMP <= failures * unit
 }
 
-/// Returns true if the content of a record exists at another place as well, until the next root.
-/// The very last record may be unsteady, so a last record of such a kind is not applied.
+/// Returns true if a record of this kind is a copy: until the next root, its content also exists
+/// at another place. The very last record may be unsteady. If it is a copy, it is not applied.
 fn is_copy(kind: TagKind) -> bool {
     matches!(
         kind,

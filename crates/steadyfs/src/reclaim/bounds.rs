@@ -567,18 +567,18 @@ impl<F: Flash> Bounds<'_, '_, F> {
 /// - the root with its copies
 /// - frames and journal page that are copied
 /// - erases for heads that are nearly full (two if blocks are small)
-/// - if several frames were copied, their way back into blocks that may have to be erased first
+/// - if several frames were copied, moves of them back into blocks that may have to be erased first
 /// - an erase of each ring block in which no root can be read
 ///
 /// Many mounts in a row that were cut may leave such ring blocks. All ring blocks but three
 /// count: two hold roots, and one is erased first anyway.
 ///
-/// A record that discards something is read as a whole. A cut may leave any part of the
-/// unflushed data, for example behind a cache that reorders. There every record is read as a
-/// whole, and also the source of the first copy that is not whole.
+/// A record that discards something is read as a whole. On some media a cut may leave any part
+/// of the unflushed data, for example on a device whose cache reorders writes. There every record
+/// is read as a whole, and so is the source of the first copy that is not whole.
 ///
 /// If the medium turns out to take no program, the volume is read once more. Then the cost is at
-/// most twice this.
+/// most twice this bound.
 pub(crate) fn mount_bound(layout: &Layout) -> Cost {
     let unit = u32::from(layout.config.pages_per_logical_page);
     // No erase displaces moves here. With more moves, a root may be late by more programs.

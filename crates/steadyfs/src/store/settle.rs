@@ -29,7 +29,7 @@ const RESTART_FRAMES: u32 = 5;
 /// listed block unsteady, and it may read as a record later.
 const JUMP: u64 = 4096;
 
-/// Contents that are copied.
+/// The contents that a mount copies into a ring block.
 #[derive(Clone, Copy)]
 struct Carried {
     frames: [Option<Copied>; COPIED_MAX as usize],
@@ -73,10 +73,10 @@ impl<F: Flash> Store<'_, F> {
             if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 break;
             }
-            // The root names places in its own block. So all of it goes into another block.
+            // The root names places in its own block. So all copies follow it into another block.
         }
         let ftl = &mut self.logical.ftl;
-        // A root in these blocks could outrank this one tomorrow.
+        // A root in these blocks may be readable at a later mount, and outrank this root.
         ftl.in_ring(|roots, said, lost| roots.erase_unknown(said, lost))?;
         // From here on every later mount begins with this root.
         ftl.status.settle(true);
@@ -157,8 +157,8 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::Corrupt)
     }
 
-    /// Programs a root, then the frames and the journal page that it names behind it in its own
-    /// block, and then its copies.
+    /// Programs a root, then the frames and the journal page that it names, and then the copies of
+    /// the root. All of them go into one ring block.
     fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         let (unit, fpb) =
@@ -177,7 +177,7 @@ impl<F: Flash> Store<'_, F> {
             ftl.space.move_journal(behind * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;
-        // The copies lie behind the root, in the block whose erase takes both.
+        // The copies lie behind the root, in the same ring block, so one erase removes both.
         for (copied, to) in carried.frames.iter().flatten().zip(first..) {
             ftl.ring.go_to(ftl.layout.frame_page(to), &ftl.layout);
             ftl.copy_into_ring(copied)?;
