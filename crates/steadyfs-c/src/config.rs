@@ -62,11 +62,11 @@ pub struct Settings {
     /// Program pages that reclamation moves in one command, 1 to 64, for devices that level wear
     /// themselves. Default: 1; up to 16 on sectors.
     pub move_group: u8,
-    /// On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
-    /// if these make more of the medium usable.
+    /// On NOR: bytes of each page of the map that are kept free for later changes, 48 to 240.
+    /// Default: 96, or 192 if these make more of the medium usable.
     pub leaf_log_bytes: u8,
     /// On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
-    /// the pages of 512 bytes, or of 2,048 bytes if blocks are large.
+    /// as many pages as hold 512 bytes, or 2,048 bytes if blocks are large.
     pub journal_pages: u8,
     /// True if files and directories have room for mode, owner and group. Default: false.
     pub permissions: bool,
@@ -75,11 +75,11 @@ pub struct Settings {
     /// True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
     /// of RAM. Default: false.
     pub auto_streams: bool,
-    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
-    /// the default settings fit, whatever the other settings here are. Larger pages_per_logical_page or more
-    /// overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
-    /// STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
-    /// another number it finds no volume: STEADYFS_ERR_GEOMETRY.
+    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which the
+    /// default settings fit, whatever the other settings here are. Larger pages_per_logical_page or
+    /// more overlay_entries than the defaults may need more sectors
+    /// (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the
+    /// number of the format. With another number it finds no volume: STEADYFS_ERR_GEOMETRY.
     pub group_sectors: u16,
     /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
     /// takes 12 bytes of memory.
