@@ -654,11 +654,11 @@ typedef struct steadyfs_settings {
   // Number of program pages that reclamation moves in one command, 1 to 64, for devices that
   // level wear themselves. Default: 1; up to 16 on sectors.
   uint8_t move_group;
-  // On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
-  // if these make more of the medium usable.
+  // On NOR: bytes of each page of the map that are kept free for later changes, 48 to 240.
+  // Default: 96, or 192 if these make more of the medium usable.
   uint8_t leaf_log_bytes;
-  // On NOR: number of program pages in the journal's buffer, 1 to 16 and at most 4,096 bytes.
-  // Default: the pages of 512 bytes, or of 2,048 bytes if blocks are large.
+  // On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
+  // as many pages as hold 512 bytes, or 2,048 bytes if blocks are large.
   uint8_t journal_pages;
   // True if files and directories have room for mode, owner and group. Default: false.
   bool permissions;

@@ -63,11 +63,11 @@ pub struct Settings {
     /// Number of program pages that reclamation moves in one command, 1 to 64, for devices that
     /// level wear themselves. Default: 1; up to 16 on sectors.
     pub move_group: u8,
-    /// On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
-    /// if these make more of the medium usable.
+    /// On NOR: bytes of each page of the map that are kept free for later changes, 48 to 240.
+    /// Default: 96, or 192 if these make more of the medium usable.
     pub leaf_log_bytes: u8,
-    /// On NOR: number of program pages in the journal's buffer, 1 to 16 and at most 4,096 bytes.
-    /// Default: the pages of 512 bytes, or of 2,048 bytes if blocks are large.
+    /// On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
+    /// as many pages as hold 512 bytes, or 2,048 bytes if blocks are large.
     pub journal_pages: u8,
     /// True if files and directories have room for mode, owner and group. Default: false.
     pub permissions: bool,

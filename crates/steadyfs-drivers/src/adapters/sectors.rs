@@ -4,12 +4,12 @@ use crate::parts;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Sectors of one call to the device: a page of 4 KiB and its tag. They are copied, since parts
-/// may be cut at any byte.
+/// Most sectors of one call to the device: a page of 4 KiB and its tag. They are copied, because a
+/// part of a transfer may end at any byte.
 pub(super) const BATCH: usize = 9;
 
-/// Divides a transfer into calls: the index of the first sector in the parts, and the number of
-/// sectors.
+/// Divides a transfer of `bytes` bytes into calls to the device. Each item is the index of the
+/// first sector of a call, counted within the transfer, and its number of sectors.
 pub(super) fn batches(bytes: usize) -> Result<impl Iterator<Item = (usize, usize)>, Failure> {
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return Err(Failure::Device);

@@ -43,7 +43,8 @@ impl Ecc {
         }
     }
 
-    /// Returns the register with details of a status, if there is one.
+    /// Returns the address of the register that has the number of corrected bits. Returns `None` if
+    /// the ECC status `status` needs no such register.
     pub(super) const fn detail(self, status: u8) -> Option<u8> {
         match (self, status >> 4 & 3) {
             (Self::Counted | Self::CountedAbove, 1) => Some(0xF0),

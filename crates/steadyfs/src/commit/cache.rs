@@ -1,5 +1,5 @@
 //! Write-back: logical pages that were written in part stay in RAM until the commit, or until
-//! another page needs the place.
+//! another page needs its slot.
 //!
 //! Without a cache, every such write programs a frame at once (write-through). Four writes of 1
 //! KiB to a page of 4 KiB then cost four frames; with a cache they cost a single frame. A page
@@ -13,7 +13,7 @@ use crate::space::NONE;
 /// Bytes of an entry beside the page: logical page, stream and flags.
 pub(crate) const ENTRY_BYTES: usize = 4;
 const DIRTY: u32 = 1 << 31;
-/// The call in progress has written or discarded the page otherwise. The place holds the page as
+/// The call in progress has written or discarded the page otherwise. The slot holds the page as
 /// it was before.
 const REPLACED: u32 = 1 << 30;
 /// Shift of two bits: the stream that the page goes to.
@@ -26,13 +26,13 @@ pub(crate) struct Cache<'m> {
     entries: &'m mut [u8],
     pages: &'m mut [u8],
     logical_bytes: usize,
-    /// Place of the next eviction.
+    /// Slot of the next eviction.
     hand: usize,
     dirty: u32,
 }
 
 impl<'m> Cache<'m> {
-    /// Divides `memory` into as many places as it holds.
+    /// Divides `memory` into as many slots as it has room for.
     pub fn new(memory: &'m mut [u8], logical_bytes: u32) -> Self {
         let logical_bytes = logical_bytes as usize;
         let count = memory.len() / (logical_bytes + ENTRY_BYTES);
@@ -41,7 +41,7 @@ impl<'m> Cache<'m> {
         Self { entries, pages, logical_bytes, hand: 0, dirty: 0 }
     }
 
-    /// Returns the number of places.
+    /// Returns the number of slots.
     pub fn len(&self) -> u32 {
         if !CACHE {
             return 0;
@@ -59,32 +59,32 @@ impl<'m> Cache<'m> {
         u32::from_le_bytes([b[0], b[1], b[2], b[3]])
     }
 
-    /// Returns true if a place holds the logical page.
+    /// Returns true if a slot holds the logical page.
     pub fn holds(&self, slot: usize, logical: u32) -> bool {
         self.entry(slot) & LOGICAL == logical
     }
 
-    /// Returns the logical page at a place that is not free.
+    /// Returns the logical page in a slot that is not free.
     pub fn logical(&self, slot: usize) -> u32 {
         self.entry(slot) & LOGICAL
     }
 
-    /// Assigns a place to a page that is not written yet, with the stream of the page.
+    /// Assigns a slot to a page that is not written yet, with the stream of the page.
     pub fn set_dirty(&mut self, slot: usize, logical: u32, stream: u8) {
         self.set_entry(slot, logical | u32::from(stream) << STREAM_SHIFT | DIRTY);
     }
 
-    /// Marks the page at a place as written.
+    /// Marks the page in a slot as written.
     pub fn set_written(&mut self, slot: usize, logical: u32) {
         self.set_entry(slot, logical);
     }
 
-    /// Frees a place.
+    /// Frees a slot.
     pub fn free(&mut self, slot: usize) {
         self.set_entry(slot, NONE);
     }
 
-    /// Returns the place of the next eviction. The places take turns.
+    /// Returns the slot of the next eviction. The slots take turns.
     pub fn take_slot(&mut self) -> usize {
         let slot = self.hand;
         self.hand = (slot + 1) % self.len() as usize;
@@ -98,13 +98,13 @@ impl<'m> Cache<'m> {
             .copy_from_slice(&entry.to_le_bytes());
     }
 
-    /// Returns the place of a logical page.
+    /// Returns the slot of a logical page.
     pub fn find(&self, logical: u32) -> Option<usize> {
         (0..self.len() as usize)
             .find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
     }
 
-    /// Returns true if the page at a place is not written yet.
+    /// Returns true if the page in a slot is not written yet.
     pub fn is_dirty(&self, slot: usize) -> bool {
         self.entry(slot) != NONE && self.entry(slot) & (DIRTY | REPLACED) == DIRTY
     }
@@ -119,7 +119,7 @@ impl<'m> Cache<'m> {
     }
 
     /// Marks a page as replaced, because the call in progress writes or discards it as a whole.
-    /// If the page was written, its place becomes free.
+    /// If the page was written, its slot becomes free.
     pub fn replace(&mut self, logical: u32) {
         if let Some(slot) = self.find(logical) {
             let kept = if self.is_dirty(slot) { self.entry(slot) | REPLACED } else { NONE };
@@ -145,7 +145,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// Returns the place of a logical page that is not written yet.
+    /// Returns the slot of a logical page that the cache holds and has not written yet.
     pub fn find_dirty(&self, logical: u32) -> Option<usize> {
         self.find(logical).filter(|&slot| self.is_dirty(slot))
     }
@@ -185,7 +185,7 @@ impl<'m> Cache<'m> {
         (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & LOGICAL)
     }
 
-    /// Returns the place of the first page that is not written yet, and the page.
+    /// Returns the slot of the first page that is not written yet, and the page.
     pub fn first_dirty(&self) -> Option<(usize, u32)> {
         (0..self.len() as usize)
             .find(|&slot| self.is_dirty(slot))

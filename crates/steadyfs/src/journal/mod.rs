@@ -138,7 +138,7 @@ impl<'m> Journal<'m> {
         &self.bytes[..self.used()]
     }
 
-    /// Makes in `page` the buffer as it will be when the call in progress has succeeded.
+    /// Returns a copy of the buffer in `page`, in which the call in progress has succeeded.
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page[..self.used()].copy_from_slice(self.page());

@@ -87,8 +87,8 @@ impl<F: Flash> Records<'_, '_, F> {
         }
     }
 
-    /// Programs, as a page, the journal buffer as it will be when the call in progress has
-    /// succeeded. The buffer itself stays as it is.
+    /// Programs a copy of the journal buffer, in which the call in progress has succeeded, as a
+    /// page. The buffer itself does not change.
     pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let (page_bytes, pages) =
             (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());

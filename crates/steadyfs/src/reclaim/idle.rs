@@ -140,9 +140,10 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         u32::from(self.ftl.layout.copies_leaf() && !self.ftl.layout.programs_bytes())
     }
 
-    /// Returns the block with fewest live frames, if emptying it wins an eighth of a block. The
-    /// leaves that its moves make full count as a loss, with an overlay of `room` entries. So does
-    /// the copy of the first leaf, if there are such leaves. So idle work comes to an end.
+    /// Returns the block with fewest live frames, if emptying it frees at least an eighth of a
+    /// block. The leaf write-backs that its moves force count as a loss, in an overlay of `room`
+    /// entries. If there are any, the copy of the first leaf counts too. So idle work comes to an
+    /// end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
         let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(0))?;

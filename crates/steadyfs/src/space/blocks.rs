@@ -59,13 +59,15 @@ const STATES: usize = 11;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockChoice {
     LeastWorn,
-    /// The most worn block that is not out of line. Data at rest does not stay for ever, and a
-    /// block that is ahead would run away.
+    /// The most worn block among those whose wear is *in line*: at most the mean plus a sixteenth
+    /// of it plus one erase. Data at rest does not stay in a block for ever, so the wear of a block
+    /// that is ahead would grow without limit.
     MostWorn,
     /// The least worn block with live frames.
     LeastWornInUse,
     /// The block with fewest live frames, but at least one; the least worn of equals. Each erase
-    /// out of line counts as two more live frames, up to this number.
+    /// above a wear in line counts as two more live frames. This raises the count at most to the
+    /// given number.
     Emptiest(u32),
 }
 

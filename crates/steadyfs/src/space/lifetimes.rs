@@ -10,12 +10,13 @@ use crate::table::{read_word, write_word};
 
 /// Number of extents.
 const EXTENTS: u32 = 256;
-/// Ticks while the caller writes as much as the medium holds.
+/// Number of ticks in which the caller writes as much as the medium holds.
 const TICKS: u32 = 128;
-/// Life of the pages of the coldest stream, at least. Pages that live an eighth of it belong to
-/// the next stream, and so on.
+/// Shortest life of the coldest stream's pages, in ticks. From one stream to the next warmer one,
+/// this limit falls to an eighth.
 const COLDEST_TICKS: u8 = 96;
-/// Largest age of a time. A time has one byte, so older times move along with the clock.
+/// Largest age of a time, in ticks. A time has one byte, so a time that would become older moves
+/// along with the clock.
 const AGE_MAX: u8 = 254;
 
 /// Offsets in the table: the clock, the writes since its last tick (24 bits), and three bytes of

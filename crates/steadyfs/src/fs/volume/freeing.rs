@@ -81,7 +81,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(tail))
     }
 
-    /// Copies the entries of an index before `keep`, for a file that is cut there.
+    /// Copies the entries of an index before `keep`, for a file that is truncated there.
     ///
     /// # Cost
     /// One frame for each level of the index.
@@ -136,7 +136,7 @@ impl<F: Flash> Volume<'_, F> {
         }))
     }
 
-    /// The pages of an inode from page `keep` on.
+    /// Returns the tail of an inode: its pages from page `keep` on.
     pub fn tail_of(&mut self, inode: u32, keep: u32) -> Result<Tail, Error> {
         let (first, kept) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
         let Some(LastRegion { number, region, .. }) = self.last_region(inode)? else {
@@ -182,7 +182,7 @@ impl<F: Flash> Volume<'_, F> {
         self.free_run(run)
     }
 
-    /// Frees some pages of the last region of an inode that has pages. Returns `false` if no
+    /// Frees some pages of an inode, in the last region that has pages. Returns `false` if no
     /// region has pages.
     ///
     /// Entries of the first index before `kept` belong to the file from which this tail was cut
@@ -214,8 +214,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(true)
     }
 
-    /// Frees some pages that an index names from entry `kept` on. Returns `false` if there are
-    /// none, or if `gives_up` is set and the index cannot be read.
+    /// Frees some pages of an index. The entries before `kept` keep their pages. Returns `false` if
+    /// no page is left to free, or if `gives_up` is set and the index cannot be read.
     fn free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         match self.try_free_index_step(index, kept, gives_up) {
             Err(Error::Corrupt) if gives_up => Ok(false),
@@ -245,16 +245,16 @@ impl<F: Flash> Volume<'_, F> {
             result => result?,
         };
         if !is_freed {
-            // Free the page of entries itself. The file that was cut has a copy of the entries
-            // that it keeps.
+            // Free the page of entries itself. The truncated file has a copy of the entries that
+            // it keeps.
             self.set_index_entry(index, entry, None)?;
             self.free_pages(page, 1)?;
         }
         Ok(true)
     }
 
-    /// The last entry in use of an index page, from entry `kept` on, and the page that it names.
-    /// The page is `None` if the entry is lost or out of range.
+    /// Returns the last used entry of an index page, and the page that it names. Ignores the
+    /// entries before `kept`. The page is `None` if the entry is lost or out of range.
     fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
@@ -278,8 +278,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(None)
     }
 
-    /// Frees some pages that an index page names from entry `kept` on. Returns `false` if there
-    /// are none.
+    /// Frees some pages that an index page names. The entries before `kept` keep their pages.
+    /// Returns `false` if no page is left to free.
     fn free_indexed(&mut self, page: u32, kept: u32) -> Result<bool, Error> {
         self.check_data_pages(page, 1)?;
         for step in 0..PAGES_PER_STEP / 2 {
