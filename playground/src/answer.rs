@@ -1,7 +1,7 @@
 //! Questions and answers of the page.
 
 use serde::{Deserialize, Serialize};
-use steadyfs_lab::evaluate::{self, Options, Timing, Workload};
+use steadyfs_lab::evaluate::{self, Options, Part, Timing, Workload};
 use steadyfs_lab::evaluation::Evaluation;
 use steadyfs_lab::report::{Page, Report};
 use steadyfs_sim::Profile;
@@ -115,7 +115,7 @@ fn evaluated(question: Question, progress: &mut dyn FnMut(f64)) -> Result<Answer
         accesses,
         write_bytes,
         rates,
-        timing,
+        part: Part { timing, ..Part::default() },
         workload,
         seed,
         idle: None,

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use std::path::Path;
 use steadyfs_lab::backlog::{self, BufferHolds};
 use steadyfs_lab::bench::{self, Case};
-use steadyfs_lab::evaluate::{self, Idle, Timing, Workload};
+use steadyfs_lab::evaluate::{self, Idle, Part, Timing, Workload};
 use steadyfs_lab::evaluation::Peer;
 use steadyfs_lab::replay::{TimeUnit, Trace, read_trace_file};
 use steadyfs_lab::streams::{self, Way, Writes};
@@ -88,6 +88,8 @@ type Found = (String, Py<PyBytes>);
 fn evaluate_run(
     py: Python<'_>,
     device: String,
+    size_bytes: Option<u64>,
+    erase_block_bytes: Option<u32>,
     fill: f64,
     accesses: u64,
     write_bytes: Option<u64>,
@@ -109,7 +111,7 @@ fn evaluate_run(
         accesses,
         write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
         rates,
-        timing,
+        part: Part { size_bytes, erase_block_bytes, timing },
         workload,
         seed,
         idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
@@ -191,7 +193,7 @@ fn bench_run(
     let timing = named(timing)?;
     let options = bench::Options {
         device,
-        part: bench::Part { size_bytes, erase_block_bytes, timing },
+        part: Part { size_bytes, erase_block_bytes, timing },
         cases,
         files,
         cache_pages,
@@ -203,15 +205,19 @@ fn bench_run(
 }
 
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
 fn costs_run(
     py: Python<'_>,
     device: String,
+    size_bytes: Option<u64>,
+    erase_block_bytes: Option<u32>,
     timing: &str,
     files: Option<u32>,
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
-    let options = costs::Options { device, timing: named(timing)?, files, seed };
+    let part = Part { size_bytes, erase_block_bytes, timing: named(timing)? };
+    let options = costs::Options { device, part, files, seed };
     run(py, progress, |tell| {
         json(
             &costs::run(&options, &|share, what| tell(share, what))

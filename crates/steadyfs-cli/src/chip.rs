@@ -2,8 +2,7 @@
 
 use crate::evaluate::timings;
 use clap::Args;
-use steadyfs_lab::bench::Part;
-use steadyfs_lab::evaluate::Timing;
+use steadyfs_lab::evaluate::{Part, Timing};
 use steadyfs_lab::units::parse_size;
 
 /// A part of a chip.

@@ -1,29 +1,19 @@
 //! `steady costs`: measures the cost of each call, and of copying files, on a simulated chip.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
 use std::cell::RefCell;
 use steadyfs_lab::costs::{self, Options};
-use steadyfs_lab::evaluate::Timing;
 
 /// Arguments of `steady costs`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(
-        long,
-        value_name = "NAME|FILE.toml",
-        default_value = "mt29f1g01abafd",
-        value_parser = crate::device::raw_flash
-    )]
-    device: String,
-    /// Times of the simulated chip
-    #[arg(long, default_value = "typical", value_parser = timings())]
-    timing: Timing,
+    #[command(flatten)]
+    chip: ChipArguments,
     /// Files of the large directory, and steps of each kind [default: 10000, or as many as the
     /// volume holds]
     #[arg(
@@ -51,14 +41,16 @@ Programs and reads are the mean and the maximum of a step. A step that changes s
 its commit. If a call breaks its bound, the command ends with code 1. Bars are the wanted
 means; ! marks a missed bar.
 
-Example:
+Examples:
+  steady costs --device w25q128jv --size 1MiB
   steady costs --device w25n01gv --json costs.json";
 
 /// Runs `steady costs`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { device, timing, files, seed, numbers } = arguments;
+    let Arguments { chip, files, seed, numbers } = arguments;
     numbers.check()?;
-    let options = Options { device: device.clone(), timing: *timing, files: *files, seed: *seed };
+    let options =
+        Options { device: chip.device.clone(), part: chip.part(), files: *files, seed: *seed };
     let bar = RefCell::new(Progress::of(1, ""));
     let costs = costs::run(&options, &|share, call| bar.borrow_mut().set(share, call));
     drop(bar);

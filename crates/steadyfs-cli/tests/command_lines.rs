@@ -234,6 +234,8 @@ const SESSIONS: [Session; 12] = [
                 Shows("docs/design.md", &["1.80", "1.12", "3.07", "1.16", "4.33", "1.38"]),
             ),
             ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
+            ("steady costs --device w25q128jv --size 1MiB", Smaller(" --files 50")),
+            ("steady evaluate --device w25q128jv --size 1MiB", Smaller(" --accesses 500")),
             (
                 "steady bench --device w25q128jv --size 1MiB",
                 SmallerShows(" --case append-64,create", "docs/results/bench.md", &["4,115"]),

@@ -34,13 +34,13 @@ mod runner;
 mod stage;
 mod steady;
 
+pub use crate::part::{Part, PartError, usual_block};
 pub use cases::{Case, Ground};
 pub use contender::{Contender, Fault, Mode, Operation, Room, Volume};
 pub use error::BenchError;
 pub use gauge::Gauge;
 pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use options::Options;
-pub use part::{Part, usual_block};
 pub use report::{Figures, Report, Row, Wear};
 pub use runner::{Prepared, Terms, measure, measure_case, prepare};
 pub use steady::Steady;

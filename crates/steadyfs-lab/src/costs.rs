@@ -44,23 +44,23 @@ const CALLS_SHARE: f64 = 0.8;
 /// - the volume refused a call, or
 /// - a call broke its bound.
 pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, CostsError> {
-    let profile = find_profile(&options.device)?;
+    let profile = options.part.of(&find_profile(&options.device)?).map_err(EvaluateError::from)?;
     let calls =
         calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };
-    let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls)?;
+    let (files, usage, calls) = on_chip(&profile, options.part.timing, options.seed, calls)?;
     let (mut copies, mut skipped) = (Vec::new(), Vec::new());
     let ways = copying::ways();
     let each = (1.0 - CALLS_SHARE) / ways.len() as f64;
     for (done, way) in ways.into_iter().enumerate() {
         progress(CALLS_SHARE + each * done as f64, "copies");
-        match on_chip(&profile, options.timing, options.seed, way)? {
+        match on_chip(&profile, options.part.timing, options.seed, way)? {
             Ok(copy) => copies.push(copy),
             Err(reason) => skipped.push(reason),
         }
     }
     Ok(Costs {
-        device: profile.name,
-        timing: options.timing.to_string(),
+        device: options.part.name(&profile.name),
+        timing: options.part.timing.to_string(),
         files,
         seed: options.seed,
         usable_bytes: usage.usable_bytes,

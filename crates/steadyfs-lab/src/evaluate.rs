@@ -52,11 +52,11 @@ pub(crate) mod writer;
 
 pub(crate) use checker::cost;
 
+pub use crate::named::UnknownName;
+pub use crate::part::{Part, PartError, Timing};
 pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
 pub use error::{EvaluateError, Phase};
-pub use options::{
-    DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload,
-};
+pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Workload};
 pub use outcome::Outcome;
 pub use work::Work;
 
@@ -73,6 +73,6 @@ pub fn run(
     options: &Options,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Outcome, EvaluateError> {
-    let profile = device::find_profile(&options.device)?;
+    let profile = options.part.of(&device::find_profile(&options.device)?)?;
     device::run_on(&profile, options, progress)
 }

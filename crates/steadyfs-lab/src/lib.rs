@@ -50,6 +50,8 @@ pub mod life;
 pub mod made_tree;
 #[doc(hidden)]
 pub mod model;
+mod named;
+mod part;
 pub mod realtime;
 pub mod replay;
 pub mod report;

@@ -105,6 +105,8 @@ class Backlog(NamedTuple):
 def evaluate(
     device: str = DEVICE,
     *,
+    size_bytes: Optional[Number] = None,
+    erase_block_bytes: Optional[Number] = None,
     fill: Number = 0.8,
     accesses: int = 20_000,
     write_bytes: Optional[Number] = None,
@@ -120,6 +122,8 @@ def evaluate(
     """Run SteadyFS on a simulated chip, and measure every access.
 
     - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``size_bytes``: bytes of the chip to use, from its beginning; by default all.
+    - ``erase_block_bytes``: bytes of an erase block of NOR; by default from the profile.
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``accesses``: the number of measured writes.
     - ``write_bytes``: bytes of each write; by default 4,096, or 64 in a log.
@@ -142,6 +146,8 @@ def evaluate(
     with bar(progress) as tell:
         text, times = _native.evaluate_run(
             str(device),
+            None if size_bytes is None else size(size_bytes, "size_bytes"),
+            None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes"),
             share(fill, "fill"),
             accesses,
             None if write_bytes is None else size(write_bytes, "write_bytes"),
@@ -233,10 +239,21 @@ def bench(
         return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, chosen, files, *caches, erased, seed, tell))
 
 
-def costs(device: str = DEVICE, *, timing: str = "typical", files: Optional[int] = None, seed: int = 1, progress: Progress = True) -> Costs:
+def costs(
+    device: str = DEVICE,
+    *,
+    size_bytes: Optional[Number] = None,
+    erase_block_bytes: Optional[Number] = None,
+    timing: str = "typical",
+    files: Optional[int] = None,
+    seed: int = 1,
+    progress: Progress = True,
+) -> Costs:
     """Measure each call, and copies of files beside raw programs of the same bytes.
 
     - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``size_bytes``: bytes of the chip to use, from its beginning; by default all.
+    - ``erase_block_bytes``: bytes of an erase block of NOR; by default from the profile.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
     - ``files``: the number of files; by default the most that fit the volume, up to 10,000.
     - ``seed``: the same seed gives the same run.
@@ -244,8 +261,10 @@ def costs(device: str = DEVICE, *, timing: str = "typical", files: Optional[int]
 
     Raises `LabError` for an impossible run.
     """
+    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
+    of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
     with bar(progress) as tell:
-        return decode(Costs, _native.costs_run(device, timing, files, seed, tell))
+        return decode(Costs, _native.costs_run(device, of_chip, of_block, timing, files, seed, tell))
 
 
 def streams(

@@ -1,5 +1,6 @@
 //! The arguments of `steady evaluate`.
 
+use crate::chip::ChipArguments;
 use crate::output::Outputs;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -12,14 +13,8 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(
-        long,
-        value_name = "NAME|FILE.toml",
-        default_value = "mt29f1g01abafd",
-        value_parser = crate::device::raw_flash
-    )]
-    device: String,
+    #[command(flatten)]
+    chip: ChipArguments,
     /// Share of the usable space in use
     #[arg(
         long,
@@ -45,9 +40,6 @@ pub struct Arguments {
     /// and 2MB/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
     rate: Vec<u64>,
-    /// Times of the simulated chip
-    #[arg(long, default_value = "typical", value_parser = timings())]
-    timing: Timing,
     /// Kind of writes
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
@@ -111,6 +103,7 @@ by more than a decade. The trace has the format of `steady replay`. The text bef
 the label, unless it has a `/`.
 
 Examples:
+  steady evaluate --device w25q128jv --size 1MiB
   steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
   steady evaluate --idle 100ms --burst 256KiB
   steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' \
@@ -160,12 +153,12 @@ impl Arguments {
     /// Returns the options of the run in the lab's type.
     pub fn options(&self) -> Options {
         Options {
-            device: self.device.clone(),
+            device: self.chip.device.clone(),
             fill: self.fill,
             accesses: self.accesses,
             write_bytes: self.write.unwrap_or_else(|| self.workload.default_write_bytes()),
             rates: if self.rate.is_empty() { DEFAULT_RATES.to_vec() } else { self.rate.clone() },
-            timing: self.timing,
+            part: self.chip.part(),
             workload: self.workload,
             seed: self.seed,
             idle: self.idle.map(|idle_ns| Idle {
@@ -180,6 +173,7 @@ impl Arguments {
 mod tests {
     use super::*;
     use clap::Parser;
+    use steadyfs_lab::evaluate::Part;
 
     type Line = crate::line::Line<Arguments>;
 
@@ -195,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s \
+        let line = "--device w25q128jv --size 2MiB --erase-block 4KiB --fill 0.5 --accesses 7 --write 512 --rate 1MB/s \
             --rate 64kB/s --timing maximum --workload adversary --seed 9 \
             --idle 1.5ms --burst 64KiB";
         let expected = Options {
@@ -204,7 +198,11 @@ mod tests {
             accesses: 7,
             write_bytes: 512,
             rates: vec![1_000_000, 64_000],
-            timing: Timing::Maximum,
+            part: Part {
+                size_bytes: Some(2 << 20),
+                erase_block_bytes: Some(4096),
+                timing: Timing::Maximum,
+            },
             workload: Workload::Adversary,
             seed: 9,
             idle: Some(Idle { idle_ns: 1_500_000, burst_bytes: 65_536 }),

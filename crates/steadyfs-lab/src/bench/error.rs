@@ -2,6 +2,7 @@
 
 use super::contender::Fault;
 use crate::evaluate::EvaluateError;
+use crate::part::PartError;
 use crate::units::{format_count, format_size};
 use std::fmt;
 
@@ -11,28 +12,14 @@ use std::fmt;
 pub enum BenchError {
     /// The device is neither the name of a profile nor a profile that can be read.
     Device(EvaluateError),
-    /// The chip has fewer bytes than requested, or they are not whole erase blocks.
-    Size {
-        /// Requested bytes.
-        asked_bytes: u64,
-        /// Bytes of an erase block.
-        block_bytes: u32,
-        /// Bytes of the chip.
-        chip_bytes: u64,
-    },
+    /// The chip has no such part.
+    Part(PartError),
     /// The blocks are too few for a volume.
     TooSmall {
         /// Requested bytes.
         asked_bytes: u64,
         /// Minimum bytes of a volume with the usual settings.
         least_bytes: u64,
-    },
-    /// The chip has no erase block of this size.
-    EraseBlock {
-        /// Requested bytes.
-        asked_bytes: u32,
-        /// Sizes that the chip can erase, separated by commas.
-        sizes: String,
     },
     /// The volume could not be formatted and mounted.
     Volume(Fault),
@@ -42,23 +29,10 @@ impl fmt::Display for BenchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BenchError::Device(error) => error.fmt(f),
-            BenchError::Size { asked_bytes, block_bytes, chip_bytes } => write!(
-                f,
-                "a size of {} bytes; expected whole erase blocks of {}, at most {}",
-                format_count(*asked_bytes),
-                format_size(u64::from(*block_bytes)),
-                format_size(*chip_bytes)
-            ),
+            BenchError::Part(error) => error.fmt(f),
             BenchError::TooSmall { asked_bytes, least_bytes } => {
                 let (asked, least) = (format_size(*asked_bytes), format_size(*least_bytes));
                 write!(f, "a size of {asked} is too small for a volume; expected at least {least}")
-            }
-            BenchError::EraseBlock { asked_bytes, sizes } => {
-                write!(
-                    f,
-                    "an erase block of {}; expected one of {sizes}",
-                    format_size(u64::from(*asked_bytes))
-                )
             }
             BenchError::Volume(fault) => fault.fmt(f),
         }
@@ -70,6 +44,12 @@ impl std::error::Error for BenchError {}
 impl From<EvaluateError> for BenchError {
     fn from(error: EvaluateError) -> BenchError {
         BenchError::Device(error)
+    }
+}
+
+impl From<PartError> for BenchError {
+    fn from(error: PartError) -> BenchError {
+        BenchError::Part(error)
     }
 }
 

@@ -2,7 +2,7 @@
 //! lent.
 
 use super::cases::Case;
-use super::part::Part;
+use crate::part::Part;
 
 /// The options of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]

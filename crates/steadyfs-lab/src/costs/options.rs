@@ -1,14 +1,14 @@
 //! The options of a measurement: the chip and the number of files.
 
-use crate::evaluate::Timing;
+use crate::part::Part;
 
 /// The options of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
-    /// Times of the chip. Default typical.
-    pub timing: Timing,
+    /// Part of the device to use, and its times. Default all, with typical times.
+    pub part: Part,
     /// Number of files in the large directory, and of steps of each kind. Default 10,000, or as
     /// many as the volume holds.
     pub files: Option<u32>,
@@ -20,7 +20,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             device: "mt29f1g01abafd".to_string(),
-            timing: Timing::default(),
+            part: Part::default(),
             files: None,
             seed: 1,
         }

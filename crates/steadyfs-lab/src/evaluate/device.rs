@@ -207,7 +207,7 @@ pub fn run_on(
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Outcome, EvaluateError> {
     let run = Drive { device: &profile.name, options, promise: |bound| bound };
-    on_chip(profile, options.timing, options.seed, Evaluate { run, progress })
+    on_chip(profile, options.part.timing, options.seed, Evaluate { run, progress })
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ pub fn drive<C: Flash + Metered>(
     let reclaimed = ran.reclaimed();
 
     let measured = Measured {
-        device: run.device.to_string(),
-        timing: options.timing.to_string(),
+        device: options.part.name(run.device),
+        timing: options.part.timing.to_string(),
         fill: ran.writer.fill_reached(options.fill, &ran.usage),
         workload: options.workload.to_string(),
         write_bytes: options.write_bytes,

@@ -4,6 +4,7 @@
 use crate::called::called;
 use crate::envelope::Envelope;
 use crate::floor::FloorError;
+use crate::part::PartError;
 use crate::units::{format_duration, format_size};
 use std::fmt;
 use steadyfs::{Bound, Call, Cost, Error, MountError};
@@ -60,6 +61,8 @@ pub enum EvaluateError {
         /// Error of the operating system.
         reason: String,
     },
+    /// The chip has no such part.
+    Part(PartError),
     /// The device is of another kind than the run requires.
     OtherKind {
         /// The device as given.
@@ -177,6 +180,7 @@ impl fmt::Display for EvaluateError {
             EvaluateError::Unreadable { path, reason } => {
                 write!(f, "{path}: {reason}; expected the file of a profile")
             }
+            EvaluateError::Part(error) => error.fmt(f),
             EvaluateError::OtherKind { device, is, takes, known } => {
                 write!(f, "{device}: is {is}; this command takes {takes}: {known}")
             }
@@ -251,6 +255,12 @@ impl fmt::Display for EvaluateError {
 }
 
 impl std::error::Error for EvaluateError {}
+
+impl From<PartError> for EvaluateError {
+    fn from(error: PartError) -> EvaluateError {
+        EvaluateError::Part(error)
+    }
+}
 
 impl From<MountError> for EvaluateError {
     fn from(error: MountError) -> EvaluateError {

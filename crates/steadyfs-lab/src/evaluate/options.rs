@@ -1,18 +1,9 @@
 //! The options of an evaluation: the device, its times, the workload and the sizes.
 
+use crate::named::{UnknownName, by_name, name_of};
+use crate::part::Part;
 use std::fmt;
 use std::str::FromStr;
-use steadyfs_sim::TimingChoice;
-
-/// The datasheet times of the simulated chip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timing {
-    /// Typical times.
-    #[default]
-    Typical,
-    /// The longest times that the datasheet allows.
-    Maximum,
-}
 
 /// The kind of the writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,37 +24,6 @@ pub enum Workload {
     AdversaryAppend,
 }
 
-/// The name is unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    /// The name as given.
-    pub found: String,
-    /// The known names, separated by commas.
-    pub expected: String,
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "found `{}`, expected one of {}", self.found, self.expected)
-    }
-}
-
-impl std::error::Error for UnknownName {}
-
-impl Timing {
-    /// All timings with their names.
-    pub const NAMES: [(&'static str, Timing); 2] =
-        [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
-
-    /// Returns the same timing for the simulator.
-    pub fn choice(self) -> TimingChoice {
-        match self {
-            Timing::Typical => TimingChoice::Typical,
-            Timing::Maximum => TimingChoice::Maximum,
-        }
-    }
-}
-
 impl Workload {
     /// All workloads with their names.
     pub const NAMES: [(&'static str, Workload); 6] = [
@@ -82,37 +42,11 @@ impl Workload {
     }
 }
 
-/// Finds a value by its name.
-fn by_name<T: Copy>(names: &[(&str, T)], found: &str) -> Result<T, UnknownName> {
-    let known = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let value = names.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
-    value.ok_or_else(|| UnknownName { found: found.to_string(), expected: known() })
-}
-
-/// Finds the name of a value.
-fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
-    names.iter().find(|(_, named)| named == value).map_or("", |(name, _)| name)
-}
-
-impl FromStr for Timing {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Timing, UnknownName> {
-        by_name(&Timing::NAMES, text)
-    }
-}
-
 impl FromStr for Workload {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Workload, UnknownName> {
         by_name(&Workload::NAMES, text)
-    }
-}
-
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&Timing::NAMES, self))
     }
 }
 
@@ -149,8 +83,8 @@ pub struct Options {
     /// Input rates in bytes per second for which the buffer is computed. Default 100 and
     /// 500 kB/s, 1 and 2 MB/s.
     pub rates: Vec<u64>,
-    /// Times of the chip. Default typical.
-    pub timing: Timing,
+    /// Part of the device to use, and its times. Default all, with typical times.
+    pub part: Part,
     /// Workload of the run. Default random.
     pub workload: Workload,
     /// Seed of the workload. The same seed gives the same run. Default 1.
@@ -170,7 +104,7 @@ impl Default for Options {
             accesses: 20_000,
             write_bytes: Workload::default().default_write_bytes(),
             rates: DEFAULT_RATES.to_vec(),
-            timing: Timing::default(),
+            part: Part::default(),
             workload: Workload::default(),
             seed: 1,
             idle: None,
@@ -187,10 +121,8 @@ mod tests {
         for (name, workload) in Workload::NAMES {
             assert_eq!((name.parse(), workload.to_string().as_str()), (Ok(workload), name));
         }
-        for (name, timing) in Timing::NAMES {
-            assert_eq!((name.parse(), timing.to_string().as_str()), (Ok(timing), name));
-        }
-        let error = "fast".parse::<Timing>().unwrap_err().to_string();
-        assert_eq!(error, "found `fast`, expected one of typical, maximum");
+        let error = "sorted".parse::<Workload>().unwrap_err().to_string();
+        let expected = "random, append, log, hot, adversary, adversary-append";
+        assert_eq!(error, format!("found `sorted`, expected one of {expected}"));
     }
 }
