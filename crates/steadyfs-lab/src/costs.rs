@@ -28,6 +28,7 @@ pub use error::CostsError;
 pub use options::Options;
 pub use table::{CallCost, Commits, CopyCost, Costs, SkippedCopy};
 
+use crate::evaluate::EvaluateError;
 use crate::evaluate::device::{find_profile, on_chip};
 
 /// The share of the time for calls, of the whole measurement.
