@@ -226,3 +226,62 @@ fn the_page_of_settings_has_the_defaults() {
         |config: &Config| !config.permissions && !config.moved_apart && !config.auto_streams;
     assert!(all.iter().all(is_off), "docs/guide/settings.md tells false");
 }
+
+/// Returns the cells of each line of a table.
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let of_line = |line: &str| {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().replace("**", "")).collect()
+    };
+    text.lines().take_while(|line| line.starts_with('|')).map(of_line).collect()
+}
+
+/// Returns the text behind the first `start`, up to the next `end`.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start}"));
+    rest.split(end).next().unwrap()
+}
+
+/// The tables of wins and losses in the README have the figures of the comparison.
+#[test]
+fn tables_of_the_readme_are_those_of_the_results() {
+    let (readme, results) = (page("README.md"), page("docs/results/side-by-side.md"));
+    for board in ["NAND, 128 MiB", "NOR, 1 MiB"] {
+        let section = between(&results, &format!("\n## {board}"), "\n## ");
+        let kept = |title: &str, row: &str, column: &str| {
+            let part = between(section, &format!("\n### {title}"), "\n### ");
+            let table = cells(&part[part.find('|').unwrap()..]);
+            let at = table[0].iter().position(|name| name == column).unwrap();
+            table.iter().find(|line| line[0] == row).unwrap()[at].clone()
+        };
+        let first =
+            |text: String, separator: &str| text.split(separator).next().unwrap().to_string();
+        let table = cells(&readme[readme.find(&format!("| {board} |")).unwrap()..]);
+        assert!(table.len() > 7, "{board}");
+        for line in &table[2..] {
+            for (name, figure) in table[0].iter().zip(line).skip(1) {
+                let expected = match line[0].as_str() {
+                    "overwrites, longest" => kept("How long may my data wait", name, "longest"),
+                    "overwrites, rate" => kept("How long may my data wait", name, "rate"),
+                    "unusable after 1,000 power cuts" => {
+                        assert_eq!(kept("What survives", name, "cuts"), "1,000");
+                        kept("What survives", name, "unusable")
+                    }
+                    "overwrites until worn out" => {
+                        kept("How long will the chip live", name, "4 KiB at random, 80 % full")
+                    }
+                    "usable" => kept("How much of the chip", name, "share"),
+                    "RAM" => kept("How much of the chip", name, "RAM of its own"),
+                    "writes of 512 B in order" => {
+                        let case = kept("Every case", "seq-512", name);
+                        case.split(" · ").nth(1).unwrap().to_string()
+                    }
+                    "mount after a power cut, mean" => {
+                        first(kept("Every case", "mount-cut", name), " / ")
+                    }
+                    row => panic!("no source for {row}"),
+                };
+                assert_eq!(figure, &expected, "{board}, {}, {name}", line[0]);
+            }
+        }
+    }
+}
