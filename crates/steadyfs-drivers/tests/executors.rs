@@ -1,9 +1,12 @@
 //! Runs the rest of a program and its timers on real executors while the file system waits for
 //! the chip.
-#![cfg(feature = "async")]
+#![cfg(all(feature = "async", feature = "embedded-storage"))]
 
 #[path = "common/waiting.rs"]
 mod chip;
+#[path = "../../../examples/firmware/embassy/src/logger.rs"]
+#[allow(dead_code, reason = "the fields of its errors are for a board")]
+mod logger;
 
 use chip::Futures;
 use core::cell::Cell;
@@ -13,6 +16,7 @@ use embassy_executor::raw::TaskStorage;
 use embassy_time::Ticker;
 use embedded_hal::delay::DelayNs as _;
 use embedded_hal_async::delay::DelayNs;
+use embedded_storage_async::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -123,4 +127,60 @@ fn timers_of_tokio_tick_in_the_calls_of_the_file_system() {
         meanwhile.run(log(&meanwhile, &ticks, async |time| tokio::time::sleep(time).await)).await
     }));
     assert!(in_calls > 0);
+}
+
+/// QSPI flash as an nRF has it: asynchronous, words of 4 bytes that are written once, sectors of
+/// 4 KiB.
+struct Qspi {
+    cells: Vec<u8>,
+}
+
+impl ErrorType for Qspi {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for Qspi {
+    const READ_SIZE: usize = 4;
+
+    async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        assert!(offset.is_multiple_of(4) && bytes.len().is_multiple_of(4));
+        let from = offset as usize;
+        bytes.copy_from_slice(&self.cells[from..from + bytes.len()]);
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.cells.len()
+    }
+}
+
+impl NorFlash for Qspi {
+    const WRITE_SIZE: usize = 4;
+    const ERASE_SIZE: usize = 4096;
+
+    async fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        embassy_time::Timer::after_millis(3).await;
+        self.cells[from as usize..to as usize].fill(0xFF);
+        Ok(())
+    }
+
+    async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        embassy_time::Timer::after_micros(50).await;
+        for (cell, &byte) in self.cells[offset as usize..].iter_mut().zip(bytes) {
+            assert!(*cell == 0xFF || byte == 0xFF, "a word is written twice");
+            *cell &= byte;
+        }
+        Ok(())
+    }
+}
+
+/// The logger of `examples/firmware/embassy` runs here as on a board: its ticker takes samples
+/// while the flash erases, and a second run mounts the volume of the first.
+#[test]
+fn logger_of_the_firmware_example_runs_on_embassy() {
+    let ticks = on_embassy(|| async {
+        let qspi = Qspi { cells: vec![0xFF; logger::VOLUME_BYTES as usize] };
+        logger::run(qspi, 30).await.expect("the logger")
+    });
+    assert!(ticks > 0, "no sample was taken in the calls of the file system");
 }

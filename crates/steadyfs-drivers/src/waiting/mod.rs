@@ -29,7 +29,8 @@
 //! | embassy-futures | nothing else |
 //! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run` |
 //!
-//! On tokio without them, no timer ends while a call waits.
+//! On tokio without them, no timer ends while a call waits. `examples/firmware/embassy` is a logger
+//! on Embassy and asynchronous QSPI flash; it is built for a Cortex-M4.
 //!
 //! **Time.** The bound of a call covers the flash. The time of the turns is added to it. A ready
 //! chip is noticed only when the turn has ended, so turns should be short, as in any program of
