@@ -170,6 +170,7 @@ int main(void)
     EXPECT(registered->open(&file, "/data/log", FS_O_READ | FS_O_WRITE | FS_O_CREATE) == 0);
     EXPECT(registered->write(&file, "21.5 degrees\n", 13) == 13 && registered->tell(&file) == 13);
     EXPECT(registered->lseek(&file, -8, FS_SEEK_END) == 0 && registered->read(&file, found, 16) == 8);
+    EXPECT(registered->lseek(&file, 0, 3) == -EINVAL);
     EXPECT(memcmp(found, "degrees\n", 8) == 0 && registered->truncate(&file, 4) == 0 && registered->sync(&file) == 0);
     EXPECT(registered->close(&file) == 0 && registered->mkdir(&mount, "/data/old") == 0);
     EXPECT(registered->rename(&mount, "/data/log", "/data/old/log") == 0);

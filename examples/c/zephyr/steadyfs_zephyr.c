@@ -129,7 +129,8 @@ static int glue_lseek(struct fs_file_t *file, off_t offset, int whence)
 {
     int from = whence == FS_SEEK_SET   ? STEADYFS_SEEK_SET
                : whence == FS_SEEK_CUR ? STEADYFS_SEEK_CUR
-                                       : STEADYFS_SEEK_END;
+               : whence == FS_SEEK_END ? STEADYFS_SEEK_END
+                                       : -1;
     int error = check_file(file, 0);
     if (error != 0)
         return error;
