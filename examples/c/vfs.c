@@ -33,12 +33,76 @@ esp_err_t esp_vfs_register(const char *base_path, const esp_vfs_t *table, void *
     return ESP_OK;
 }
 
+static struct power power = {.random = 1};
+
+/* ESP-IDF passes each call on, after a failed one too. */
+static void failed_close_can_be_repeated(steadyfs_t *fs, const steadyfs_config *config)
+{
+    char byte;
+    int fd = registered->open_p(context, "/failed", O_RDWR | O_CREAT, 0);
+    EXPECT(fd >= 0 && registered->write_p(context, fd, "x", 1) == 1);
+    power.is_off = true;
+    EXPECT(registered->close_p(context, fd) == -1 && errno == EIO);
+    EXPECT(registered->close_p(context, fd) == -1 && errno == EBADF);
+    EXPECT(registered->read_p(context, fd, &byte, 1) == -1 && errno == EBADF);
+    power.is_off = false;
+    EXPECT(steadyfs_unmount(fs) != 0 && steadyfs_mount(fs, config) == 0);
+    EXPECT(registered->open_p(context, "/", O_RDONLY, 0) == -1 && errno == EISDIR);
+}
+
+/* A name of 255 bytes is returned whole, a longer one is refused. */
+static void names_are_whole_or_refused(void)
+{
+    char path[258];
+    DIR *dir;
+    struct dirent *entry;
+    int fd;
+    memset(path, 'n', sizeof path);
+    path[0] = '/';
+    path[257] = 0;
+    EXPECT(registered->open_p(context, path, O_RDWR | O_CREAT, 0) == -1 && errno == ENAMETOOLONG);
+    path[256] = 0;
+    fd = registered->open_p(context, path, O_RDWR | O_CREAT, 0);
+    EXPECT(fd >= 0 && registered->close_p(context, fd) == 0);
+    dir = registered->opendir_p(context, "/");
+    EXPECT(dir != NULL && (entry = registered->readdir_p(context, dir)) != NULL);
+    EXPECT(strcmp(entry->d_name, path + 1) == 0 && registered->telldir_p(context, dir) == 1);
+    EXPECT(registered->readdir_p(context, dir) == NULL);
+    registered->seekdir_p(context, dir, 0);
+    EXPECT(registered->readdir_p(context, dir) != NULL);
+    EXPECT(registered->closedir_p(context, dir) == 0 && registered->unlink_p(context, path) == 0);
+}
+
+/* An open without O_TRUNC keeps the contents. O_CREAT needs no write access. */
+static void flags_and_sizes(void)
+{
+    struct stat st;
+    int fd = registered->open_p(context, "/kept", O_RDONLY | O_CREAT | O_EXCL, 0);
+    EXPECT(fd >= 0 && registered->write_p(context, fd, "x", 1) == -1 && errno == EBADF);
+    EXPECT(registered->lseek_p(context, fd, 0, 3) == -1 && errno == EINVAL);
+    EXPECT(registered->close_p(context, fd) == 0);
+    EXPECT(registered->open_p(context, "/kept", O_RDONLY | O_CREAT | O_EXCL, 0) == -1);
+    EXPECT(errno == EEXIST && registered->truncate_p(context, "/kept", 9) == 0);
+    fd = registered->open_p(context, "/kept", O_WRONLY | O_CREAT, 0);
+    EXPECT(registered->write_p(context, fd, "x", 1) == 1);
+    EXPECT(registered->fstat_p(context, fd, &st) == 0 && st.st_size == 9);
+    EXPECT(registered->ftruncate_p(context, fd, -1) == -1 && errno == EINVAL);
+    EXPECT(registered->ftruncate_p(context, fd, 1) == 0 && registered->close_p(context, fd) == 0);
+    EXPECT(registered->stat_p(context, "/kept", &st) == 0 && st.st_size == 1);
+    fd = registered->open_p(context, "/kept", O_WRONLY | O_TRUNC, 0);
+    EXPECT(registered->close_p(context, fd) == 0);
+    EXPECT(registered->stat_p(context, "/kept", &st) == 0 && st.st_size == 0);
+    EXPECT(registered->truncate_p(context, "/none", 0) == -1 && errno == ENOENT);
+    EXPECT(registered->access_p(context, "/kept", R_OK) == 0);
+    EXPECT(registered->unlink_p(context, "/kept") == 0);
+    EXPECT(registered->access_p(context, "/kept", R_OK) == -1 && errno == ENOENT);
+}
+
 int main(void)
 {
     static uint8_t memory[8192];
     static steadyfs_t fs;
     static steadyfs_vfs vfs;
-    struct power power = {.random = 1};
     struct nor_chip chip;
     steadyfs_nor nor;
     struct stat st;
@@ -73,6 +137,9 @@ int main(void)
     for (fd = 0; fd < STEADYFS_VFS_FILES; fd++)
         EXPECT(registered->close_p(context, fd) == 0);
     EXPECT(registered->unlink_p(context, "/old/log") == 0 && registered->rmdir_p(context, "/old") == 0);
+    flags_and_sizes();
+    names_are_whole_or_refused();
+    failed_close_can_be_repeated(&fs, &config);
     EXPECT(steadyfs_unmount(&fs) == 0);
     nor_free(&chip);
     printf("the table of calls does what newlib asks\n");

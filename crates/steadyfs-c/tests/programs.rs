@@ -67,15 +67,21 @@ fn library() -> &'static Path {
 
 /// Builds a program.
 fn build(compiler: &str, program: &str) -> PathBuf {
-    build_with(compiler, program, None)
+    build_with(compiler, program, None, &[])
 }
 
-/// Builds a program with an additional header directory of the examples.
-fn build_with(compiler: &str, program: &str, headers: Option<&str>) -> PathBuf {
+/// Builds a program with an additional header directory of the examples, and with definitions.
+fn build_with(
+    compiler: &str,
+    program: &str,
+    headers: Option<&str>,
+    definitions: &[&str],
+) -> PathBuf {
     let (examples, made) = (examples(), output().join(program));
     let mut command = Command::new(compiler);
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
+    command.args(definitions);
     if let Some(headers) = headers {
         command.arg("-I").arg(examples.join(headers));
     }
@@ -119,10 +125,12 @@ fn a_first_file_survives_a_cut() {
 #[test]
 fn a_volume_is_a_part_of_the_file_trees_of_others() {
     let Some(compiler) = compiler() else { return };
-    let vfs = build_with(&compiler, "vfs", Some("esp-idf/stub"));
+    let vfs = build_with(&compiler, "vfs", Some("esp-idf/stub"), &[]);
     assert_eq!(run(&mut Command::new(&vfs)), "the table of calls does what newlib asks\n");
-    let zephyr = build_with(&compiler, "zephyr", Some("zephyr/stub"));
-    assert_eq!(run(&mut Command::new(&zephyr)), "the table of calls does what Zephyr asks\n");
+    for version in [&[][..], &["-DSTUB_ZEPHYR_BEFORE_3_7"]] {
+        let zephyr = build_with(&compiler, "zephyr", Some("zephyr/stub"), version);
+        assert_eq!(run(&mut Command::new(&zephyr)), "the table of calls does what Zephyr asks\n");
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
  * A mounted volume as a part of ESP-IDF's file tree: open, read and write of newlib, and stdio
  * above it.
  *
- * Tested on the host with stub headers (stub/), not on a board. It takes one task at a time: if
- * several tasks use the volume, put a mutex around it.
+ * Tested on the host with stub headers (stub/), and compiled against ESP-IDF
+ * (tools/zephyr-esp.sh), not run on a board. It takes one task at a time: if several tasks use the
+ * volume, put a mutex around it.
  */
 
 #ifndef STEADYFS_VFS_H
@@ -20,6 +21,7 @@ struct steadyfs_vfs_dir {
     DIR dir;
     bool used;
     steadyfs_dir_t handle;
+    long place; /* number of entries that were read */
     struct dirent entry;
 };
 

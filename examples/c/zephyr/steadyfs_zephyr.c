@@ -1,28 +1,37 @@
 #include "steadyfs_zephyr.h"
 
 #include <zephyr/fs/fs_sys.h>
+#include <zephyr/sys/util.h> /* BIT, which fs.h needs */
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Returns Zephyr's error for an error of SteadyFS. A result without an error stays. */
 static int told(int64_t result)
 {
+    if (result <= STEADYFS_ERR_DRIVER && result >= STEADYFS_ERR_CONFIG)
+        return -EINVAL;
     switch (result) {
     case STEADYFS_ERR_NOENT: return -ENOENT;
     case STEADYFS_ERR_EXIST: return -EEXIST;
     case STEADYFS_ERR_NOTDIR: return -ENOTDIR;
     case STEADYFS_ERR_ISDIR: return -EISDIR;
     case STEADYFS_ERR_NOTEMPTY: return -ENOTEMPTY;
-    case STEADYFS_ERR_BADF: case STEADYFS_ERR_NOTREADABLE: case STEADYFS_ERR_NOTWRITABLE: return -EBADF;
+    case STEADYFS_ERR_BADF: case STEADYFS_ERR_STALE: return -EBADF;
+    case STEADYFS_ERR_NOTREADABLE: case STEADYFS_ERR_NOTWRITABLE: return -EACCES;
     case STEADYFS_ERR_FBIG: return -EFBIG;
-    case STEADYFS_ERR_INVAL: case STEADYFS_ERR_NOTUTF8: case STEADYFS_ERR_INTOITSELF: return -EINVAL;
+    case STEADYFS_ERR_INVAL: case STEADYFS_ERR_NOTUTF8: return -EINVAL;
+    case STEADYFS_ERR_INTOITSELF: case STEADYFS_ERR_ISALINK: return -EINVAL;
     case STEADYFS_ERR_NOSPC: case STEADYFS_ERR_TOOMANYFILES: return -ENOSPC;
     case STEADYFS_ERR_NOMEM: return -ENOMEM;
     case STEADYFS_ERR_NAMETOOLONG: return -ENAMETOOLONG;
     case STEADYFS_ERR_BUSY: return -EBUSY;
     case STEADYFS_ERR_READONLY: return -EROFS;
     case STEADYFS_ERR_TOOMANYOPEN: return -ENFILE;
+    case STEADYFS_ERR_TRANSACTION: return -ENOBUFS;
+    case STEADYFS_ERR_UNSUPPORTED: return -ENOTSUP;
+    case STEADYFS_ERR_NOTMOUNTED: case STEADYFS_ERR_NOTFORMATTED: return -ENODEV;
     default: return result < 0 ? -EIO : (int)result;
     }
 }
@@ -35,24 +44,66 @@ static struct steadyfs_zephyr *volume_of(const struct fs_mount_t *mount)
 /* Returns a path without its mount point. The result is at least "/". */
 static const char *path_of(const struct fs_mount_t *mount, const char *path)
 {
-    return fs_impl_strip_prefix(path, mount);
+    path += mount->mountp_len;
+    return path[0] == 0 ? "/" : path;
+}
+
+static bool is_mounted(struct steadyfs_zephyr *volume)
+{
+    return steadyfs_has_changes(&volume->fs) >= 0;
+}
+
+/* Refuses to create a name that fs_readdir could not return: see MAX_FILE_NAME in the header. */
+static int check_name(const char *path)
+{
+    size_t end = strlen(path), start;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && path[start - 1] != '/'; start--)
+        ;
+    return end - start <= MAX_FILE_NAME ? 0 : -ENAMETOOLONG;
+}
+
+/*
+ * Returns 0 if the file is open with this access. `filep` is NULL after a close that failed.
+ * Zephyr still passes such a file to the glue.
+ */
+static int check_file(const struct fs_file_t *file, fs_mode_t access)
+{
+    if (file->filep == NULL)
+        return -EBADF;
+    return (file->flags & access) == access ? 0 : -EACCES;
 }
 
 static int glue_open(struct fs_file_t *file, const char *path, fs_mode_t flags)
 {
     struct steadyfs_zephyr *volume = volume_of(file->mp);
-    int wanted = (flags & FS_O_READ ? STEADYFS_O_RDONLY : 0) | (flags & FS_O_WRITE ? STEADYFS_O_WRONLY : 0), error;
-    /* Zephyr creates files with any access, and appends with FS_O_APPEND alone. */
-    if (flags & (FS_O_CREATE | FS_O_APPEND | FS_O_TRUNC))
-        wanted |= STEADYFS_O_WRONLY;
-    wanted |= (flags & FS_O_CREATE ? STEADYFS_O_CREAT : 0) | (flags & FS_O_APPEND ? STEADYFS_O_APPEND : 0) | (flags & FS_O_TRUNC ? STEADYFS_O_TRUNC : 0);
+    const char *name = path_of(file->mp, path);
+    int wanted = flags & FS_O_READ ? STEADYFS_O_RDONLY : 0, error = 0;
+    if (flags & FS_O_WRITE)
+        wanted |= STEADYFS_O_WRONLY | (flags & FS_O_APPEND ? STEADYFS_O_APPEND : 0);
+#ifdef FS_O_TRUNC /* since Zephyr 3.7 */
+    if ((flags & FS_O_TRUNC) && !(flags & FS_O_WRITE))
+        return -EACCES;
+    wanted |= flags & FS_O_TRUNC ? STEADYFS_O_TRUNC : 0;
+#endif
+    /* Zephyr opens and creates files with any access, or none. `check_file` refuses the rest. */
+    if (flags & FS_O_CREATE) {
+        wanted |= STEADYFS_O_WRONLY | STEADYFS_O_CREAT;
+        error = check_name(name);
+    } else if (wanted == 0) {
+        wanted = STEADYFS_O_RDONLY;
+    }
+    if (error != 0)
+        return error;
     for (size_t at = 0; at < STEADYFS_ZEPHYR_FILES; at++) {
         if (volume->used[at])
             continue;
         memset(&volume->files[at], 0, sizeof volume->files[at]);
-        error = told(steadyfs_file_open(&volume->fs, &volume->files[at], path_of(file->mp, path), wanted));
+        error = told(steadyfs_file_open(&volume->fs, &volume->files[at], name, wanted));
         volume->used[at] = error == 0;
         file->filep = error == 0 ? &volume->files[at] : NULL;
+        file->flags = flags;
         return error;
     }
     return -ENFILE;
@@ -60,41 +111,70 @@ static int glue_open(struct fs_file_t *file, const char *path, fs_mode_t flags)
 
 static ssize_t glue_read(struct fs_file_t *file, void *data, size_t size)
 {
+    int error = check_file(file, FS_O_READ);
+    if (error != 0)
+        return error;
     return told(steadyfs_file_read(&volume_of(file->mp)->fs, file->filep, data, size));
 }
 
 static ssize_t glue_write(struct fs_file_t *file, const void *data, size_t size)
 {
+    int error = check_file(file, FS_O_WRITE);
+    if (error != 0)
+        return error;
     return told(steadyfs_file_write(&volume_of(file->mp)->fs, file->filep, data, size));
 }
 
 static int glue_lseek(struct fs_file_t *file, off_t offset, int whence)
 {
-    int from = whence == FS_SEEK_SET ? STEADYFS_SEEK_SET : whence == FS_SEEK_CUR ? STEADYFS_SEEK_CUR : STEADYFS_SEEK_END;
+    int from = whence == FS_SEEK_SET   ? STEADYFS_SEEK_SET
+               : whence == FS_SEEK_CUR ? STEADYFS_SEEK_CUR
+               : whence == FS_SEEK_END ? STEADYFS_SEEK_END
+                                       : -1;
+    int error = check_file(file, 0);
+    if (error != 0)
+        return error;
     int64_t place = steadyfs_file_seek(&volume_of(file->mp)->fs, file->filep, offset, from);
     return place < 0 ? told(place) : 0;
 }
 
 static off_t glue_tell(struct fs_file_t *file)
 {
+    int error = check_file(file, 0);
+    if (error != 0)
+        return error;
     int64_t place = steadyfs_file_tell(&volume_of(file->mp)->fs, file->filep);
-    return place < 0 ? told(place) : (off_t)place;
+    if (place < 0)
+        return told(place);
+    return (off_t)place == place ? (off_t)place : -EOVERFLOW;
 }
 
 static int glue_truncate(struct fs_file_t *file, off_t size)
 {
-    return size < 0 ? -EINVAL : told(steadyfs_file_truncate(&volume_of(file->mp)->fs, file->filep, (uint64_t)size));
+    int error = size < 0 ? -EINVAL : check_file(file, FS_O_WRITE);
+    if (error != 0)
+        return error;
+    return told(steadyfs_file_truncate(&volume_of(file->mp)->fs, file->filep, (uint64_t)size));
 }
 
 static int glue_sync(struct fs_file_t *file)
 {
+    int error = check_file(file, 0);
+    if (error != 0)
+        return error;
     return told(steadyfs_file_sync(&volume_of(file->mp)->fs, file->filep));
 }
 
+/*
+ * The file is closed even after an error. Then Zephyr keeps `file` as an open file, so the program
+ * can close it again. This second close has nothing to do: it frees `file` for another open.
+ */
 static int glue_close(struct fs_file_t *file)
 {
     struct steadyfs_zephyr *volume = volume_of(file->mp);
     steadyfs_file_t *handle = file->filep;
+    if (handle == NULL)
+        return 0;
     volume->used[handle - volume->files] = false;
     file->filep = NULL;
     return told(steadyfs_file_close(&volume->fs, handle));
@@ -115,30 +195,38 @@ static int glue_opendir(struct fs_dir_t *dir, const char *path)
     return -ENFILE;
 }
 
-static void describe(const steadyfs_info *info, struct fs_dirent *entry)
+/* Returns -ENAMETOOLONG for a name that MAX_FILE_NAME would cut. */
+static int describe(const steadyfs_info *info, struct fs_dirent *entry)
 {
+    size_t bytes = strlen(info->name) + 1;
+    if (bytes > sizeof entry->name)
+        return -ENAMETOOLONG;
+    memcpy(entry->name, info->name, bytes);
     entry->type = info->type == STEADYFS_TYPE_DIR ? FS_DIR_ENTRY_DIR : FS_DIR_ENTRY_FILE;
-    entry->size = (size_t)info->size;
-    strncpy(entry->name, info->name, sizeof entry->name - 1);
-    entry->name[sizeof entry->name - 1] = 0;
+    entry->size = info->type == STEADYFS_TYPE_DIR ? 0 : (size_t)info->size;
+    return info->type == STEADYFS_TYPE_DIR || entry->size == info->size ? 0 : -EOVERFLOW;
 }
 
 static int glue_readdir(struct fs_dir_t *dir, struct fs_dirent *entry)
 {
     steadyfs_info info;
-    int there = told(steadyfs_dir_read(&volume_of(dir->mp)->fs, dir->dirp, &info));
+    int there = -EBADF;
+    if (dir->dirp != NULL)
+        there = told(steadyfs_dir_read(&volume_of(dir->mp)->fs, dir->dirp, &info));
     if (there > 0)
-        describe(&info, entry);
-    else
-        entry->name[0] = 0; /* the end */
-    return there < 0 ? there : 0;
+        return describe(&info, entry);
+    entry->name[0] = 0; /* the end */
+    return there;
 }
 
 static int glue_closedir(struct fs_dir_t *dir)
 {
     struct steadyfs_zephyr *volume = volume_of(dir->mp);
     steadyfs_dir_t *handle = dir->dirp;
+    if (handle == NULL)
+        return 0; /* as in glue_close */
     volume->dirs_used[handle - volume->dirs] = false;
+    dir->dirp = NULL;
     return told(steadyfs_dir_close(&volume->fs, handle));
 }
 
@@ -150,10 +238,14 @@ static int glue_mount(struct fs_mount_t *mount)
 {
     struct steadyfs_zephyr *volume = volume_of(mount);
     int error;
+    if (is_mounted(volume))
+        return -EBUSY;
     memset(&volume->fs, 0, sizeof volume->fs);
     volume->config.read_only = (mount->flags & FS_MOUNT_FLAG_READ_ONLY) != 0;
     error = steadyfs_mount(&volume->fs, &volume->config);
-    if (error == STEADYFS_ERR_NOTFORMATTED && !(mount->flags & (FS_MOUNT_FLAG_NO_FORMAT | FS_MOUNT_FLAG_READ_ONLY))) {
+    if (error == STEADYFS_ERR_NOTFORMATTED && !(mount->flags & FS_MOUNT_FLAG_NO_FORMAT)) {
+        if (volume->config.read_only)
+            return -EROFS;
         error = steadyfs_format(&volume->fs, &volume->config);
         if (error == 0)
             error = steadyfs_mount(&volume->fs, &volume->config);
@@ -161,10 +253,30 @@ static int glue_mount(struct fs_mount_t *mount)
     return told(error);
 }
 
+/*
+ * The volume is unmounted even after an error. Then Zephyr keeps the mount, so the program can
+ * unmount it again. This second call has nothing to do: it frees the mount point.
+ */
 static int glue_unmount(struct fs_mount_t *mount)
 {
-    return told(steadyfs_unmount(&volume_of(mount)->fs));
+    int error = steadyfs_unmount(&volume_of(mount)->fs);
+    return error == STEADYFS_ERR_NOTMOUNTED ? 0 : told(error);
 }
+
+#ifdef CONFIG_FILE_SYSTEM_MKFS
+/* The caller passes a struct steadyfs_zephyr as `config`, or as `device` if `config` is NULL. */
+static int glue_mkfs(uintptr_t device, void *config, int flags)
+{
+    struct steadyfs_zephyr *volume = config != NULL ? config : (void *)device;
+    (void)flags;
+    if (volume == NULL)
+        return -EINVAL;
+    if (is_mounted(volume))
+        return -EBUSY;
+    memset(&volume->fs, 0, sizeof volume->fs);
+    return told(steadyfs_format(&volume->fs, &volume->config));
+}
+#endif
 
 static int glue_unlink(struct fs_mount_t *mount, const char *path)
 {
@@ -173,11 +285,17 @@ static int glue_unlink(struct fs_mount_t *mount, const char *path)
 
 static int glue_rename(struct fs_mount_t *mount, const char *from, const char *to)
 {
+    int error = check_name(path_of(mount, to));
+    if (error != 0)
+        return error;
     return told(steadyfs_rename(&volume_of(mount)->fs, path_of(mount, from), path_of(mount, to)));
 }
 
 static int glue_mkdir(struct fs_mount_t *mount, const char *path)
 {
+    int error = check_name(path_of(mount, path));
+    if (error != 0)
+        return error;
     return told(steadyfs_mkdir(&volume_of(mount)->fs, path_of(mount, path)));
 }
 
@@ -185,16 +303,14 @@ static int glue_stat(struct fs_mount_t *mount, const char *path, struct fs_diren
 {
     steadyfs_info info;
     int error = told(steadyfs_stat(&volume_of(mount)->fs, path_of(mount, path), &info));
-    if (error == 0)
-        describe(&info, entry);
-    return error;
+    return error == 0 ? describe(&info, entry) : error;
 }
 
 static int glue_statvfs(struct fs_mount_t *mount, const char *path, struct fs_statvfs *stat)
 {
     steadyfs_fsinfo info;
     int64_t free_bytes = steadyfs_fs_free(&volume_of(mount)->fs);
-    int error = told(free_bytes < 0 ? (int)free_bytes : steadyfs_fs_stat(&volume_of(mount)->fs, &info));
+    int error = told(free_bytes < 0 ? free_bytes : steadyfs_fs_stat(&volume_of(mount)->fs, &info));
     (void)path;
     if (error == 0) {
         stat->f_bsize = stat->f_frsize = info.block_size;
@@ -225,6 +341,9 @@ int steadyfs_zephyr_register(void)
         .mkdir = glue_mkdir,
         .stat = glue_stat,
         .statvfs = glue_statvfs,
+#ifdef CONFIG_FILE_SYSTEM_MKFS
+        .mkfs = glue_mkfs,
+#endif
     };
     return fs_register(STEADYFS_ZEPHYR_TYPE, &glue);
 }

@@ -1,11 +1,17 @@
 /*
  * SteadyFS as a file system of Zephyr: fs_open, fs_read and the others.
  *
- * Tested on the host with stub headers (stub/), not on a board. Zephyr holds one lock around
- * mounts, but none around calls on files. So only one task at a time may use the volume.
+ * Tested on the host with stub headers (stub/), and compiled against Zephyr (tools/zephyr-esp.sh),
+ * not run on a board. Zephyr holds one lock around mounts, but none around calls on files. So only
+ * one task at a time may use the volume.
  *
- *     static struct steadyfs_zephyr volume = {.config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory}};
- *     static struct fs_mount_t data = {.type = STEADYFS_ZEPHYR_TYPE, .mnt_point = "/data", .fs_data = &volume};
+ * Set CONFIG_FILE_SYSTEM_MAX_FILE_NAME, such as 255. Zephyr's default for file systems of others is
+ * MAX_FILE_NAME 12. The glue creates no longer names, and cannot list them: -ENAMETOOLONG.
+ *
+ *     static struct steadyfs_zephyr volume = {
+ *         .config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory}};
+ *     static struct fs_mount_t data = {
+ *         .type = STEADYFS_ZEPHYR_TYPE, .mnt_point = "/data", .fs_data = &volume};
  *     steadyfs_zephyr_register(); fs_mount(&data);
  */
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#define CONFIG_VFS_SUPPORT_DIR 1 /* of sdkconfig.h */
 #define ESP_VFS_FLAG_CONTEXT_PTR 1
 
 typedef struct {
@@ -22,9 +23,14 @@ typedef struct {
     int (*rename_p)(void *ctx, const char *from, const char *to);
     DIR *(*opendir_p)(void *ctx, const char *path);
     struct dirent *(*readdir_p)(void *ctx, DIR *dir);
+    long (*telldir_p)(void *ctx, DIR *dir);
+    void (*seekdir_p)(void *ctx, DIR *dir, long place);
     int (*closedir_p)(void *ctx, DIR *dir);
     int (*mkdir_p)(void *ctx, const char *path, mode_t mode);
     int (*rmdir_p)(void *ctx, const char *path);
+    int (*access_p)(void *ctx, const char *path, int mode);
+    int (*truncate_p)(void *ctx, const char *path, off_t size);
+    int (*ftruncate_p)(void *ctx, int fd, off_t size);
     int (*fsync_p)(void *ctx, int fd);
 } esp_vfs_t;
 

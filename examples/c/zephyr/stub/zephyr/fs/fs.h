@@ -10,14 +10,16 @@ typedef uint8_t fs_mode_t;
 #define FS_O_WRITE 0x02
 #define FS_O_CREATE 0x10
 #define FS_O_APPEND 0x20
+#ifndef STUB_ZEPHYR_BEFORE_3_7
 #define FS_O_TRUNC 0x40
+#endif
 #define FS_SEEK_SET 0
 #define FS_SEEK_CUR 1
 #define FS_SEEK_END 2
-#define FS_MOUNT_FLAG_NO_FORMAT 0x01
-#define FS_MOUNT_FLAG_READ_ONLY 0x02
+#define FS_MOUNT_FLAG_NO_FORMAT BIT(0) /* of util.h, which fs.h does not include */
+#define FS_MOUNT_FLAG_READ_ONLY BIT(1)
 #define FS_TYPE_EXTERNAL_BASE 4
-#define MAX_FILE_NAME 255
+#define MAX_FILE_NAME 12 /* the default for file systems of others */
 
 enum fs_dir_entry_type { FS_DIR_ENTRY_FILE = 0, FS_DIR_ENTRY_DIR };
 

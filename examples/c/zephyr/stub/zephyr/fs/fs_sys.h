@@ -3,6 +3,8 @@
 #define STUB_ZEPHYR_FS_SYS_H
 #include <zephyr/fs/fs.h>
 
+#define CONFIG_FILE_SYSTEM_MKFS 1
+
 struct fs_file_system_t {
     int (*open)(struct fs_file_t *filp, const char *fs_path, fs_mode_t flags);
     ssize_t (*read)(struct fs_file_t *filp, void *dest, size_t nbytes);
@@ -22,7 +24,7 @@ struct fs_file_system_t {
     int (*mkdir)(struct fs_mount_t *mountp, const char *name);
     int (*stat)(struct fs_mount_t *mountp, const char *path, struct fs_dirent *entry);
     int (*statvfs)(struct fs_mount_t *mountp, const char *path, struct fs_statvfs *stat);
+    int (*mkfs)(uintptr_t device, void *config, int flags);
 };
 int fs_register(int type, const struct fs_file_system_t *fs);
-const char *fs_impl_strip_prefix(const char *path, const struct fs_mount_t *mp);
 #endif
