@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::output::print;
+use crate::progress::Progress;
 use crate::replay::{read, write_bytes};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -89,8 +90,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(doubt) = Doubt::of_accesses(trace.access_ns.len()).filter(|_| !arguments.anyway) {
         return Err(doubted(doubt));
     }
-    let (profile, quality) =
-        managed::fit(&trace.access_ns, write_bytes, arguments.kind, arguments.capacity);
+    let mut bar = Progress::of(1, "");
+    let (profile, quality) = managed::fit(
+        &trace.access_ns,
+        write_bytes,
+        arguments.kind,
+        arguments.capacity,
+        &mut |share| bar.set(share, "search, at most"),
+    );
+    drop(bar);
     let stem = arguments
         .trace
         .file_stem()

@@ -93,7 +93,7 @@ fn scatter(at: u64) -> u64 {
 /// Prints the errors of a fit in percent: of the median, of 99.9 %, and of the backlogs.
 fn judge(name: &str, trace: &[u64], capacity_mib: u32) {
     let begin = std::time::Instant::now();
-    let (profile, quality) = fit(trace, 4096, Kind::Sd, capacity_mib);
+    let (profile, quality) = fit(trace, 4096, Kind::Sd, capacity_mib, &mut |_| ());
     let off = |fit: f64, trace: f64| 100.0 * (fit / trace.max(1.0) - 1.0);
     let time = |at: usize| {
         off(quality.fit.percentile_ns[at] as f64, quality.trace.percentile_ns[at] as f64)

@@ -121,6 +121,9 @@ impl std::fmt::Display for Quality {
 /// The search begins with the built-in profiles of the kind, and changes one figure after the
 /// other. Figures that random writes do not show, such as open units, keep their values.
 ///
+/// `progress` is called after each run of the search, with the share of the longest search that is
+/// done, from 0 to 1. The search ends earlier if it finds a good profile.
+///
 /// # Panics
 /// If the trace is empty, or `write_bytes` is not a multiple of 512.
 pub fn fit(
@@ -128,6 +131,7 @@ pub fn fit(
     write_bytes: u32,
     kind: Kind,
     capacity_mib: u32,
+    progress: &mut dyn FnMut(f64),
 ) -> (ManagedProfile, Quality) {
     assert!(
         !access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512),
@@ -135,7 +139,7 @@ pub fn fit(
     );
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
     let starts = starts.map(|profile| with_capacity(profile, capacity_mib));
-    let mut search = Search::new(access_ns, write_bytes);
+    let mut search = Search::new(access_ns, write_bytes, progress);
     let shape = Shape::of(access_ns);
     let mut found = Vec::new();
     for start in starts {
@@ -314,7 +318,7 @@ impl Shape {
 type Found = (ManagedProfile, f64, Summary);
 
 /// A trace, and the progress of the search.
-struct Search {
+struct Search<'p> {
     write_bytes: u32,
     rates: [u64; 2],
     trace: Summary,
@@ -323,10 +327,13 @@ struct Search {
     /// Accesses of all runs, and true if more runs are allowed.
     accesses: usize,
     has_time: bool,
+    /// Number of searches that are done, and of all.
+    searches: [usize; 2],
+    progress: &'p mut dyn FnMut(f64),
 }
 
-impl Search {
-    fn new(access_ns: &[u64], write_bytes: u32) -> Self {
+impl<'p> Search<'p> {
+    fn new(access_ns: &[u64], write_bytes: u32, progress: &'p mut dyn FnMut(f64)) -> Self {
         let mean =
             (access_ns.iter().map(|&ns| ns as f64).sum::<f64>() / access_ns.len() as f64).max(1.0);
         let taken = f64::from(write_bytes) * 1e9 / mean;
@@ -340,6 +347,8 @@ impl Search {
             runs: 0,
             accesses: 0,
             has_time: true,
+            searches: [0, 0],
+            progress,
         }
     }
 
@@ -348,6 +357,7 @@ impl Search {
     /// returns the name of the start.
     fn find(&mut self, starts: Vec<Found>) -> (String, Found) {
         let mut best: Option<(String, Found)> = None;
+        self.searches = [0, 2 * starts.len()];
         for (start, shifts) in
             starts.into_iter().flat_map(|start| [(start.clone(), true), (start, false)])
         {
@@ -357,6 +367,7 @@ impl Search {
             (self.accesses, self.has_time) = (0, true);
             let like = start.0.name.clone();
             let found = self.descend(start, shifts);
+            self.searches[0] += 1;
             if best.as_ref().is_none_or(|(_, least)| found.1 < least.1) {
                 best = Some((like, found));
             }
@@ -457,7 +468,12 @@ impl Search {
         device.fill();
         let warm_up = warm_up(&small.figures, self.write_bytes);
         self.accesses += warm_up + self.compared;
-        self.has_time = self.accesses < ACCESSES_MAX[usize::from(profile.card().is_none())];
+        let accesses_max = ACCESSES_MAX[usize::from(profile.card().is_none())];
+        self.has_time = self.accesses < accesses_max;
+        if let [done, all @ 1..] = self.searches {
+            let share = (self.accesses as f64 / accesses_max as f64).min(1.0);
+            (self.progress)((done as f64 + share) / all as f64);
+        }
         random_writes(&mut device, self.write_bytes, warm_up, 1);
         let trace = random_writes(&mut device, self.write_bytes, self.compared, 2);
         let fit = Summary::of(&trace, self.write_bytes, self.rates);

@@ -261,7 +261,8 @@ fn a_fit_finds_the_times_of_another_card() {
     card.fill();
     random_writes(&mut card, 4096, 60_000, 11);
     let trace = random_writes(&mut card, 4096, 12_000, 12);
-    let (profile, quality) = fit(&trace, 4096, Kind::Sd, 2048);
+    let (profile, quality) =
+        fit(&trace, 4096, Kind::Sd, 2048, &mut |share| assert!((0.0..=1.0).contains(&share)));
     println!("{quality}");
     assert_eq!(quality.doubt(), None, "{quality}");
     assert_eq!(profile.card().unwrap().capacity_mib, 2048);
@@ -282,7 +283,7 @@ fn a_fit_finds_the_times_of_another_card() {
 fn a_fit_doubts_short_traces_and_what_no_card_does() {
     // Ever slower accesses, as no device that cleans shows them.
     let slower: Vec<u64> = (0..8000).map(|access| access * access / 8).collect();
-    let (_, quality) = fit(&slower, 4096, Kind::Sd, 4096);
+    let (_, quality) = fit(&slower, 4096, Kind::Sd, 4096, &mut |_| ());
     assert_eq!(quality.doubt(), Some(Doubt::Far(quality.error)));
     assert_eq!(
         Quality { accesses: 3999, error: 0.01, ..quality.clone() }.doubt(),
