@@ -12,8 +12,8 @@ const ENTRIES: usize =
 
 static TABLE: [u32; ENTRIES] = table();
 
-/// Computes the contribution of each value of the lowest bits: of four bits in a table of 16, of
-/// eight bits in a table of 256.
+/// Computes the contribution of each value of the lowest bits. A table of 16 entries covers four
+/// bits, a table of 256 entries covers eight bits.
 const fn table<const ENTRIES: usize>() -> [u32; ENTRIES] {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let mut table = [0; ENTRIES];
@@ -47,12 +47,12 @@ fn crc32_by<const ENTRIES: usize>(table: &[u32; ENTRIES], bytes: &[u8], missing:
     !crc
 }
 
-/// Adds bytes, four at once. Not inlined: code of this size should exist only once.
+/// Adds bytes to the checksum, four at once. Not inlined: code of this size should exist only once.
 #[inline(never)]
 fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let crc = words.iter().fold(crc, |crc, &word| {
-        // Unrolled: the end of a loop would take as long as its body.
+        // Unrolled: the counter and the branch of a loop would take as long as the loop's body.
         let crc = four_steps(table, crc ^ u32::from_le_bytes(word));
         if ENTRIES == 16 { four_steps(table, crc) } else { crc }
     });
@@ -67,7 +67,7 @@ fn four_steps<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     step(table, step(table, step(table, step(table, crc))))
 }
 
-/// Adds the lowest bits, as many as index the table.
+/// Adds the lowest bits to the checksum: as many bits as an index of the table has.
 #[inline(always)]
 fn step<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     crc >> ENTRIES.ilog2() ^ table[crc as usize % ENTRIES]

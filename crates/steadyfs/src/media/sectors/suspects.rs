@@ -1,14 +1,14 @@
-//! Finds sectors that take no writes, if the driver cannot report them.
+//! Finds sectors that cannot be written any more, if the driver cannot report them.
 //!
-//! A failure of a write may be temporary: bad wires, a dip of the supply, a card that is pulled.
-//! So the first failure is returned unchanged. If the device has written other sectors since,
-//! and fails at these again, their block is bad. A driver that returns [`Failure::BadBlock`] by
-//! itself needs none of this.
+//! A failure of a write may be temporary: bad wires, a dip of the supply, a card that is pulled. So
+//! the first failure is returned unchanged. If the device then writes other sectors, and fails at
+//! the same sectors again, their block is bad. A driver that returns [`Failure::BadBlock`] itself
+//! does not need this module.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use crate::media::Failure;
 
-/// Number of failures that are remembered.
+/// Number of failures that are stored.
 const KNOWN: usize = 4;
 
 /// Sectors of a failed write.
