@@ -96,8 +96,9 @@ impl<D: SectorDevice> SectorPages<D> {
         &self.blocks.device
     }
 
-    /// Returns the device underneath, mutable. Data that is written below the volume may be lost on
-    /// it. The call discards the cached generations of blocks and the stored failures.
+    /// Returns the device underneath, mutable. Data that the caller writes to the device itself,
+    /// below the volume, may be lost. The call discards the cached generations of blocks and the
+    /// stored failures.
     pub fn device_mut(&mut self) -> &mut D {
         self.blocks.forget();
         &mut self.blocks.device
