@@ -20,8 +20,8 @@ impl Gap {
         self.0 == logical
     }
 
-    /// Records that the buffer takes a record of a logical page. A removed record needs no such
-    /// note.
+    /// Clears this state if it names the logical page, because the buffer gets a record of that
+    /// page. If a record is removed, no call is needed.
     pub fn fill(&mut self, logical: u32) {
         if self.is_of(logical) {
             *self = Self::UNKNOWN;
