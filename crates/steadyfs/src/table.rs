@@ -34,7 +34,7 @@ impl<'m> Words<'m> {
     }
 }
 
-/// Reads a little-endian number of 2 or 4 bytes.
+/// Reads a little-endian number of `width` bytes, at most 4.
 pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     match bytes[at..at + width] {
         [a, b] => u32::from(u16::from_le_bytes([a, b])),
@@ -43,12 +43,12 @@ pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     }
 }
 
-/// Writes a little-endian number of 2 or 4 bytes.
+/// Writes a little-endian number of `width` bytes, at most 4.
 pub(crate) fn write_word(bytes: &mut [u8], at: usize, width: usize, value: u32) {
     bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
-/// Pairs of key and value, sorted by key, each key once.
+/// Pairs of a key and a value, sorted by key. Each key occurs once.
 pub(crate) struct Pairs<'m> {
     words: Words<'m>,
     len: u32,

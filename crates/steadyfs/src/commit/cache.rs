@@ -2,7 +2,7 @@
 //! another page needs its slot.
 //!
 //! Without a cache, every such write programs a frame at once (write-through). Four writes of 1 KiB
-//! to a page of 4 KiB then cost four frames; with a cache they cost a single frame. A page in the
+//! to a page of 4 KiB then cost four frames. With a cache, they cost a single frame. A page in the
 //! cache is complete: it includes the journal's patches of the page, and later patches are written
 //! into it. A small patch of a page that is not in the cache stays in the journal. There one
 //! program commits all patches.
@@ -84,7 +84,7 @@ impl<'m> Cache<'m> {
         self.set_entry(slot, NONE);
     }
 
-    /// Returns the slot of the next eviction. The slots take turns.
+    /// Returns the slot of the next eviction. The slots are evicted in turn.
     pub fn take_slot(&mut self) -> usize {
         let slot = self.hand;
         self.hand = (slot + 1) % self.len() as usize;

@@ -1,5 +1,5 @@
-//! The open transaction: the pages that wait for its commit. A call that fails does not change the
-//! transaction.
+//! The open transaction: its pages are pending until the commit. A call that fails does not change
+//! the transaction.
 //!
 //! The [journal](crate::journal) and the cache undo their own part of a failed call. This module
 //! restores the frames of pages. A page that the call writes or discards as a whole gets another
@@ -98,7 +98,7 @@ impl<'m> Transaction<'m> {
         self.placed(logical).is_some_and(|(_, held)| held == frame)
     }
 
-    /// Returns true if pages wait for the commit.
+    /// Returns true if the transaction has pending pages.
     pub fn has_pages(&self) -> bool {
         (0..self.pages.len()).any(|index| self.pages.value(index) != self.stale_bit())
     }
@@ -252,8 +252,8 @@ impl<'m> Transaction<'m> {
         self.pages.blank_rest();
     }
 
-    /// Takes over a table that was read. Returns `false` if the table names a page or a frame that
-    /// does not exist.
+    /// Takes over a table that was read from a root. Returns `false` if the table names a page or a
+    /// frame that does not exist.
     pub fn adopt(&mut self, len: u32, layout: &Layout) -> bool {
         let is_there = |(logical, frame): (u32, Frame)| {
             logical < layout.logical_count && frame < layout.frame_count()
@@ -271,8 +271,8 @@ impl<'m> Transaction<'m> {
         self.committed_start = IDLE;
     }
 
-    /// Applies a record of a page that waits for the commit of the transaction that began at
-    /// `start`. If the table holds pages of another transaction, these pages are removed.
+    /// Applies a record of a pending page of the transaction that began at `start`. If the table
+    /// holds pages of another transaction, these pages are removed.
     pub fn replay(&mut self, logical: u32, frame: Frame, start: u64) -> Result<(), Error> {
         if self.start == IDLE || self.is_other(start) {
             self.pages.clear();
@@ -286,8 +286,8 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Applies a record that names the present frame of a page that waits for the commit. The frame
-    /// is 0 if the page is discarded.
+    /// Applies a record that names the present frame of a pending page. The frame is 0 if the page
+    /// is discarded.
     pub fn replay_place(&mut self, logical: u32, frame: Frame) {
         if let Some(index) = self.pages.find(logical) {
             self.pages.set_value(index, frame);

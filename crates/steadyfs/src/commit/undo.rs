@@ -2,8 +2,8 @@
 
 use crate::space::Frame;
 
-/// Largest number of pages that a call may replace: pages that already wait for the commit, and
-/// pages that the call writes to make room.
+/// Largest number of pages that a call may replace: pages that are already pending, and pages that
+/// the call writes to make room.
 pub(crate) const PAGES_MAX: u32 = 16;
 
 /// Replaced pages of the call in progress.

@@ -26,8 +26,8 @@ pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
 pub(crate) struct RootHeader {
     pub overlay_len: u32,
     pub pending_len: u32,
-    /// True for a root of a mount or of format: after such a root, a journal page is programmed
-    /// before the first frame that a head programs.
+    /// True for a root that a mount or `format` has written. After such a root, a journal page is
+    /// programmed before the first frame that a head programs.
     pub unmarked: bool,
     /// True if the volume can only be read.
     pub worn_out: bool,

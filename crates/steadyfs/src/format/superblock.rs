@@ -9,7 +9,7 @@
 //!
 //! `ring` is a set of blocks: each bit that is set is a block of the ring, and the lowest bit is
 //! block 1. Three fields are blank if their setting has its usual value:
-//! - `group`, if pages move one by one;
+//! - `group`, if reclamation moves pages one by one;
 //! - `logs`, if the logs of leaves have 96 bytes;
 //! - `journal`, the number of pages of a journal record, if records have 512 bytes or a page.
 
@@ -20,15 +20,15 @@ use crate::fields::Fields;
 use crate::media::Geometry;
 
 const MAGIC: &[u8; 8] = b"SteadyFS";
-/// The medium programs bytes.
+/// Flag: the medium programs bytes.
 const PROGRAMS_BYTES: u8 = 1;
-/// Inodes have room for permissions.
+/// Flag: inodes have room for permissions.
 const PERMISSIONS: u8 = 2;
-/// Reclamation moves pages to blocks of their stream.
+/// Flag: reclamation moves pages to blocks of their stream.
 const MOVED_APART: u8 = 4;
 /// Shift of the two bits that hold the number of streams beyond one.
 const STREAMS_SHIFT: u32 = 3;
-/// Streams are chosen by the lifetimes of pages.
+/// Flag: the lifetimes of pages choose the streams.
 const AUTO_STREAMS: u8 = 32;
 
 /// A parsed superblock.

@@ -1,5 +1,5 @@
-//! The buffer as the source of a chain's records: the part that a commit programs, the part that is
-//! already on the medium, and the effect of a delta.
+//! The buffer in a chain: the part that a commit programs, the part that is on the medium, and the
+//! effect of a delta.
 
 use super::record::{DISCARD, DROP, Record, START};
 use super::{Full, Journal};

@@ -1,5 +1,5 @@
-//! A logical page without a record in the buffer. A reader looks for the same page several
-//! times, and each search walks over all records.
+//! A logical page without a record in the buffer. A reader looks for the same page several times,
+//! and each search passes over all records. So the last page without a record is stored.
 
 /// The logical page that was last found to have no record in the buffer, not even a superseded
 /// one.

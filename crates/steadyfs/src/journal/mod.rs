@@ -14,10 +14,10 @@
 //! | used | logical, offset, length, bits | bytes … | …
 //! ```
 //!
-//! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]): 4
-//! bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are sorted by logical page and offset. They
-//! neither overlap nor touch. A record without bytes discards its logical page when it is
-//! committed. Afterwards the record has no meaning.
+//! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]). It
+//! takes 4 bytes on 1 MiB of NOR, and 6 bytes on 128 MiB of NAND. Records are sorted by logical
+//! page and offset. They neither overlap nor touch. A record without bytes discards its logical
+//! page when it is committed. Afterwards the record has no meaning.
 //!
 //! The call in progress can be undone. Its records follow behind a *mark*, in the order in which
 //! the call added them. If records overlap, the later record is valid. The records before the mark
@@ -35,8 +35,8 @@
 //! record. Therefore
 //!
 //! - a record of the buffer is *fresh* until it is on the medium;
-//! - if patches that are on the medium are removed from the buffer, their page has a record with
-//!   the offset [`DROP`] until the next commit;
+//! - if patches on the medium are removed from the buffer, their page has a record with the offset
+//!   [`DROP`] until the next commit;
 //! - if a new patch lies within a patch on the medium, its bytes are copied into that patch. The
 //!   new patch stays behind it, as a fresh record, until the next commit or until its room is
 //!   needed. So a delta contains only the changed bytes.
@@ -634,9 +634,9 @@ mod tests {
     enum Act {
         Patch(u32, u32, usize, u8),
         Discard(u32),
-        /// Written or discarded as a whole.
+        /// The page is written or discarded as a whole.
         Supersede(u32),
-        /// Written as it was before the call.
+        /// The page is written as it was before the call.
         RemoveEarlier(u32),
     }
 
@@ -715,7 +715,7 @@ mod tests {
             }
         }
 
-        /// The programmed records suffice to follow every commit.
+        /// The records that commits program suffice to reproduce the buffer after every commit.
         #[test]
         fn a_chain_says_what_was_committed(
             size in 80usize..400,

@@ -241,8 +241,8 @@ impl<F: Flash> Records<'_, '_, F> {
     }
 
     /// Brings the journal buffer to its state at the record `to` of a chain, including the discards
-    /// of that record. If the buffer already has its state at the record `after`, the walk starts
-    /// there.
+    /// of that record. If the buffer already has its state at the record `after`, the function
+    /// starts at that record.
     ///
     /// # Cost
     /// Reads the block's records up to the record `to`.

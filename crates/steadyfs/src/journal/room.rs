@@ -134,8 +134,7 @@ impl Journal<'_> {
     /// Counts a write of a page that made room in the buffer. Returns true if a page with few
     /// patches must be written as well.
     ///
-    /// Small patches that never change again would take room for good. So one such page is
-    /// written
+    /// Small patches that never change again would use room for ever. So one such page is written
     ///
     /// - after every such write if patches still use more than half of the buffer,
     /// - after every fourth such write if patches still use more than a 36th of the buffer. A 36th
@@ -164,8 +163,8 @@ impl Journal<'_> {
         self.dirty
     }
 
-    /// Returns the length of the longest patch that is stored in the buffer. For a longer change,
-    /// the logical page is written instead.
+    /// Returns the length up to which a change is stored as a patch. For a longer change, the
+    /// logical page is written instead.
     pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
         let most = self.patch_bytes_max();
         // In a chain, a commit programs only the patch's own bytes, so longer patches are worth

@@ -148,7 +148,7 @@ impl Map<'_> {
         best
     }
 
-    /// Makes a written leaf, which contains its overlay entries, the current one. Removes these
+    /// Makes a leaf that was written with its overlay entries the current version. Removes these
     /// entries from the overlay, and releases the leaf's old frame.
     pub fn adopt_leaf(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32, frame: Frame) {
         let old = self.leaves.get(leaf);
@@ -172,7 +172,7 @@ impl Map<'_> {
     /// entries name. If `replaces` is true and the old page cannot be read, the entries of the old
     /// page become missing entries.
     ///
-    /// The frames can be released before the leaf is durable: the overlay's mapping is durable
+    /// The frames can be released before the leaf is durable. The overlay's mapping is durable
     /// already, and no block is used again before the next root.
     pub fn compose_leaf_page<F: Flash>(
         &mut self,

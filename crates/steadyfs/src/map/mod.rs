@@ -219,8 +219,8 @@ impl<'m> Map<'m> {
         }
     }
 
-    /// Changes the map as a replayed record requires. The frames that the leaves name are looked up
-    /// once all records are applied.
+    /// Changes the map as a replayed record requires. After all records are applied, the frames
+    /// that the leaves name are looked up.
     pub fn replay(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
         self.recent.remove(logical);
         match self.overlay.find(logical) {

@@ -8,8 +8,8 @@ use super::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTE
 /// the result, and omits the code that only a changing or interrupted volume needs. This code
 /// handles:
 ///
-/// - the open transaction and discards that wait for a commit;
-/// - pages that may be unsteady, and bits that flip.
+/// - the open transaction and its pending discards;
+/// - pages that may be unsteady (each read may return other bytes), and bits that flip.
 pub(crate) struct Clean<F>(F);
 
 impl<F> Clean<F> {

@@ -23,8 +23,8 @@ use super::{BlockIndex, Failure};
 /// no tags.
 ///
 /// # Cost
-/// An erase of a block takes one erase of each sector. If a chip has a command that erases as many
-/// bytes at once, its driver does not need this type: it reports blocks of that size.
+/// An erase of a block takes one erase of each sector. If one command of a chip erases as many
+/// bytes, its driver does not need this type. The driver then reports blocks of that size.
 #[derive(Clone, Debug)]
 pub struct Groups<N> {
     chip: N,

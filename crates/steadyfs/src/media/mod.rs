@@ -55,16 +55,16 @@ pub struct Geometry {
 /// values for expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Read of a whole page and its tag.
+    /// Duration of a read of a whole page and its tag.
     pub read_ns: u64,
-    /// Read of a tag alone.
+    /// Duration of a read of a tag alone.
     pub read_tag_ns: u64,
-    /// Program of a whole page and its tag.
+    /// Duration of a program of a whole page and its tag.
     pub program_ns: u64,
-    /// Read of a tag followed by [`Flash::program_loaded`]. On chips without this command: `read_ns
-    /// + program_ns`.
+    /// Duration of a read of a tag followed by [`Flash::program_loaded`]. On chips without this
+    /// command: `read_ns + program_ns`.
     pub copy_ns: u64,
-    /// Erase of a block.
+    /// Duration of an erase of a block.
     pub erase_ns: u64,
 }
 
@@ -121,9 +121,10 @@ pub struct Corrected {
 /// - If power fails during [`program`](Flash::program), that page may afterwards hold any bytes, or
 ///   read differently each time. It may also read as erased, and still not accept a later program.
 ///   Every other page is unchanged.
-/// - If power fails during [`erase`](Flash::erase), any page of that block may be in any of these
-///   states. If a page of this block reads as erased, data that is then programmed into it may
-///   fade. So the volume erases the block again before use.
+/// - If power fails during [`erase`](Flash::erase), any page of that block may be in any of the
+///   states that are possible after a power cut during a program. If a page of this block reads as
+///   erased, data that is then programmed into it may fade. So the volume erases the block again
+///   before use.
 /// - If a program or an erase returned an error, the same states are possible as after a power cut
 ///   during it. The operation may also have succeeded.
 /// - A page that cannot be read may be readable at the next attempt. After a failed read, `data`
@@ -180,7 +181,7 @@ pub trait Flash {
     }
 
     /// Returns the corrections of the ECC in the immediately preceding [`read`](Flash::read) or
-    /// [`read_tag`](Flash::read_tag), which succeeded. If a read needed three quarters of the
+    /// [`read_tag`](Flash::read_tag), which succeeded. If a read needed three quarters of the ECC's
     /// strength, the volume moves the data before it needs more corrections.
     fn corrected(&mut self) -> Corrected {
         Corrected::default()
@@ -310,7 +311,8 @@ pub trait Flash {
 
     /// Returns true if a power cut may lose any write to the device's own cache since the last
     /// [`sync`](Flash::sync), not only the newest ones. On such a device, the volume may program a
-    /// page again without an erase, if the page was lost or is not part of the volume's state.
+    /// page again without an erase. It does so if the page was lost or is not part of the volume's
+    /// state.
     fn reorders(&self) -> bool {
         false
     }

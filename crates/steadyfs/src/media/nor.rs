@@ -26,9 +26,10 @@ pub trait NorFlash {
     /// Returns the number of erase blocks.
     fn block_count(&self) -> u32;
 
-    /// Returns the worst-case nanoseconds of `(read, program, erase)`. Read and program transfer
-    /// `bytes` bytes. A program of a whole page begins at a multiple of the page size. For a
-    /// shorter program, the time is given as if all its bytes lay in one program page of the chip.
+    /// Returns the worst-case nanoseconds of `(read, program, erase)`. A read and a program
+    /// transfer `bytes` bytes. A program of a whole page begins at a multiple of the page size. For
+    /// a shorter program, the time is given as if all its bytes lay in one program page of the
+    /// chip.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
 
     /// Reads bytes.
@@ -42,7 +43,7 @@ pub trait NorFlash {
     /// of 0 may be programmed over any byte.
     ///
     /// # Power loss
-    /// Any of the bits to be cleared may or may not be cleared.
+    /// Each bit that the program was to clear may be cleared or not.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] if the chip reports that the program failed, or if a read-back shows

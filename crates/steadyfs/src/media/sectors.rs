@@ -6,8 +6,8 @@
 //!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …   tags within pages
 //! ```
 //!
-//! A block is as long as the *allocation unit* of the device, the unit in which the device is
-//! written best. The pages of a block are written in order, so random writes of the caller become
+//! A block is as long as the *allocation unit* of the device, the unit that the device writes most
+//! efficiently. The pages of a block are written in order, so random writes of the caller become
 //! sequential writes to the device. Each tag lies in a sector of its own, or at the end of its
 //! page.
 //!
@@ -333,8 +333,8 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     /// # Cost
     /// The time is as returned by [`timing`](Self::timing). If a header of the block is lost, one
-    /// program takes longer: it reads each tag of the block twice and each header three times, and
-    /// writes the lost header anew.
+    /// program takes longer: it reads each tag of the block twice and each header three times. It
+    /// also writes the lost header anew.
     fn program(
         &mut self,
         page: PageIndex,

@@ -11,8 +11,9 @@
 //! itself.
 //!
 //! The tag combines the two CRC-32 checksums by exclusive or. So a page that is copied on the chip
-//! can get a new tag without reading its data: `new check = old check ⊕ CRC(old bytes 0..12) ⊕
-//! CRC(new bytes 0..12)`. If the data was damaged, the copy is recognisable as damaged too.
+//! can get a new tag without a read of its data. The tag's new check is `old check ⊕ CRC(old bytes
+//! 0..12) ⊕ CRC(new bytes 0..12)`. If the data was damaged, the copy is recognisable as damaged
+//! too.
 
 use super::crc::{crc8, crc32};
 
@@ -39,13 +40,13 @@ pub(crate) enum TagKind {
     /// the number of the copy (0: the root itself).
     Root = 2,
     /// Program page of a logical page that an open transaction wrote. `aux` holds the stream and,
-    /// below it, the distance to the first sequence of the transaction.
+    /// below it, the distance to the sequence number of the transaction's first program.
     Data = 3,
     /// Program page of the only logical page that its transaction wrote. This page commits the
     /// transaction. `aux` holds the stream.
     DataCommit = 4,
-    /// Journal page, which commits its transaction. `logical` is the number of pending pages,
-    /// `aux` the distance to the start of the transaction.
+    /// Journal page, which commits its transaction. `logical` is the number of pending pages. `aux`
+    /// is the distance to the sequence number of the transaction's first program.
     Journal = 5,
     /// Journal page that also discards logical pages.
     JournalDiscard = 6,
@@ -56,7 +57,7 @@ pub(crate) enum TagKind {
     MovedPending = 8,
     /// A leaf of the map, written with its changes; `logical` is the leaf.
     Leaf = 9,
-    /// A leaf that was moved unchanged; `logical` is the leaf, `aux` the source frame.
+    /// A leaf that was moved unchanged; `logical` is the leaf, and `aux` is the source frame.
     MovedLeaf = 10,
     /// Record of the journal's chain. The log of the leaf contains all changes of the leaf up to
     /// this record. `logical` is the leaf.
@@ -104,7 +105,7 @@ impl TagKinds {
     /// Every kind.
     pub const ALL: Self = Self(!0);
 
-    /// Returns the set as bits, one for each kind.
+    /// Returns the set as bits, with one bit for each kind.
     pub const fn bits(self) -> u16 {
         self.0
     }

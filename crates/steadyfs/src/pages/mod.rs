@@ -143,12 +143,12 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.device.flash().is_clean() || self.verify == Verify::Always
     }
 
-    /// Returns the record of the reads.
+    /// Returns the recorded results of reads.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Returns the record of the reads, mutable.
+    /// Returns the recorded results of reads, mutable.
     pub fn watch_mut(&mut self) -> &mut Watch {
         &mut self.watch
     }
@@ -451,8 +451,8 @@ impl<'m, F: Flash> Pages<'m, F> {
                 if let Some(tag) = Tag::checked(&bytes, self.check_as(kind_of(&bytes))) {
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
-                // With more tries than usual, the page was sound before. It may read as blank once,
-                // so it is read again.
+                // The caller passes more tries than usual for a page that was sound before. Such a
+                // page may read as blank once, so it is read again.
                 if tries == TRIES && is_blank(&bytes) {
                     return Ok(None);
                 }

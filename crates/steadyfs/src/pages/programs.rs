@@ -1,4 +1,4 @@
-//! Programs of pages: from the page buffer, from a caller's bytes, from the chip's register.
+//! Programming of pages: from the page buffer, from a caller's bytes, or from the chip's register.
 
 use super::resident::NONE;
 use super::{LOST_CHECK, Pages};

@@ -1,11 +1,11 @@
 //! Pages that were read and verified, in lent memory. They are pages of directories, inodes,
 //! indexes and the map, and data pages of which the caller reads a part.
 //!
-//! A page stays in the cache until its block is erased, a log in it grows, or another page needs
-//! its slot (`place` in the code). Pages that were never found again are evicted first. So a page
+//! A page stays cached until its block is erased, a log in it grows, or another page needs its
+//! *slot* (`place` in the code). Pages that were never found again are evicted first. So a page
 //! that is read once does not evict a page that is read repeatedly. After some [finds](FINDS_MAX) a
 //! page is read from the medium once more. So the volume finds bits that have flipped meanwhile,
-//! and pages that need more corrections by the ECC.
+//! and pages that now need more corrections by the ECC.
 
 use super::expect::Expect;
 use crate::features::READ_CACHE;
@@ -72,8 +72,8 @@ impl PlaceHead {
 }
 
 /// Bytes of the memory before the slots. The first byte is the index, within a set, of the slot
-/// that last had its turn. All sets share this index. The second byte is the number of pages that
-/// were not cached since the last page that was.
+/// that last had its turn. All sets share this index. The second byte counts the pages that the
+/// caller read as a whole since one of them was cached.
 pub(crate) const CONTROL_BYTES: usize = 2;
 
 /// The pages in lent memory. Each slot has a head and a page. If there are many slots, each page
@@ -166,18 +166,15 @@ impl Places<'_> {
         self.bytes.chunks_exact_mut(self.place_bytes).skip(first).take(self.ways)
     }
 
-    /// Returns the index of the slot for a new page, within its set. The first of these slots that
-    /// exists is chosen:
+    /// Returns the index of the slot for a page, within its set. *Next* is the slot whose turn it
+    /// is. The first of these slots that exists is chosen:
     ///
     /// - the slot that already has the page,
-    /// - the first slot, from the slot whose turn is next on, whose page was not found since its
-    ///   last turn,
-    /// - the first slot before the slot whose turn is next, whose page was not found since its last
-    ///   turn,
-    /// - the slot whose turn is next.
+    /// - the first slot at or behind *next* whose page was not found since that slot's last turn,
+    /// - the first slot before *next* whose page was not found since that slot's last turn,
+    /// - *next* itself.
     ///
-    /// If the page in the slot whose turn is next was found, the page counts as not found from now
-    /// on.
+    /// If the page in *next* was found, it counts as not found from now on.
     fn at_for(&mut self, page: PageIndex) -> usize {
         let next = (usize::from(self.control[0]) + 1) % self.ways;
         let (mut own, mut behind, mut before) = (None, None, None);

@@ -6,9 +6,9 @@ use crate::config::Layout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
-    /// Never used again.
+    /// The block is never used again.
     Bad = 0,
-    /// Holds a superblock or roots.
+    /// The block holds a superblock or roots.
     Reserved = 1,
     /// Contains nothing that a recovery needs. The next root may list the block.
     Free = 2,
@@ -61,10 +61,10 @@ const STATES: usize = 11;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockChoice {
     LeastWorn,
-    /// The most worn block among the blocks whose wear is *in line*: at most the mean wear, plus a
-    /// sixteenth of the mean, plus one erase. A block with more wear is chosen only if no block is
-    /// in line. Data at rest does not stay in a block for ever, so the wear of such a block would
-    /// grow without limit.
+    /// The most worn block whose wear is *in line*: at most the mean wear, plus a sixteenth of the
+    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Data at
+    /// rest does not stay in a block for ever, so the wear of such a block would grow without
+    /// limit.
     MostWorn,
     /// The least worn block with live frames.
     LeastWornInUse,
@@ -231,8 +231,8 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize]
     }
 
-    /// Counts an erase. Wear is relative: before a wear overflows, the smallest wear is subtracted
-    /// from the wear of all blocks.
+    /// Counts an erase of a block. Wear is relative: before a wear overflows, the smallest wear is
+    /// subtracted from the wear of all blocks.
     pub fn add_wear(&mut self, block: u32) {
         if self.wear[block as usize] == u8::MAX {
             let least = self.wears().min().unwrap_or(0);
@@ -297,13 +297,14 @@ impl<'m> Blocks<'m> {
         best
     }
 
-    /// Returns the wear of the blocks that are levelled: neither bad nor reserved.
+    /// Returns the wear of each block that is part of wear levelling: all blocks that are neither
+    /// bad nor reserved.
     pub fn wears(&self) -> impl Iterator<Item = u8> {
         let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
         (0..self.block_count()).filter(levelled).map(|block| self.wear(block))
     }
 
-    /// Clears the live mark of all frames.
+    /// Marks all frames as not live.
     pub fn clear_live(&mut self) {
         self.live.fill(0);
         self.live_total = 0;

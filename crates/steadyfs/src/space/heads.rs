@@ -18,7 +18,7 @@ use crate::table::{read_word, write_word};
 /// Bytes of a head: its block, and the next place in the block.
 const BYTES: usize = HEAD_BYTES as usize;
 
-/// The place of the next program of one kind of pages.
+/// The place at which the next page of one kind is programmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub block: BlockIndex,
@@ -43,12 +43,12 @@ impl HeadIndex {
     pub const MOVED: Self = Self(1);
     pub const JOURNAL: Self = Self(2);
 
-    /// Returns the head of the caller's pages of a stream.
+    /// Returns the head that programs the caller's pages of a stream.
     pub const fn user(stream: u8) -> Self {
         if stream == 0 { Self::USER } else { Self(1 + 2 * stream) }
     }
 
-    /// Returns the head of a stream's frames that reclamation moves.
+    /// Returns the head that programs the moved frames of a stream.
     pub const fn moved(stream: u8) -> Self {
         if stream == 0 { Self::MOVED } else { Self(2 + 2 * stream) }
     }
@@ -76,7 +76,7 @@ impl HeadIndex {
         self == Self::USER || self.0 > 2 && self.0 % 2 == 1
     }
 
-    /// Returns true if the head programs frames that move.
+    /// Returns true if the head programs moved frames.
     pub fn is_moved(self) -> bool {
         self != Self::JOURNAL && !self.is_user()
     }

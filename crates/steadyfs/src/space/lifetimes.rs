@@ -134,8 +134,8 @@ mod tests {
         let mut bytes = [0; BYTES as usize];
         let mut times = table(&mut bytes);
         assert_eq!(times.at_rest(0), 2, "nothing is known");
-        // Every second write goes to the first extent, one write of sixteen goes to the next ten
-        // extents, and the other writes go to the remaining extents.
+        // Every second write goes to the first extent, and one write of sixteen goes to the next
+        // ten extents. The other writes go to the remaining extents.
         for write in 0..40 * PAGES {
             let page = match write % 16 {
                 0 => EXTENT + write / 16 % (10 * EXTENT),

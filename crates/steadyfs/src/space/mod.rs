@@ -21,7 +21,8 @@ use crate::features::{SCRUB, STREAMS};
 use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES, Tag, TagKinds};
 use crate::pages::{Pages, Watch};
 
-/// Number of blocks without data for each head. If there are fewer, the streams share blocks.
+/// Smallest number of blocks without data for each head. If there are fewer, the streams share
+/// blocks.
 const SPARE_BLOCKS: u32 = 3;
 
 /// The blocks of the medium. See the [module](self).
@@ -334,7 +335,7 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Marks the blocks in which reads have found a weak page.
+    /// Marks the blocks in which reads have found a weak page as weak.
     pub fn note_weak(&mut self, watch: &mut Watch) {
         while let Some(block) = watch.take_weak() {
             self.weaken(block);
@@ -383,9 +384,9 @@ impl<'m> Space<'m> {
         (0..self.blocks.block_count()).find(is_done)
     }
 
-    /// Frees the dead blocks, and lists the blocks that may be allocated until the next root. It
-    /// lists the least worn blocks. Every fourth block is the most worn block instead, for data at
-    /// rest.
+    /// Makes the blocks in quarantine free, and lists the blocks that may be allocated until the
+    /// next root. It lists the least worn blocks. Every fourth block is the most worn block
+    /// instead, for data at rest.
     pub fn free_and_list(&mut self, listed_blocks: u32) {
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {

@@ -22,7 +22,7 @@
 //! number of an old one, pages with these tags would become valid again. So the tags are read if a
 //! header shows that it was torn.
 //!
-//! The even header is the first sector of the block, and an erase writes it last if it can. If a
+//! The even header is the first sector of the block, and an erase writes it last if possible. If a
 //! card was last written at this sector, it continues with the pages behind the sector as one
 //! sequence. If the beginning of a block was written long ago, a card treats the pages of the block
 //! as single writes.

@@ -20,8 +20,8 @@ pub(super) const TAG_END: usize = CHECK_AT + 4;
 /// Bytes at the end of a page that its tag takes, if tags lie [within](super::TagPlace::Within)
 /// pages.
 pub const TAG_ROOM_BYTES: u32 = 32;
-/// Part of a tag's sector that the end of a page holds, if tags lie within pages. It omits the
-/// first bytes, which are known.
+/// Part of a tag's sector that the end of a page holds, if tags lie within pages. The part omits
+/// [`PAGE`], which is equal in all tags.
 pub(super) const TAG_PART: Range<usize> = PAGE.len()..TAG_END;
 const _: () = assert!(TAG_PART.end - TAG_PART.start == TAG_ROOM_BYTES as usize);
 

@@ -15,7 +15,7 @@ const KNOWN: usize = 4;
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     first: u32,
-    /// 0: the entry is empty.
+    /// Number of sectors; 0 if the entry is empty.
     count: u32,
     /// True if the device has written other sectors since.
     works_elsewhere: bool,
@@ -47,7 +47,8 @@ impl Suspects {
         self.judge(first, (bytes / SECTOR_BYTES) as u32, device.write(first, parts))
     }
 
-    /// Stores the result of a write, and returns its meaning for the block.
+    /// Stores the result of a write. Returns the result, or [`Failure::BadBlock`] instead if the
+    /// failure shows that the block is bad.
     fn judge(
         &mut self,
         first: u32,
