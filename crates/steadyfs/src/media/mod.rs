@@ -182,7 +182,7 @@ pub trait Flash {
 
     /// Returns the corrections of the ECC in the immediately preceding [`read`](Flash::read) or
     /// [`read_tag`](Flash::read_tag), which succeeded. If a read needed three quarters of the ECC's
-    /// strength, the volume moves the data before it needs more corrections.
+    /// strength, the volume moves the data before the data needs more corrections.
     fn corrected(&mut self) -> Corrected {
         Corrected::default()
     }
@@ -244,8 +244,9 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Reads bytes of a block, without tags. `offset` counts the data bytes of the block's pages as
-    /// one run. A volume calls this function only if [`Geometry::programs_bytes`] is true.
+    /// Reads bytes of a block, without tags. `offset` is an offset in the data of the block's
+    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// [`Geometry::programs_bytes`] is true.
     ///
     /// # Errors
     /// As [`read`](Flash::read).
@@ -259,10 +260,11 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Programs bytes of a block, without tags. `offset` counts the data bytes of the block's pages
-    /// as one run. A volume calls this function only if [`Geometry::programs_bytes`] is true. The
-    /// pages need not be in order. No byte is programmed twice, with two exceptions. A byte of
-    /// `0xFF` leaves the stored byte unchanged. A byte of 0 may be programmed over any byte.
+    /// Programs bytes of a block, without tags. `offset` is an offset in the data of the block's
+    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// [`Geometry::programs_bytes`] is true. The pages need not be in order. No byte is programmed
+    /// twice, with two exceptions. A byte of `0xFF` leaves the stored byte unchanged. A byte of 0
+    /// may be programmed over any byte.
     ///
     /// # Power loss
     /// These bytes may be in any state that a page may be in after a power cut during
@@ -297,8 +299,8 @@ pub trait Flash {
 
     /// Writes the device's own write cache to the medium. A volume calls this function at the end
     /// of each commit and of each root. Devices that program before they answer have no such cache.
-    /// A power cut may lose the newest writes in a cache. Only if the device
-    /// [`reorders`](Flash::reorders), a power cut may lose a write and keep a later write.
+    /// A power cut may lose the newest writes in a cache. A power cut may lose a write and keep a
+    /// later write only if the device [`reorders`](Flash::reorders) writes.
     ///
     /// # Errors
     /// [`Failure::Device`]. It is then unknown which writes since the last sync are on the
