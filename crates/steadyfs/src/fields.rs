@@ -1,4 +1,4 @@
-//! Little-endian numbers in bytes.
+//! Little-endian numbers in a sequence of bytes.
 
 /// Reads and writes little-endian fields one after the other.
 pub(crate) struct Fields<B> {
@@ -13,7 +13,8 @@ impl<B> Fields<B> {
 }
 
 impl Fields<&[u8]> {
-    /// Next `width` bytes as a number. The caller made sure that they are there.
+    /// Returns the next `width` bytes as a number. The caller must make sure that there are so many
+    /// bytes.
     pub fn get(&mut self, width: usize) -> u64 {
         let mut word = [0; 8];
         word[..width].copy_from_slice(&self.bytes[self.at..self.at + width]);

@@ -12,7 +12,7 @@ impl<'m> Words<'m> {
         Self { bytes, width: width as usize }
     }
 
-    /// Bytes of a number.
+    /// Returns the number of bytes of a number.
     pub fn width(&self) -> u32 {
         self.width as u32
     }
@@ -34,7 +34,7 @@ impl<'m> Words<'m> {
     }
 }
 
-/// Reads a little-endian number of 2 or 4 bytes.
+/// Reads a little-endian number of `width` bytes, at most 4.
 pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     match bytes[at..at + width] {
         [a, b] => u32::from(u16::from_le_bytes([a, b])),
@@ -43,12 +43,12 @@ pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     }
 }
 
-/// Writes a little-endian number of 2 or 4 bytes.
+/// Writes a little-endian number of `width` bytes, at most 4.
 pub(crate) fn write_word(bytes: &mut [u8], at: usize, width: usize, value: u32) {
     bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
-/// Pairs of key and value, sorted by key, each key once.
+/// Pairs of a key and a value, sorted by key. Each key occurs once.
 pub(crate) struct Pairs<'m> {
     words: Words<'m>,
     len: u32,
@@ -59,7 +59,7 @@ impl<'m> Pairs<'m> {
         Self { words: Words::new(bytes, width), len: 0 }
     }
 
-    /// Bytes of a number.
+    /// Returns the number of bytes of a number.
     pub fn width(&self) -> u32 {
         self.words.width()
     }
@@ -76,7 +76,7 @@ impl<'m> Pairs<'m> {
         self.len = 0;
     }
 
-    /// Returns the key of an entry. Reads it directly, because searches do little else.
+    /// Returns the key of an entry. It reads the key directly, because searches do little else.
     pub fn key(&self, index: u32) -> u32 {
         read_word(self.words.bytes, index as usize * 2 * self.words.width, self.words.width)
     }
@@ -89,7 +89,7 @@ impl<'m> Pairs<'m> {
         self.words.set(index * 2 + 1, value);
     }
 
-    /// Index of the first entry whose key is at least `key`.
+    /// Returns the index of the first entry whose key is at least `key`.
     pub fn lower_bound(&self, key: u32) -> u32 {
         let (mut low, mut high) = (0, self.len);
         while low < high {
@@ -99,7 +99,7 @@ impl<'m> Pairs<'m> {
         low
     }
 
-    /// Index of the entry with this key; `None` if there is none.
+    /// Returns the index of the entry with this key; `None` if there is no such entry.
     pub fn find(&self, key: u32) -> Option<u32> {
         let index = self.lower_bound(key);
         (index < self.len && self.key(index) == key).then_some(index)
@@ -132,14 +132,14 @@ impl<'m> Pairs<'m> {
         self.words.bytes
     }
 
-    /// Blanks the bytes behind the entries, so that NOR need not program them.
+    /// Fills the bytes behind the entries with `0xFF`, so that they need not be programmed on NOR.
     pub fn blank_rest(&mut self) {
         let used = 2 * self.len as usize * self.words.width;
         self.words.bytes[used..].fill(0xFF);
     }
 
-    /// Takes over `len` entries that were written into the bytes. Returns `false` if they are too
-    /// many or not sorted.
+    /// Takes over `len` entries that were written into the bytes. Returns `false` if there are too
+    /// many entries, or if they are not sorted.
     pub fn adopt(&mut self, len: u32) -> bool {
         if len > self.capacity() {
             return false;

@@ -1,11 +1,11 @@
 //! Write-back: logical pages that were written in part stay in RAM until the commit, or until
 //! another page needs its slot.
 //!
-//! Without a cache, every such write programs a frame at once (write-through). Four writes of 1
-//! KiB to a page of 4 KiB then cost four frames; with a cache they cost a single frame. A page
-//! in the cache is whole: it includes the journal's patches of it, and takes further patches. A
-//! small patch without such a write before it stays in the journal, where a commit costs one
-//! program for all.
+//! Without a cache, every such write programs a frame at once (write-through). Four writes of 1 KiB
+//! to a page of 4 KiB then cost four frames. With a cache, they cost a single frame. A page in the
+//! cache is complete: it includes the journal's patches of the page, and later patches are written
+//! into it. A small patch of a page that is not in the cache stays in the journal. There one
+//! program commits all patches.
 
 use crate::features::CACHE;
 use crate::space::NONE;
@@ -13,10 +13,10 @@ use crate::space::NONE;
 /// Bytes of an entry beside the page: logical page, stream and flags.
 pub(crate) const ENTRY_BYTES: usize = 4;
 const DIRTY: u32 = 1 << 31;
-/// The call in progress has written or discarded the page otherwise. The slot holds the page as
-/// it was before.
+/// The call in progress has written or discarded the page as a whole. The slot holds the page as it
+/// was before the call.
 const REPLACED: u32 = 1 << 30;
-/// Shift of two bits: the stream that the page goes to.
+/// Shift of the two bits that hold the stream of the page.
 const STREAM_SHIFT: u32 = 24;
 /// Mask of the logical page.
 const LOGICAL: u32 = (1 << STREAM_SHIFT) - 1;
@@ -69,7 +69,7 @@ impl<'m> Cache<'m> {
         self.entry(slot) & LOGICAL
     }
 
-    /// Assigns a slot to a page that is not written yet, with the stream of the page.
+    /// Assigns a slot to a page that is not written yet, and stores the stream of the page.
     pub fn set_dirty(&mut self, slot: usize, logical: u32, stream: u8) {
         self.set_entry(slot, logical | u32::from(stream) << STREAM_SHIFT | DIRTY);
     }
@@ -84,7 +84,7 @@ impl<'m> Cache<'m> {
         self.set_entry(slot, NONE);
     }
 
-    /// Returns the slot of the next eviction. The slots take turns.
+    /// Returns the slot of the next eviction. The slots are evicted in turn.
     pub fn take_slot(&mut self) -> usize {
         let slot = self.hand;
         self.hand = (slot + 1) % self.len() as usize;
@@ -118,8 +118,8 @@ impl<'m> Cache<'m> {
         (0..self.len() as usize).any(|slot| self.is_replaced(slot))
     }
 
-    /// Marks a page as replaced, because the call in progress writes or discards it as a whole.
-    /// If the page was written, its slot becomes free.
+    /// Marks a page as replaced, because the call in progress writes or discards it as a whole. If
+    /// the page was already written to the medium, its slot becomes free instead.
     pub fn replace(&mut self, logical: u32) {
         if let Some(slot) = self.find(logical) {
             let kept = if self.is_dirty(slot) { self.entry(slot) | REPLACED } else { NONE };
@@ -165,7 +165,7 @@ impl<'m> Cache<'m> {
         &mut self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
     }
 
-    /// Discards a page, written or not.
+    /// Discards a page, whether it is written or not.
     pub fn drop(&mut self, logical: u32) {
         if let Some(slot) = self.find(logical) {
             self.set_entry(slot, NONE);
@@ -178,8 +178,8 @@ impl<'m> Cache<'m> {
         self.dirty = 0;
     }
 
-    /// Returns the pages that wait to be written: dirty pages, and replaced pages. A replaced
-    /// page becomes dirty again if the call in progress fails.
+    /// Returns the pages that may still have to be written: dirty pages, and replaced pages. A
+    /// replaced page becomes dirty again if the call in progress fails.
     pub fn waiting_pages(&self) -> impl Iterator<Item = u32> + '_ {
         let waits = |&slot: &usize| self.is_dirty(slot) || self.is_replaced(slot);
         (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & LOGICAL)

@@ -1,16 +1,17 @@
-//! The open transaction: the pages that wait for its commit. A call that fails leaves it
-//! unchanged.
+//! The open transaction: its pages are pending until the commit. A call that fails does not change
+//! the transaction.
 //!
 //! The [journal](crate::journal) and the cache undo their own part of a failed call. This module
-//! undoes frames. A page that the call writes or discards as a whole gets another pending frame,
-//! and the frame before stays live until the call ends.
+//! restores the frames of pages. A page that the call writes or discards as a whole gets another
+//! pending frame, and its earlier frame stays live until the call ends.
 //!
-//! Programmed pages stay on the medium, and roll-forward will count them as part of the
-//! transaction. So after an undo these pages are *stale*: their pending entry names the frame
-//! that counts, and each of them is programmed once more when the next call begins. A stale
-//! entry without a frame only keeps its place in the table, which roll-forward needs as well. If
-//! nothing else is pending, the transaction starts anew instead. Its commit then names a later
-//! start, and roll-forward discards the pages before it.
+//! The pages that the failed call programmed stay on the medium, and roll-forward will count them
+//! as part of the transaction. So after an undo these pages are *stale*. The pending entry of a
+//! stale page names its valid frame, and the page is programmed once more when the next call
+//! begins. If a stale entry has no frame, it only keeps its place in the table, because
+//! roll-forward needs this place as well. If only entries without a frame are left, the transaction
+//! starts anew instead. Its commit then names a later start, and roll-forward discards the pages
+//! that were programmed before that start.
 
 mod cache;
 mod undo;
@@ -34,9 +35,9 @@ pub(crate) struct Transaction<'m> {
     /// Logical pages and their frames; 0 for a discarded page.
     pages: Pairs<'m>,
     undo: Undo,
-    /// Sequence of its first program.
+    /// Sequence number of the transaction's first program.
     start: u64,
-    /// Sequence of the first program of the transaction that roll-forward committed last.
+    /// Sequence number of the first program of the transaction that roll-forward committed last.
     committed_start: u64,
 }
 
@@ -46,8 +47,8 @@ impl<'m> Transaction<'m> {
         Self { pages, undo: Undo::default(), start: IDLE, committed_start: IDLE }
     }
 
-    /// Returns the bit of a frame that marks a stale page. The medium holds a later version of
-    /// such a page, which does not count.
+    /// Returns the bit of a frame that marks a stale page. The medium holds a later version of such
+    /// a page, but that version is not valid.
     fn stale_bit(&self) -> u32 {
         1 << (self.pages.width() * 8 - 1)
     }
@@ -62,8 +63,8 @@ impl<'m> Transaction<'m> {
         self.pages.capacity()
     }
 
-    /// Returns the number of taken places in the table. It includes the places that pages of the
-    /// cache will take.
+    /// Returns the number of used places in the table. It includes the places that pages of the
+    /// cache will use.
     pub fn places(&self, cache: &Cache<'_>) -> u32 {
         self.len() + cache.waiting_pages().filter(|&logical| !self.knows(logical)).count() as u32
     }
@@ -79,8 +80,8 @@ impl<'m> Transaction<'m> {
         (self.pages.key(index), self.pages.value(index) & !self.stale_bit())
     }
 
-    /// Returns the frame of a logical page: 0 if it was discarded, `None` if the transaction has
-    /// none.
+    /// Returns the frame of a logical page: 0 if the page was discarded, `None` if the transaction
+    /// has no frame for the page.
     pub fn frame_of(&self, logical: u32) -> Option<Frame> {
         let value = self.pages.value(self.pages.find(logical)?);
         (value != self.stale_bit()).then_some(value & !self.stale_bit())
@@ -97,7 +98,7 @@ impl<'m> Transaction<'m> {
         self.placed(logical).is_some_and(|(_, held)| held == frame)
     }
 
-    /// Returns true if pages wait for the commit.
+    /// Returns true if the transaction has pending pages.
     pub fn has_pages(&self) -> bool {
         (0..self.pages.len()).any(|index| self.pages.value(index) != self.stale_bit())
     }
@@ -112,8 +113,8 @@ impl<'m> Transaction<'m> {
         self.pages.value(index) & self.stale_bit() != 0
     }
 
-    /// Gives a page another frame. The frame before is released if the call `releases` it,
-    /// because no undo needs it.
+    /// Gives a page another frame. If `releases` is true, no undo needs the earlier frame, so it is
+    /// released.
     pub fn set(&mut self, logical: u32, frame: Frame, releases: bool, space: &mut Space<'_>) {
         match self.placed(logical) {
             Some((index, old)) => {
@@ -137,16 +138,17 @@ impl<'m> Transaction<'m> {
         true
     }
 
-    /// Marks a page as stale: its program failed, and may be on the medium all the same.
+    /// Marks a page as stale: its program failed, but the page may be on the medium all the same.
     pub fn mark_stale(&mut self, logical: u32) {
         match self.pages.find(logical) {
             Some(index) => self.pages.set_value(index, self.pages.value(index) | self.stale_bit()),
-            // There is a place: it was checked before the program.
+            // The table has room: the caller checked this before the program.
             None => drop(self.pages.insert(logical, self.stale_bit())),
         }
     }
 
-    /// Notes that the call replaces a page. Returns true if it is the first time.
+    /// Notes the earlier entry of a page that the call replaces. Returns true if the call has not
+    /// replaced this page before.
     pub fn note_replaced(&mut self, logical: u32) -> Result<bool, Error> {
         if self.undo.has(logical) {
             return Ok(false);
@@ -155,18 +157,18 @@ impl<'m> Transaction<'m> {
         if self.undo.note(logical, before) { Ok(true) } else { Err(Error::TransactionTooLarge) }
     }
 
-    /// Removes the note of a page that was not programmed after all.
+    /// Removes the last note, because its page was not programmed after all.
     pub fn drop_note(&mut self) {
         self.undo.take_last();
     }
 
-    /// Returns true if the call has no place for another note.
+    /// Returns true if there is no room for another note.
     pub fn is_undo_full(&self) -> bool {
         self.undo.is_full()
     }
 
-    /// Accepts the changes of a call, or of a step of it, that succeeded. A later undo does not
-    /// include them.
+    /// Accepts the changes of a successful call, or of a successful step of a call. A later undo
+    /// does not include these changes.
     pub fn accept(&mut self, space: &mut Space<'_>) {
         for &(logical, before) in self.undo.pages() {
             if before != NONE && self.frame_of(logical) != Some(before & !self.stale_bit()) {
@@ -176,8 +178,8 @@ impl<'m> Transaction<'m> {
         self.undo.clear();
     }
 
-    /// Undoes the changes of the call in progress. The medium holds later versions of the
-    /// changed pages, so these become stale. Reads nothing and cannot fail.
+    /// Undoes the changes of the call in progress. The medium holds later versions of the changed
+    /// pages, so these pages become stale. The function reads nothing and cannot fail.
     pub fn undo(&mut self, space: &mut Space<'_>) {
         while let Some((logical, before)) = self.undo.take_last() {
             let before = if before == NONE { 0 } else { before & !self.stale_bit() };
@@ -190,14 +192,15 @@ impl<'m> Transaction<'m> {
         self.restart_if_empty();
     }
 
-    /// Lets the transaction start anew if no page of it counts.
+    /// Lets the transaction start anew if no entry is left except stale entries without a frame.
     pub fn restart_if_empty(&mut self) {
         if !self.has_pages() {
             self.clear();
         }
     }
 
-    /// Returns the sequence of the first program. If there is none yet, it is `sequence`.
+    /// Returns the sequence number of the first program. If nothing was programmed yet, the
+    /// transaction starts at `sequence`.
     pub fn start_at(&mut self, sequence: u64) -> u64 {
         if self.start == IDLE {
             self.start = sequence;
@@ -205,13 +208,13 @@ impl<'m> Transaction<'m> {
         self.start
     }
 
-    /// Returns the sequence of the first program; [`IDLE`] if nothing was programmed.
+    /// Returns the sequence number of the first program; [`IDLE`] if nothing was programmed.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Ends the transaction, which is committed or comes to nothing. Its pages stay in the table
-    /// for the code that carries the commit out.
+    /// Ends the transaction, because it is committed or abandoned. Its pages stay in the table for
+    /// the code that carries out the commit.
     pub fn end(&mut self) {
         self.start = IDLE;
     }
@@ -222,13 +225,13 @@ impl<'m> Transaction<'m> {
         self.start = IDLE;
     }
 
-    /// Discards the pages, and the notes of the call in progress.
+    /// Discards the pages of the transaction, and the undo notes of the call in progress.
     pub fn roll_back(&mut self, space: &mut Space<'_>) {
         self.undo.clear();
         self.drop_pages(space);
     }
 
-    /// Discards the pages.
+    /// Discards the pages of the transaction.
     pub fn drop_pages(&mut self, space: &mut Space<'_>) {
         while self.pages.len() > 0 {
             let last = self.pages.len() - 1;
@@ -244,13 +247,13 @@ impl<'m> Transaction<'m> {
         self.pages.bytes_mut()
     }
 
-    /// Blanks the bytes of the table that hold no page.
+    /// Fills the bytes of the table that hold no page with `0xFF`.
     pub fn blank_rest(&mut self) {
         self.pages.blank_rest();
     }
 
-    /// Takes over a table that was read. Returns `false` if it names a page or a frame that does
-    /// not exist.
+    /// Takes over a table that was read from a root. Returns `false` if the table names a page or a
+    /// frame that does not exist.
     pub fn adopt(&mut self, len: u32, layout: &Layout) -> bool {
         let is_there = |(logical, frame): (u32, Frame)| {
             logical < layout.logical_count && frame < layout.frame_count()
@@ -268,8 +271,8 @@ impl<'m> Transaction<'m> {
         self.committed_start = IDLE;
     }
 
-    /// Applies a record: a page waits for the commit of the transaction that began at `start`.
-    /// Pages of another transaction do not count.
+    /// Applies a record of a pending page of the transaction that began at `start`. If the table
+    /// holds pages of another transaction, these pages are removed.
     pub fn replay(&mut self, logical: u32, frame: Frame, start: u64) -> Result<(), Error> {
         if self.start == IDLE || self.is_other(start) {
             self.pages.clear();
@@ -283,8 +286,8 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// Applies a record with the present frame of a page that waits for the commit; 0 if it is
-    /// discarded.
+    /// Applies a record that names the present frame of a pending page. The frame is 0 if the page
+    /// is discarded.
     pub fn replay_place(&mut self, logical: u32, frame: Frame) {
         if let Some(index) = self.pages.find(logical) {
             self.pages.set_value(index, frame);
@@ -300,7 +303,7 @@ impl<'m> Transaction<'m> {
         self.start = IDLE;
     }
 
-    /// Notes that pages of the transaction that began at `start` were committed.
+    /// Records that the transaction that began at `start` was committed.
     pub fn finish_replay(&mut self, start: u64) {
         self.committed_start = start;
     }
@@ -310,8 +313,9 @@ impl<'m> Transaction<'m> {
         self.start != IDLE && !is_same_start(start, self.start)
     }
 
-    /// Returns true if a commit of the transaction that began at `start` was replayed already. A
-    /// commit whose program failed may read as complete, and the same commit follows elsewhere.
+    /// Returns true if a commit of the transaction that began at `start` was replayed already. If
+    /// the program of a commit fails, its page may still read as complete. The same commit is then
+    /// programmed at another place as well.
     pub fn is_replayed(&self, start: u64) -> bool {
         self.pages.len() == 0
             && self.committed_start != IDLE

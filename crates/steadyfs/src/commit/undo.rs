@@ -2,14 +2,14 @@
 
 use crate::space::Frame;
 
-/// Most pages that a call may replace: pages that already wait for the commit, and pages that
-/// the call writes for want of room.
+/// Largest number of pages that a call may replace: pages that are already pending, and pages that
+/// the call writes to make room.
 pub(crate) const PAGES_MAX: u32 = 16;
 
 /// Replaced pages of the call in progress.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Undo {
-    /// Logical page, and its pending entry before.
+    /// Logical page, and its pending entry from before the call.
     pages: [(u32, Frame); PAGES_MAX as usize],
     len: u8,
 }
@@ -27,7 +27,7 @@ impl Undo {
         self.pages().iter().any(|page| page.0 == logical)
     }
 
-    /// Notes the earlier entry of a page. Returns `false` if there is no place for it.
+    /// Notes the earlier entry of a page. Returns `false` if there is no room for the note.
     pub fn note(&mut self, logical: u32, before: Frame) -> bool {
         if self.is_full() {
             return false;

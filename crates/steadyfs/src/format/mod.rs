@@ -1,7 +1,7 @@
 //! The format on the medium, byte by byte. `docs/format.md` describes it in prose and tables.
 //!
-//! The other formats lie beside the code that they belong to: the tag in `media::tag`, journal
-//! pages in `journal`, leaves in `map`, inodes and directory records in `fs`.
+//! The other formats lie beside their code: the tag in `media::tag`, journal pages in `journal`,
+//! leaves in `map`, inodes and directory records in `fs`.
 
 pub(crate) mod root;
 pub(crate) mod superblock;

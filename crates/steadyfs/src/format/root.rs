@@ -26,32 +26,32 @@ pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
 pub(crate) struct RootHeader {
     pub overlay_len: u32,
     pub pending_len: u32,
-    /// True for a root of a mount or of format: a journal page comes before the first frame that
-    /// a head programs.
+    /// True for a root that a mount or `format` has written. After such a root, a journal page is
+    /// programmed before the first frame that a head programs.
     pub unmarked: bool,
     /// True if the volume can only be read.
     pub worn_out: bool,
-    /// True if the use of the volume ended here: nothing was programmed outside of the ring
+    /// True if the volume was closed with this root: nothing was programmed outside of the ring
     /// since.
     pub closed: bool,
-    /// True if a loss was accepted, and its consequences are not mended yet.
+    /// True if a loss of data was accepted, and its consequences are not repaired yet.
     pub unchecked: bool,
-    /// Lower limit of the sequences of all programs after the root.
+    /// Lower limit of the sequence numbers of all programs after the root.
     pub sequence: u64,
-    /// First sequence of the open transaction, or all ones.
+    /// First sequence number of the open transaction; all ones if no transaction is open.
     pub transaction_start: u64,
-    /// Newest journal page, or all ones.
+    /// Place of the newest journal page; all ones if there is none.
     pub journal_at: u32,
-    /// Block (or all ones) and next place of each head.
+    /// Block and next place of each head. The block is all ones if the head has no block.
     pub heads: [(u32, u32); 3],
     pub reserve: u16,
-    /// Erases of each block beyond its wear in the table.
+    /// Number of erases that each block has had in addition to its wear in the table.
     pub wear_base: u32,
-    /// Number of the newest root that was complete when this root was begun; 0: none.
+    /// Number of the newest root that was complete when this root was begun; 0 if there was none.
     pub follows: u32,
-    /// Another place that also holds the newest journal page; 0: none.
+    /// Another place that also holds the newest journal page; 0 if there is none.
     pub journal_copy: u32,
-    /// Frame of the copy of the first leaf; 0: none.
+    /// Frame of the copy of the first leaf; 0 if there is none.
     pub leaf_copy: u32,
 }
 

@@ -1,17 +1,17 @@
-//! The superblock: shape and settings of the volume, and the blocks of its roots. It is the
-//! first page of two blocks, written by `format`; see [`Superblocks`](crate::Superblocks) for a
-//! damaged one.
+//! The superblock: shape and settings of the volume, and the blocks of its roots. `format` writes
+//! it as the first page of two blocks. [`Superblocks`](crate::Superblocks) describes what happens
+//! if a superblock is damaged.
 //!
 //! ```text
 //! 0            8         10         22         40           44     52      53     54        55
 //! | "SteadyFS" | version | geometry | settings | other copy | ring | group | logs | journal |
 //! ```
 //!
-//! `ring` has a bit for each block of the ring; the lowest bit is block 1. Three fields are
-//! blank for usual values:
-//! - `group`, if pages move one by one;
+//! `ring` is a set of blocks: each bit that is set is a block of the ring, and the lowest bit is
+//! block 1. Three fields are blank if their setting has its usual value:
+//! - `group`, if reclamation moves pages one by one;
 //! - `logs`, if the logs of leaves have 96 bytes;
-//! - `journal`, the pages of its records, if records have 512 bytes or a page.
+//! - `journal`, the number of pages of a journal record, if records have 512 bytes or a page.
 
 use super::VERSION;
 use crate::config::{Config, LEAF_LOG_BYTES, usual_journal_pages};
@@ -20,15 +20,15 @@ use crate::fields::Fields;
 use crate::media::Geometry;
 
 const MAGIC: &[u8; 8] = b"SteadyFS";
-/// The medium programs bytes.
+/// Flag: the medium programs bytes.
 const PROGRAMS_BYTES: u8 = 1;
-/// Inodes have room for permissions.
+/// Flag: inodes have room for permissions.
 const PERMISSIONS: u8 = 2;
-/// Moved pages keep to blocks of their stream.
+/// Flag: reclamation moves pages to blocks of their stream.
 const MOVED_APART: u8 = 4;
 /// Shift of the two bits that hold the number of streams beyond one.
 const STREAMS_SHIFT: u32 = 3;
-/// Streams are chosen by the lifetimes of pages.
+/// Flag: the lifetimes of pages choose the streams.
 const AUTO_STREAMS: u8 = 32;
 
 /// A parsed superblock.
@@ -44,7 +44,7 @@ pub(crate) struct Superblock {
 
 /// Bytes of a superblock.
 pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1 + 1;
-/// Byte of a volume in place of a usual setting. Earlier releases left the byte blank.
+/// Value of a byte whose setting has its usual value. Earlier releases left the byte blank.
 const USUAL: u8 = 0xFF;
 
 impl Superblock {
@@ -56,7 +56,7 @@ impl Superblock {
         }
         let mut fields = Fields::new(&bytes[8..BYTES]);
         let version = fields.get16();
-        // The fields behind depend on the version.
+        // The fields behind the version depend on it.
         if version != VERSION {
             return Err(MountError::Version { on_flash: version });
         }

@@ -1,15 +1,16 @@
-//! The buffer as records of a chain: the part for a commit to program, the part that is on the
-//! medium, and the effect of a delta.
+//! The buffer in a chain: the part that a commit programs, the part that is on the medium, and the
+//! effect of a delta.
 
 use super::record::{DISCARD, DROP, Record, START};
 use super::{Full, Journal};
 
 impl Journal<'_> {
-    /// Reduces the buffer to the content of a record on the medium: the whole buffer or, as a
-    /// delta, the changes since the record before.
+    /// Reduces the buffer to the content of a record on the medium. The content is the whole buffer
+    /// or, for a delta, the changes since the previous record.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.is_chain() {
-            // A whole buffer has no earlier patches to drop; a delta has only the changes.
+            // A whole buffer needs no notes of dropped pages, because no patches come before it. A
+            // delta contains only the changes.
             self.remove_records(false, |record| {
                 if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP }
             });
@@ -24,15 +25,15 @@ impl Journal<'_> {
         self.dirty = false;
     }
 
-    /// Marks every record as being on the medium, and joins patches that touch or overlap.
-    /// Overlapping patches agree in their shared bytes.
+    /// Marks every record as being on the medium, and merges patches that touch or overlap.
+    /// Overlapping patches have equal values in their shared bytes.
     fn end_fresh(&mut self) {
         let mut at = START;
         while self.is_chain() && at < self.used() {
             let record = self.record(at);
             self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
             let next = (record.end() < self.used()).then(|| self.record(record.end()));
-            // Behind a commit the medium has all patches, so they need not stay apart.
+            // After a commit the medium has all patches, so they need not stay separate.
             let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
             match next.filter(joins) {
                 Some(next) => self.merge(record, next),
@@ -42,8 +43,8 @@ impl Journal<'_> {
         self.seal();
     }
 
-    /// Makes room: joins each patch on the medium with the fresh patches within it. All of the
-    /// joined patch is fresh.
+    /// Makes room: merges each patch on the medium with the fresh patches within it. The merged
+    /// patch is fresh as a whole.
     pub(super) fn merge_overlapping(&mut self) {
         let mut at = START;
         while self.is_chain() && at < self.mark() {
@@ -62,8 +63,8 @@ impl Journal<'_> {
         self.seal();
     }
 
-    /// Joins a patch with the patch behind it. The second one touches or overlaps the first, and
-    /// they agree.
+    /// Merges a patch with the patch behind it, which touches or overlaps it. The two patches have
+    /// equal values in their shared bytes.
     pub(super) fn merge(&mut self, record: Record, next: Record) {
         let shared = (record.stop() - next.offset).min(next.length);
         self.write_header(&Record { length: record.length + next.length - shared, ..record });
@@ -72,13 +73,13 @@ impl Journal<'_> {
         self.set_ends(self.used() - goes, self.mark() - goes);
     }
 
-    /// Applies a delta. Returns `false` if it is not well formed. Its discards can be read until
-    /// the next delta.
+    /// Applies a delta. Returns `false` if it is not well formed. The discards of the delta stay in
+    /// the buffer until the next delta.
     pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         self.remove_discards();
         let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
-        // First the removals, then the patches, then the discards. In this order all of them
-        // fit, as they did when they were made.
+        // The removals are applied first, then the patches, then the discards. In this order all
+        // records fit, as they did when the delta was made.
         for step in 0..3 {
             let mut at = START;
             while at < used {
@@ -101,8 +102,8 @@ impl Journal<'_> {
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
                     _ if step == 1 && record.is_patch() => {
-                        // The old patches within the new one go first: the buffer has room for
-                        // only one of them.
+                        // The old patches within the new patch are removed first, because the
+                        // buffer may not have room for both.
                         let goes = |old: &Record| {
                             old.offset >= record.offset && old.stop() <= record.stop()
                         };

@@ -1,5 +1,5 @@
-//! A logical page without a record in the buffer. A reader looks for the same page several
-//! times, and each search walks over all records.
+//! A logical page without a record in the buffer. A reader looks for the same page several times,
+//! and each search passes over all records. So the last page without a record is stored.
 
 /// The logical page that was last found to have no record in the buffer, not even a superseded
 /// one.
@@ -20,8 +20,8 @@ impl Gap {
         self.0 == logical
     }
 
-    /// Records that the buffer takes a record of a logical page. A removed record needs no such
-    /// note.
+    /// Clears this state if it names the logical page, because the buffer gets a record of that
+    /// page. If a record is removed, no call is needed.
     pub fn fill(&mut self, logical: u32) {
         if self.is_of(logical) {
             *self = Self::UNKNOWN;

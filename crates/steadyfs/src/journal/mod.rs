@@ -1,8 +1,9 @@
-//! The journal buffer: small changes to logical pages, in RAM and, as one page, on the medium.
+//! The journal buffer: small changes to logical pages. It lies in RAM and, as one page, on the
+//! medium.
 //!
 //! The buffer *is* the newest journal page. It holds every patch that was committed and not yet
-//! written into its logical page, and the patches of the open transaction. A commit programs all
-//! of it. Therefore
+//! written into its logical page, and the patches of the open transaction. A commit programs the
+//! whole buffer. Therefore
 //!
 //! - one page program commits any number of small changes,
 //! - a reader applies patches from RAM and never searches the medium for them,
@@ -13,16 +14,16 @@
 //! | used | logical, offset, length, bits | bytes … | …
 //! ```
 //!
-//! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]): 4
-//! bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are sorted by logical page and offset.
-//! They neither overlap nor touch. A record without bytes discards its logical page when it is
-//! committed; it has no meaning afterwards.
+//! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]). It
+//! takes 4 bytes on 1 MiB of NOR, and 6 bytes on 128 MiB of NAND. Records are sorted by logical
+//! page and offset. They neither overlap nor touch. A record without bytes discards its logical
+//! page when it is committed. Afterwards the record has no meaning.
 //!
-//! The call in progress can be undone. Its records follow behind a *mark* in the order in which
-//! they came. A later record counts before an earlier one. Records before the mark stay. If the
-//! call writes or discards a page as a whole, the page's earlier records are *superseded*, and a
-//! bit in their header marks them. When the call has succeeded, its records take their places
-//! among the others.
+//! The call in progress can be undone. Its records follow behind a *mark*, in the order in which
+//! the call added them. If records overlap, the later record is valid. The records before the mark
+//! are kept for an undo. If the call writes or discards a page as a whole, the page's earlier
+//! records are *superseded*, and a bit in their header marks them. When the call has succeeded, its
+//! records are sorted in among the other records.
 //!
 //! ```text
 //! 2                      mark               used
@@ -30,14 +31,15 @@
 //! ```
 //!
 //! On media that program bytes, journal records follow each other in a block as a *chain*. Its
-//! first record is the whole buffer. Each later record is a *delta*: the changes since the
-//! record before. Therefore
+//! first record is the whole buffer. Each later record is a *delta*: the changes since the previous
+//! record. Therefore
 //!
 //! - a record of the buffer is *fresh* until it is on the medium;
-//! - if patches of a page are removed that are on the medium, the page has a record with the
-//!   offset [`DROP`] until the next commit;
-//! - a patch within a patch on the medium changes that one, and stays behind it, fresh, until
-//!   the next commit or until the room is needed. So a delta holds only the changes.
+//! - if patches on the medium are removed from the buffer, their page has a record with the offset
+//!   [`DROP`] until the next commit;
+//! - if a new patch lies within a patch on the medium, its bytes are copied into that patch. The
+//!   new patch stays behind it, as a fresh record, until the next commit or until its room is
+//!   needed. So a delta contains only the changed bytes.
 //!
 //! Applying a delta removes the patches of the pages that it drops or discards, and then adds
 //! its own patches.
@@ -62,19 +64,20 @@ pub(crate) struct Journal<'m> {
     bytes: &'m mut [u8],
     /// The end of the records, as the first two bytes store it.
     used: u16,
-    /// The place at which the records of the call in progress begin.
+    /// The offset at which the records of the call in progress begin.
     mark: u16,
     /// The logical page that was last found to have no record.
     gap: Gap,
-    /// The buffer differs from the newest journal page.
+    /// True if the buffer differs from the newest journal page.
     dirty: bool,
-    /// The buffer differed from it before the call in progress.
+    /// True if the buffer differed from the newest journal page before the call in progress.
     was_dirty: bool,
-    /// Journal records form chains: each one behind the first of a block is a delta of the one
-    /// before.
+    /// True if journal records form chains: each record behind the first record of a block is a
+    /// delta to the previous record.
     is_chain: bool,
     shape: RecordShape,
-    /// The logical page that was last written in its turn because it had few patches here.
+    /// The page with few patches that was last written because its [turn](Self::take_turn) had
+    /// come.
     turn: u32,
     /// Number of pages written so far to make room.
     flushes: u8,
@@ -109,7 +112,7 @@ impl<'m> Journal<'m> {
         self.dirty = false;
     }
 
-    /// Ends the records at `used`. No call is in progress then.
+    /// Sets the end of the records to `used`. No call is in progress afterwards.
     fn set_used(&mut self, used: usize) {
         self.set_ends(used, used);
         self.seal();
@@ -133,12 +136,13 @@ impl<'m> Journal<'m> {
         self.bytes[..2].copy_from_slice(&self.used.to_le_bytes());
     }
 
-    /// Returns the bytes in use. Without a call in progress they are the bytes to program.
+    /// Returns the used bytes. If no call is in progress, a commit programs these bytes.
     pub fn page(&self) -> &[u8] {
         &self.bytes[..self.used()]
     }
 
-    /// Returns a copy of the buffer in `page`, in which the call in progress has succeeded.
+    /// Makes a copy of the buffer in `page`. The copy is in the state as if the call in progress
+    /// had succeeded.
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page[..self.used()].copy_from_slice(self.page());
@@ -194,13 +198,13 @@ impl<'m> Journal<'m> {
         self.dirty = self.was_dirty;
     }
 
-    /// Ends a call that has succeeded: its records take their places. Does nothing if the buffer
-    /// has no changes.
+    /// Ends a call that has succeeded: its records are sorted in among the records before the mark.
+    /// Does nothing if the buffer has no changes.
     pub fn accept(&mut self) {
         if !self.dirty {
             return;
         }
-        // Superseded records go first, so that no record of the call joins them.
+        // Superseded records are removed first, so that no record of the call is merged with them.
         self.remove_records(true, |record| record.superseded);
         while self.mark() < self.used() {
             self.sort_in();
@@ -211,7 +215,7 @@ impl<'m> Journal<'m> {
         Record::parse(self.shape, self.bytes, at)
     }
 
-    /// Returns the record at a place before the mark.
+    /// Returns the record at `at`, if it lies before the mark.
     fn record_before_mark(&self, at: usize) -> Option<Record> {
         (at < self.mark()).then(|| self.record(at))
     }
@@ -229,12 +233,12 @@ impl<'m> Journal<'m> {
         })
     }
 
-    /// Returns the records that count, in the order in which they apply.
+    /// Returns the records that are not superseded, in the order in which they apply.
     fn records(&self) -> impl Iterator<Item = Record> + '_ {
         self.records_from(START).filter(|record| !record.superseded)
     }
 
-    /// Returns the records of one logical page that count.
+    /// Returns the records of one logical page that are not superseded.
     fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
         let all = core::iter::from_fn(move || {
@@ -261,7 +265,7 @@ impl<'m> Journal<'m> {
             .filter(Record::is_patch)
     }
 
-    /// Returns the records that count from before the call in progress.
+    /// Returns the records from before the call in progress that are not superseded.
     fn earlier(&self) -> impl Iterator<Item = Record> + '_ {
         self.records().take_while(|record| record.at < self.mark())
     }
@@ -271,7 +275,8 @@ impl<'m> Journal<'m> {
     }
 
     fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
-        // Joined patches are fresh as a whole, so they are joined only for want of room.
+        // A merged patch is fresh as a whole, so the next delta is longer. So patches are merged
+        // only if there is too little room.
         if self.patch_room(data.len()) > self.room() as usize {
             self.merge_overlapping();
         }
@@ -310,7 +315,8 @@ impl<'m> Journal<'m> {
     /// earlier patch contains all of its bytes, or if the call in progress has changed the page.
     fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
         let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
-        // Patches of the call count before earlier ones, so a comparison would be with old bytes.
+        // If the call has patched the page, earlier patches have old bytes, so a comparison with
+        // them would be wrong.
         if !self.is_chain() || self.records_from(self.mark()).any(|own| own.logical == logical) {
             return all;
         }
@@ -320,7 +326,7 @@ impl<'m> Journal<'m> {
                 && old.offset <= offset
                 && new_end <= old.stop()
         };
-        // If patches lie within each other, the last one counts.
+        // If several patches contain these bytes, the last patch is valid.
         let Some(old) = self.earlier().filter(covers).last() else { return all };
         let start = old.data().start + (offset - old.offset) as usize;
         let before = &self.bytes[start..start + data.len()];
@@ -337,12 +343,12 @@ impl<'m> Journal<'m> {
         if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, &[]) }
     }
 
-    /// Moves the first record behind the mark to its place before the mark, and joins it with
-    /// the records that it overlaps or touches.
+    /// Moves the first record behind the mark to its place before the mark, and merges it with the
+    /// records that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark());
         let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
-        // The patch on the medium takes the bytes, and the fresh one stays for the delta.
+        // The bytes are copied into the patch on the medium. The fresh patch stays for the delta.
         let holder = if self.is_chain() {
             self.records_from(START).take_while(|old| old.at < new.at).find(holds)
         } else {
@@ -375,15 +381,15 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Returns true if a patch is joined with an older one. It must overlap or touch the older
-    /// one. In a chain, an older patch that it merely touches is joined only if both are fresh:
-    /// the delta holds only new bytes.
+    /// Returns true if a patch must be merged with an older patch, because it overlaps or touches
+    /// the older patch. In a chain, an older patch that is on the medium and begins at the end of
+    /// the new patch stays separate. So the delta contains only new bytes.
     fn joins(&self, new: &Record, old: &Record) -> bool {
         let touches = old.offset == new.stop() && self.is_chain() && !old.fresh;
         old.is_beside(new) && old.offset <= new.stop() && !touches
     }
 
-    /// Returns a patch with its flags after it is joined with an older one.
+    /// Returns a patch with the flags that it has after it is merged with an older patch.
     fn joined(&self, new: &Record, old: &Record) -> Record {
         Record {
             fresh: self.is_chain(),
@@ -392,12 +398,13 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Joins the first record behind the mark with `old`, an earlier patch that it overlaps or
-    /// touches. Also joins the following patches within its reach. The bytes behind the patch
-    /// move once, and only as far as it grows.
+    /// Merges the first record behind the mark with `old`, an earlier patch that it overlaps or
+    /// touches. Then merges the following patches that the merged patch overlaps or touches. The
+    /// bytes behind the patch move only once, and only by the number of bytes by which the patch
+    /// grows.
     fn take_in(&mut self, old: Record, new: Record) {
-        // `before` and `behind` are bytes of the old patch around the new one. `replaces` are
-        // bytes of the new patch that take the place of old bytes.
+        // `before` and `behind` are the numbers of bytes of the old patch before and behind the new
+        // patch. `replaces` is the number of bytes of the old patch that the new patch replaces.
         let before = new.offset.saturating_sub(old.offset) as usize;
         let behind = old.stop().saturating_sub(new.stop()) as usize;
         let replaces = old.length as usize - before - behind;
@@ -425,7 +432,7 @@ impl<'m> Journal<'m> {
     }
 
     /// Returns true if the open transaction discards this logical page. Every search for a page
-    /// begins here, so this function records a page without records.
+    /// begins with this function, so it stores the page if the page has no records.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
         // A reader asks for the same page several times.
         if self.next_of(START, logical).is_none() {
@@ -434,14 +441,14 @@ impl<'m> Journal<'m> {
         self.records_of(logical).any(|record| record.is_discard())
     }
 
-    /// Returns true if there are discards or notes of dropped pages. Mostly there are none, and
-    /// this search parses no record.
+    /// Returns true if there are discards or notes of dropped pages. Usually there are none. The
+    /// search does not parse the records.
     fn has_notes(&self) -> bool {
         Record::next_of(self.shape, self.page(), START, None).is_some()
     }
 
-    /// Returns the first logical page, from `from` on, that was discarded before the call in
-    /// progress, or patched, as `discard` selects.
+    /// Returns the first logical page, from `from` on, that was discarded (if `discard` is true) or
+    /// patched (otherwise) before the call in progress.
     fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
         let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
         self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
@@ -457,8 +464,8 @@ impl<'m> Journal<'m> {
         if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
-    /// Removes records. Returns true if there were any. In a chain, `drops` leaves a note for
-    /// each page that loses patches on the medium.
+    /// Removes the records for which `goes` returns true. Returns true if any record was removed.
+    /// In a chain, if `drops` is true, a note stays for each page that loses patches on the medium.
     fn remove_records(&mut self, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
         let (mut from, mut to, mut mark) = (START, START, START);
         let mut dropped = u32::MAX;
@@ -483,7 +490,7 @@ impl<'m> Journal<'m> {
                 self.write_header(&note);
                 to = note.end();
             }
-            // The mark stays behind the records before it.
+            // The mark moves to the end of the remaining records before it.
             if from < self.mark() {
                 mark = to;
             }
@@ -495,15 +502,15 @@ impl<'m> Journal<'m> {
         removed
     }
 
-    /// Removes the records of a logical page that is written or discarded as a whole. No error
-    /// can follow in the call.
+    /// Removes the records of a logical page that is written or discarded as a whole. An undo of
+    /// the call would not restore the records, so no error may follow in the call.
     pub fn remove(&mut self, logical: u32) {
         self.dirty |=
             self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
-    /// written with the page. An undo of the call does not bring them back.
+    /// written with the page. An undo of the call does not restore these records.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark();
         if self.remove_records(true, |record| {
@@ -514,10 +521,10 @@ impl<'m> Journal<'m> {
     }
 
     /// Makes the records of a logical page ineffective, because the call in progress writes or
-    /// discards it as a whole.
+    /// discards the page as a whole.
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark();
-        // The call's own records need no undo.
+        // The call's own records are not needed for an undo, so they are removed.
         self.dirty |=
             self.remove_records(true, |record| record.logical == logical && record.at >= mark);
         let mut at = START;
@@ -627,9 +634,9 @@ mod tests {
     enum Act {
         Patch(u32, u32, usize, u8),
         Discard(u32),
-        /// Written or discarded as a whole.
+        /// The page is written or discarded as a whole.
         Supersede(u32),
-        /// Written as it was before the call.
+        /// The page is written as it was before the call.
         RemoveEarlier(u32),
     }
 
@@ -644,8 +651,8 @@ mod tests {
         ]
     }
 
-    /// Returns the buffer's state of each page: its patches over a page of zeros, and true if it
-    /// is discarded.
+    /// Returns the buffer's state of each page: the page's patches over a page of zeros, and true
+    /// if the page is discarded.
     fn says(journal: &mut Journal<'_>) -> Vec<(Vec<u8>, bool)> {
         (0..4).map(|logical| (view(journal, logical, 300), journal.is_discarded(logical))).collect()
     }
@@ -708,7 +715,7 @@ mod tests {
             }
         }
 
-        /// The programmed records suffice to follow every commit.
+        /// The records that commits program suffice to reproduce the buffer after every commit.
         #[test]
         fn a_chain_says_what_was_committed(
             size in 80usize..400,

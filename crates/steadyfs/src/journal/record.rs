@@ -1,16 +1,17 @@
 //! Records of the journal buffer: patches, and records about a whole page.
 
-/// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
+/// Offset of a record that discards its logical page. On the medium, the record has offset 0 and no
+/// bytes.
 pub(super) const DISCARD: u32 = 0xFF_FFFF;
-/// Offset of a record in a delta that voids the earlier patches of its logical page. On the
-/// medium: no bytes at offset 1.
+/// Offset of a record in a delta that voids the earlier patches of its logical page. On the medium,
+/// the record has offset 1 and no bytes.
 pub(super) const DROP: u32 = 0xFF_FFFE;
 /// Bytes before the first record.
 pub(super) const START: usize = 2;
 
 /// The widths of the fields in a record's header. The lowest bits hold the logical page. The
-/// highest three bits are flags of the record in RAM; on the medium they are always 0. Length
-/// and offset lie below them.
+/// highest three bits are flags of the record in RAM. On the medium, these flags are always 0.
+/// Length and offset lie below the flags.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordShape {
     logical: u8,
@@ -39,7 +40,7 @@ impl RecordShape {
         Self { logical, offset, length, header: if header < 4 { 4 } else { header } }
     }
 
-    /// Returns the bytes of a record before its data.
+    /// Returns the number of bytes of a record before its data.
     pub const fn header_bytes(self) -> usize {
         self.header as usize
     }
@@ -66,14 +67,14 @@ fn field(word: u32, bits: u8) -> u32 {
     word & ((1 << bits) - 1)
 }
 
-/// Returns a word of the buffer. Inlined, because a function of its own would be longer.
+/// Returns a word of the buffer. Inlined, because a call would take more code.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
 }
 
 impl Record {
-    /// Reads the header at `at`. Not inlined: a call is shorter.
+    /// Reads the header at `at`. Not inlined, because a call takes less code.
     #[inline(never)]
     pub fn parse(shape: RecordShape, bytes: &[u8], at: usize) -> Self {
         let header = shape.header_bytes();
@@ -99,9 +100,9 @@ impl Record {
         }
     }
 
-    /// Returns the place of the next record of a logical page at or behind `at`. Without a
-    /// logical page, returns the next record without bytes. Other records are skipped without
-    /// parsing them.
+    /// Returns the place of the next record of a logical page at or behind `at`. If `logical` is
+    /// `None`, returns the place of the next record without bytes. Other records are skipped
+    /// without parsing them.
     #[inline(never)]
     pub fn next_of(
         shape: RecordShape,
@@ -122,7 +123,7 @@ impl Record {
         None
     }
 
-    /// Writes the record's header. Not inlined: a call is shorter.
+    /// Writes the record's header. Not inlined, because a call takes less code.
     #[inline(never)]
     pub fn emit(&self, shape: RecordShape, bytes: &mut [u8]) {
         let offset = match self.offset {
@@ -145,8 +146,8 @@ impl Record {
         self.offset < DROP
     }
 
-    /// Returns true if the medium holds some of the patch, so that a later record must take it
-    /// back.
+    /// Returns true if the medium holds at least a part of the patch. If the patch is removed from
+    /// the buffer, a later record must then void that part.
     pub fn is_known(&self) -> bool {
         self.is_patch() && (!self.fresh || self.mixed)
     }
@@ -172,23 +173,24 @@ impl Record {
         self.offset + self.length
     }
 
-    /// Returns true if this patch contains all bytes of another one.
+    /// Returns true if this patch covers all bytes of another patch.
     pub fn covers(&self, other: &Self) -> bool {
         self.is_beside(other) && self.offset <= other.offset && other.stop() <= self.stop()
     }
 
-    /// Returns true if both are patches of one page.
+    /// Returns true if both records are patches of the same page.
     pub fn is_beside(&self, other: &Self) -> bool {
         self.is_patch() && other.is_patch() && self.logical == other.logical
     }
 
-    /// Returns true if all of the patch is on the medium.
+    /// Returns true if the whole patch is on the medium.
     pub fn is_on_medium(&self) -> bool {
         self.is_patch() && !self.fresh
     }
 }
 
-/// Returns the bytes in use of a journal page that was read, or `None` if it is not well formed.
+/// Returns the number of used bytes of a journal page that was read, or `None` if the page is not
+/// well formed.
 pub(super) fn well_formed(
     shape: RecordShape,
     page: &[u8],

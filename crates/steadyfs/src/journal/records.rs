@@ -1,20 +1,22 @@
 //! Journal records on the medium: pages, or chains on media that program bytes.
 //!
-//! A *page* is the whole journal buffer. A longer buffer takes several pages, each with its
-//! index as logical page; only the ring has such records.
+//! A *page* is the whole journal buffer. If the buffer is longer than a page, its record takes
+//! several pages. Each page then has its index in the tag's field for the logical page. Only the
+//! ring has such records.
 //!
 //! ```text
 //! block of a chain:  | tag, whole buffer | tag, delta | tag, delta | … |
 //! ```
 //!
-//! A record of a chain begins at a *slot* of 8 bytes: its tag of 16 bytes, and behind it the
-//! content of a journal page. The first record of a block is the whole journal buffer. Each
-//! later record holds the changes that a commit made in it. So a commit programs little more
-//! than its caller's data.
+//! A block is divided into *slots* of 8 bytes, and each record of a chain begins at a slot. A
+//! record is its tag of 16 bytes and, behind the tag, the content of a journal page. The first
+//! record of a block is the whole journal buffer. Each later record holds the changes that a commit
+//! made in the buffer. So a commit programs little more than the caller's data.
 //!
-//! The committed state at a record depends on its block alone: on the records from the first one
-//! to this one. A chain never leaves its block. A mount after a power cut, or a failed program,
-//! starts another block. A mount copies the journal into the ring as a page, as on other media.
+//! The committed state at a record depends only on the records of its block, from the first record
+//! to this one. A chain never continues in another block. A mount after a power cut, or a failed
+//! program, starts a new chain in another block. A mount copies the journal into the ring as a
+//! page, as on other media.
 
 use super::Journal;
 use crate::config::{Layout, SLOT_BYTES};
@@ -33,18 +35,18 @@ pub(crate) struct ChainRecord {
 }
 
 impl ChainRecord {
-    /// Returns the slots of the record.
+    /// Returns the number of slots of the record.
     pub fn places(&self) -> u32 {
         slots(self.bytes)
     }
 }
 
-/// Returns the slots of a record with `bytes` bytes behind its tag.
+/// Returns the number of slots of a record with `bytes` bytes behind its tag.
 fn slots(bytes: usize) -> u32 {
     ((bytes + TAG_BYTES) as u32).div_ceil(SLOT_BYTES)
 }
 
-/// Returns the slots of a record that changes nothing in the journal buffer.
+/// Returns the number of slots of a record that changes nothing in the journal buffer.
 pub(crate) fn empty_places() -> u32 {
     slots(2)
 }
@@ -65,20 +67,20 @@ impl<F: Flash> Records<'_, '_, F> {
         self.layout.programs_bytes() && !self.ring.has(block)
     }
 
-    /// Returns the slots of the next record, as the whole buffer or as a delta.
+    /// Returns the number of slots of the next record, which is the whole buffer or a delta.
     pub fn next_places(&mut self, is_delta: bool) -> u32 {
         slots(self.compose(is_delta))
     }
 
     /// Makes the content of the next record in the page buffer, behind the room for its tag.
-    /// Returns its bytes.
+    /// Returns the number of bytes of the content.
     fn compose(&mut self, is_delta: bool) -> usize {
         let mut record = self.journal.accepted_in(&mut self.pages.long_mut()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
 
-    /// Programs the next record at a place that the caller took from a head.
+    /// Programs the next record at a place that the caller reserved for it.
     pub fn program(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         if self.layout.programs_bytes() {
             self.program_chain_record(place, tag)
@@ -87,8 +89,8 @@ impl<F: Flash> Records<'_, '_, F> {
         }
     }
 
-    /// Programs a copy of the journal buffer, in which the call in progress has succeeded, as a
-    /// page. The buffer itself does not change.
+    /// Programs the journal buffer as a page, in the state as if the call in progress had
+    /// succeeded. The buffer itself does not change.
     pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let (page_bytes, pages) =
             (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
@@ -120,7 +122,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(self.pages.program_mark(block, offset, &record)?)
     }
 
-    /// Returns the block of a place of the journal's head, and the offset of the place in bytes.
+    /// Returns the block of a place of the journal's head, and the offset of the place in the
+    /// block, in bytes.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         (place / capacity, place % capacity * SLOT_BYTES)
@@ -143,9 +146,9 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(None)
     }
 
-    /// Searches some places of a block for the first readable record of a chain. Returns its
-    /// place in the block, and the record. No record lies behind a blank place. So without a
-    /// record the search ends at the first blank place.
+    /// Searches some places of a block for the first readable record of a chain. Returns its place
+    /// in the block, and the record. No record lies behind a blank place. So the search ends at the
+    /// first blank place.
     pub fn find_chain_record(
         &mut self,
         block: BlockIndex,
@@ -164,8 +167,10 @@ impl<F: Flash> Records<'_, '_, F> {
 
     /// Ends a chain to which no delta may be added. There are two such cases:
     ///
-    /// - Its records cannot be read, so the ring's copy of the journal took their place.
-    /// - The bits behind it are not erased, so a record there could not be read.
+    /// - Its records cannot be read, so the ring's copy of the journal is used instead of the
+    ///   chain.
+    /// - The bits behind its last record are not erased, so a record that is programmed there could
+    ///   not be read.
     pub fn leave_touched_chain(&mut self) -> Result<(), Error> {
         let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
@@ -188,12 +193,12 @@ impl<F: Flash> Records<'_, '_, F> {
         let (block, offset) = self.chain_place(place);
         let Geometry { page_bytes, pages_per_block, .. } = self.layout.geometry;
         let room = (pages_per_block * page_bytes - offset).min(self.layout.journal_bytes) as usize;
-        // Few records are longer than a page. A second read takes the rest of a longer one.
+        // Few records are longer than a page. A second read reads the rest of a longer record.
         let mut near = room.min(page_bytes as usize);
         self.pages.bytes_mut()[near..].fill(0xFF);
         if !self.read_piece(block, offset, 0..near)? {
-            // The second page may be lost. The records that end in the first page must not be
-            // lost with it.
+            // The bytes may lie in two pages, of which the second cannot be read. Records that end
+            // in the first page must be readable all the same.
             let first = (page_bytes - offset % page_bytes) as usize;
             if first >= near || !self.read_piece(block, offset, 0..first)? {
                 return Ok(None);
@@ -208,7 +213,7 @@ impl<F: Flash> Records<'_, '_, F> {
         let end = TAG_BYTES + bytes;
         let mut tag = [0; TAG_BYTES];
         tag.copy_from_slice(&page[..TAG_BYTES]);
-        // The length decides the next read, so it must be possible.
+        // The next read has this length, so an impossible length is rejected first.
         let may_be_one = bytes >= 2
             && end <= room
             && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
@@ -235,21 +240,21 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(is_read)
     }
 
-    /// Brings the journal buffer to its state at a record of a chain, including the discards of
-    /// that record. If the buffer has the state at the record `after` already, the walk
-    /// continues from there.
+    /// Brings the journal buffer to its state at the record `to` of a chain, including the discards
+    /// of that record. If the buffer already has its state at the record `after`, the function
+    /// starts at that record.
     ///
     /// # Cost
-    /// Reads the block's records up to that record.
+    /// Reads the block's records up to the record `to`.
     fn read_chain(&mut self, after: u32, to: u32) -> Result<Tag, Error> {
         self.walk_chain(TRIES, after, to, true)
     }
 
-    /// Replaces the journal buffer by its state at a record of a chain, after all of the chain
-    /// was read and verified. Returns [`Error::Unknown`] if the buffer holds only a part of it;
-    /// then only a mount can make it whole.
+    /// Replaces the journal buffer by its state at the record `to` of a chain, after the whole
+    /// chain was read and verified. Returns [`Error::Unknown`] if the buffer may hold only a part
+    /// of this state. Then only a mount can restore the buffer.
     fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
-        // The buffer changes only if all of the chain can be read.
+        // The buffer changes only if the whole chain can be read.
         self.walk_chain(1, NONE, to, false)?;
         for _ in 0..TRIES {
             if self.walk_chain(UNSTEADY_TRIES, NONE, to, true).is_ok() {
@@ -272,7 +277,7 @@ impl<F: Flash> Records<'_, '_, F> {
     }
 
     /// Returns the place behind a record of a chain, or `None` if the record cannot be read any
-    /// more. In that case the next record begins another chain.
+    /// more. If it cannot be read, the next record begins a new chain.
     #[cfg(feature = "scrub")]
     pub fn look_at(&mut self, at: u32) -> Result<Option<u32>, Error> {
         let record = self.read_chain_record(TRIES, at)?;
@@ -290,7 +295,7 @@ impl<F: Flash> Records<'_, '_, F> {
             let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
             let page = &self.pages.long()[TAG_BYTES..TAG_BYTES + record.bytes];
             let is_sound = match at {
-                // The buffer has the state at this record already.
+                // The buffer already has the state at this record.
                 _ if !applies || at == after => true,
                 _ if at == first => self.journal.replace(page, logical_count, logical_bytes),
                 _ => self.journal.apply_delta(page, logical_count, logical_bytes),
@@ -307,7 +312,7 @@ impl<F: Flash> Records<'_, '_, F> {
     }
 
     /// Replaces the journal buffer by the newest record, after it was read and verified. Returns
-    /// [`Error::Unknown`] if the buffer holds only a part of it.
+    /// [`Error::Unknown`] if the buffer may hold only a part of the record's state.
     pub fn restore(&mut self) -> Result<(), Error> {
         match self.space.journal_at() {
             NONE => self.journal.clear(),
@@ -325,15 +330,15 @@ impl<F: Flash> Records<'_, '_, F> {
             return Ok(());
         }
         self.read(NONE, self.space.journal_at())?;
-        // A mount that changes nothing does not use the discards.
+        // A mount that changes nothing does not use the discards, so they can stay.
         if !self.pages.flash().is_clean() {
             self.journal.remove_discards();
         }
         Ok(())
     }
 
-    /// Brings the journal buffer to its state at a record, including its discards. The buffer
-    /// may have the state at the record `after` already.
+    /// Brings the journal buffer to its state at the record at `place`, including the discards of
+    /// that record. The buffer may already have its state at the record `after`.
     pub fn read(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
         let is_chain = self.is_chain(self.space.journal_block(place));
         let result = if is_chain {

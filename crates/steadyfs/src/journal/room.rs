@@ -1,4 +1,4 @@
-//! The use of the buffer's room, and the choice of the page that is written to make more.
+//! The used room of the buffer, and the choice of the page that is written to make more room.
 
 use super::Journal;
 use super::record::{Record, START};
@@ -6,8 +6,8 @@ use crate::config::Layout;
 use core::ops::Range;
 
 impl Journal<'_> {
-    /// Returns the logical page whose patches from before the call take most room, and their
-    /// bytes.
+    /// Returns the logical page whose patches from before the call take the most room, and the
+    /// number of bytes of these patches.
     pub fn largest(&self) -> Option<(u32, usize)> {
         let mut best = None;
         for page in self.page_sizes() {
@@ -18,8 +18,8 @@ impl Journal<'_> {
         best
     }
 
-    /// Returns the logical page whose patches of the call itself take most room, and their
-    /// bytes.
+    /// Returns the logical page whose patches of the call itself take the most room, and the number
+    /// of bytes of these patches.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
         let own = || self.records_from(self.mark()).filter(Record::is_patch);
         let size = |logical: u32| {
@@ -41,18 +41,18 @@ impl Journal<'_> {
         }
     }
 
-    /// Returns the bytes that all records together may take.
+    /// Returns the number of bytes that all records together may take.
     pub fn capacity(&self) -> u32 {
         (self.bytes.len() - START) as u32
     }
 
-    /// Returns the free bytes.
+    /// Returns the number of free bytes.
     pub fn room(&self) -> u32 {
         (self.bytes.len() - self.used()) as u32
     }
 
-    /// Returns the bytes of each logical page that was patched before the call, the largest
-    /// first.
+    /// Returns the sizes of the patches of each logical page that was patched before the call, the
+    /// largest first. A size is the number of bytes that a write of the page frees.
     pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
         let mut limit = (usize::MAX, u32::MAX);
         core::iter::from_fn(move || {
@@ -66,8 +66,8 @@ impl Journal<'_> {
         })
     }
 
-    /// Returns the logical pages that were patched before the call. Each comes with its bytes:
-    /// the room that a write of the page frees.
+    /// Returns the logical pages that were patched before the call. Each page comes with the number
+    /// of bytes that a write of the page frees in the buffer.
     fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
         let mut records = self.earlier().filter(Record::is_patch).peekable();
         core::iter::from_fn(move || {
@@ -77,7 +77,7 @@ impl Journal<'_> {
                 bytes += record.bytes();
                 is_known |= record.is_known();
             }
-            // The note that the page was dropped stays.
+            // If the medium has patches of the page, a note that the page was dropped stays.
             Some((
                 first.logical,
                 if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes },
@@ -96,7 +96,7 @@ impl Journal<'_> {
         (self.page_sizes().count() + own) as u32
     }
 
-    /// Returns the bytes that a patch takes in the buffer.
+    /// Returns the number of bytes that a patch of `bytes` bytes takes in the buffer.
     pub fn patch_room(&self, bytes: usize) -> usize {
         self.shape.header_bytes() + bytes
     }
@@ -119,7 +119,8 @@ impl Journal<'_> {
         self.records_of(logical).any(is_there)
     }
 
-    /// Returns the number of bytes of a logical page that the buffer had before the call.
+    /// Returns the number of bytes of a logical page in the patches that the buffer had before the
+    /// call.
     pub fn bytes_of(&self, logical: u32) -> u32 {
         self.earlier_patches_of(logical).map(|patch| patch.length).sum()
     }
@@ -130,29 +131,29 @@ impl Journal<'_> {
         self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
     }
 
-    /// Notes that a page was written to make room in the buffer. Returns true if a page with few
+    /// Counts a write of a page that made room in the buffer. Returns true if a page with few
     /// patches must be written as well.
     ///
-    /// Small patches that never change again would take room for good. So one such page is
-    /// written
+    /// Small patches that never change again would use room for ever. So one such page is written
     ///
     /// - after every such write if patches still use more than half of the buffer,
-    /// - after every fourth one if they still use more than a 36th (56 bytes of 2 KiB: the
-    ///   patches that an append to a file renews).
+    /// - after every fourth such write if patches still use more than a 36th of the buffer. A 36th
+    ///   of 2 KiB is 56 bytes: the patches that each append to a file replaces.
     pub fn note_flush(&mut self) -> bool {
         let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4))
     }
 
-    /// Returns the next page that had patches before the call, each page in its turn.
+    /// Returns the next logical page that had patches before the call. The pages have their turn in
+    /// the order of their numbers.
     pub fn take_turn(&mut self) -> Option<u32> {
         let next = self.patched_from(self.turn + 1).or_else(|| self.patched_from(0));
         self.turn = next.unwrap_or(self.turn);
         next
     }
 
-    /// Returns the bytes of the records that count.
+    /// Returns the number of bytes of the records that are not superseded.
     pub fn counting_bytes(&self) -> usize {
         self.records().map(|record| record.bytes()).sum()
     }
@@ -162,11 +163,12 @@ impl Journal<'_> {
         self.dirty
     }
 
-    /// Returns the length of the longest patch that is worth a place. A longer change writes its
-    /// logical page.
+    /// Returns the length up to which a change is stored as a patch. For a longer change, the
+    /// logical page is written instead.
     pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
         let most = self.patch_bytes_max();
-        // In a chain a patch costs only its own bytes.
+        // In a chain, a commit programs only the patch's own bytes, so longer patches are worth
+        // their room.
         if layout.programs_bytes() {
             (most / 2).min(layout.logical_bytes as usize / 2)
         } else {

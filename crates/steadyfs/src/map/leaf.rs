@@ -10,7 +10,7 @@ use crate::table::{read_word, write_word};
 use core::ops::Range;
 
 impl Map<'_> {
-    /// Returns the frame that the leaf on the medium names.
+    /// Returns the frame that the leaf on the medium names for a logical page.
     pub(super) fn leaf_entry<F: Flash>(
         &mut self,
         reader: LeafReader<'_, '_, F>,
@@ -21,8 +21,9 @@ impl Map<'_> {
         if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
-    /// Returns the frame that the leaf names, and the length of the run that starts there. A run
-    /// is consecutive logical pages in consecutive frames, without entries in the overlay.
+    /// Returns the frame that the leaf names for a logical page, and the length of the run that
+    /// starts at this page. A run is consecutive logical pages in consecutive frames, without
+    /// entries in the overlay.
     pub(super) fn leaf_run<F: Flash>(
         &mut self,
         reader: LeafReader<'_, '_, F>,
@@ -105,7 +106,8 @@ impl Map<'_> {
                 reader.pages.forget();
                 return Err(Error::Corrupt);
             }
-            // A log that a power cut may have touched can read differently the next time.
+            // A log that a power cut may have touched can read differently the next time, so its
+            // page is not cached.
             if layout.leaf_log_bytes() == 0 || self.is_log_known(leaf) {
                 reader.pages.keep(expected);
             }
@@ -113,8 +115,8 @@ impl Map<'_> {
         Ok(true)
     }
 
-    /// Reads a page of a leaf, several times if it is damaged. After that it reads the leaf's
-    /// copy, if there is one.
+    /// Reads a page of a leaf, several times if it is damaged. If no read succeeds, reads the
+    /// leaf's copy, if there is one.
     pub fn load_leaf_page_with_retry<F: Flash>(
         &mut self,
         reader: &mut LeafReader<'_, '_, F>,
@@ -131,7 +133,7 @@ impl Map<'_> {
         result
     }
 
-    /// Returns the leaf with most overlay entries.
+    /// Returns the leaf with the most overlay entries.
     pub fn fullest_leaf(&self, layout: &Layout) -> Option<u32> {
         let (mut best, mut best_count) = (None, 0);
         let mut from = 0;
@@ -146,7 +148,7 @@ impl Map<'_> {
         best
     }
 
-    /// Makes a written leaf, which contains its overlay entries, the current one. Removes these
+    /// Makes a leaf that was written with its overlay entries the current version. Removes these
     /// entries from the overlay, and releases the leaf's old frame.
     pub fn adopt_leaf(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32, frame: Frame) {
         let old = self.leaves.get(leaf);
@@ -155,8 +157,8 @@ impl Map<'_> {
         space.release(old);
     }
 
-    /// Removes the overlay entries of a leaf that now contains them. Drops the copy of the first
-    /// leaf, which lacks them.
+    /// Removes the overlay entries of a leaf that now contains them. If it is the first leaf, also
+    /// drops its copy, which does not contain these entries.
     pub fn forget_entries(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32) {
         if leaf == 0 {
             self.drop_copy(space);
@@ -166,12 +168,12 @@ impl Map<'_> {
         self.overlay.remove(from, to - from);
     }
 
-    /// Composes one page of a leaf in the page buffer, and releases the frames that its old
-    /// entries name. If the page `replaces` a lost page, the entries of the lost page become
-    /// missing entries.
+    /// Composes one page of a leaf in the page buffer, and releases the frames that its replaced
+    /// entries name. If `replaces` is true and the old page cannot be read, the entries of the old
+    /// page become missing entries.
     ///
-    /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already,
-    /// and no block is used again before the next root.
+    /// The frames can be released before the leaf is durable. The overlay's mapping is durable
+    /// already, and no block is used again before the next root.
     pub fn compose_leaf_page<F: Flash>(
         &mut self,
         mut reader: LeafReader<'_, '_, F>,

@@ -1,31 +1,32 @@
-//! Logs of leaves, on media that program bytes. A leaf's page ends with its log. The checksum of
-//! the page is computed as if the log were blank.
+//! Logs of leaves, on media that program bytes. Each page of a leaf ends with a log. The checksum
+//! of the page is computed as if the log were blank.
 //!
 //! ```text
 //! page of a leaf:  | entries … | change 0 | change 1 | … | blank |
 //! ```
 //!
-//! A leaf write-back need not write the leaf anew. Instead it programs the leaf's overlay
-//! entries into the log. Then it programs a record into the journal's chain, which proves that
-//! the leaf has its entries. If two changes are of the same entry, the later one counts. A leaf
-//! is written anew when its log is full.
+//! A leaf write-back need not write the leaf anew. Instead it programs the leaf's overlay entries
+//! into the log. Then it programs a record into the journal's chain, which proves that the leaf has
+//! its entries. If two changes concern the same entry, the later change is valid. A leaf is written
+//! anew when its log is full.
 //!
-//! After a power cut, this cut or an earlier one may have touched places of a log that read as
-//! blank. So the leaf of such a log is written anew. A log is *untouched* (`known` in the code)
-//! if no cut can have touched it. The root contains the list of untouched logs.
+//! A power cut may have touched places of a log, even if they read as blank afterwards. So no
+//! change is programmed into such a log: the leaf is written anew instead. A log is *untouched*
+//! (`known` in the code) if no power cut can have touched it. The root contains the list of
+//! untouched logs.
 //!
 //! # A change that cannot be read
 //!
 //! One flipped bit is corrected ([`change`](super::log_entry)). If more bits have flipped, it
 //! matters whether the log is untouched:
 //!
-//! - If the log is untouched, every change was programmed as a whole. Without one of them the
-//!   page of the leaf gives old entries, so the page counts as unreadable.
-//! - If the log may have been touched, its last program may have been cut. The overlay holds all
-//!   entries of that program, and keeps them until the leaf is written anew. So unreadable
-//!   changes are accepted under two conditions. First, from the first unreadable change on,
-//!   there are no more changes than the overlay has entries of the page. Second, the overlay has
-//!   the entry of each readable change behind an unreadable one.
+//! - If the log is untouched, every change was programmed as a whole. Without the unreadable
+//!   change, the page of the leaf would give an old entry. So the page counts as unreadable.
+//! - If the log may have been touched, a power cut may have interrupted its last program. The
+//!   overlay contains all entries of that program until the leaf is written anew. So unreadable
+//!   changes are accepted under two conditions. First, from the first unreadable change on, the log
+//!   has at most as many changes as the overlay has entries of the page. Second, the overlay
+//!   contains the entry of each readable change that follows an unreadable change.
 
 use super::log_entry::{LeafChange, LeafChanges, Place};
 use super::{LeafReader, Map};
@@ -42,7 +43,7 @@ fn changes_of(layout: &Layout, leaf: u32) -> LeafChanges {
     LeafChanges { leaf, width: layout.entry_bytes as usize, entries, frames }
 }
 
-/// Returns the number of changes that a page of a leaf holds at most.
+/// Returns the largest number of changes that the log of a page of a leaf can hold.
 fn changes_max(layout: &Layout) -> usize {
     layout.leaf_log_bytes() as usize / changes_of(layout, 0).bytes()
 }
@@ -52,7 +53,7 @@ fn log_start(layout: &Layout) -> usize {
     (layout.geometry.page_bytes - layout.leaf_log_bytes()) as usize
 }
 
-/// Returns the index of the next change that a page of a leaf can take.
+/// Returns the index in the log at which the next change of a page of a leaf is programmed.
 fn next_change(page: &[u8], layout: &Layout) -> usize {
     let (size, start) = (changes_of(layout, 0).bytes(), log_start(layout));
     let is_used = |&change: &usize| !is_blank(&page[start + change * size..][..size]);
@@ -91,8 +92,8 @@ impl Map<'_> {
             }
         }
         unreadable.is_none_or(|first| {
-            // The changes of a program that was cut are no more than the overlay has entries of
-            // the page.
+            // A program that a power cut interrupted has at most as many changes as the overlay has
+            // entries of the page.
             !self.is_log_known(leaf)
                 && next_change(page, layout) - first
                     <= self.overlay_of_page(layout, leaf, index).len()
@@ -117,14 +118,15 @@ impl Map<'_> {
         }
     }
 
-    /// Lets the log of a leaf take no more changes, until the leaf is written anew.
+    /// Marks the log of a leaf as possibly touched. No more changes are programmed into it until
+    /// the leaf is written anew.
     pub(super) fn forget_log(&mut self, leaf: u32) {
         if let Some(byte) = self.known_logs.get_mut(leaf as usize / 8) {
             *byte &= !(1 << (leaf % 8));
         }
     }
 
-    /// Marks all logs as possibly touched: a power cut may have touched any of them.
+    /// Marks all logs as possibly touched.
     pub fn mark_no_log(&mut self) {
         self.known_logs.fill(0);
     }
@@ -132,14 +134,14 @@ impl Map<'_> {
     /// Returns true if the log of a leaf has room for the leaf's overlay entries.
     ///
     /// # Cost
-    /// One read for each page of the leaf that changes.
+    /// One read of each page of the leaf that changes.
     pub fn log_has_room<F: Flash>(
         &self,
         mut reader: LeafReader<'_, '_, F>,
         leaf: u32,
     ) -> Result<bool, Error> {
         let layout = reader.layout;
-        // A place that a cut may have touched takes no change.
+        // No change is programmed into a log that a power cut may have touched.
         if layout.leaf_log_bytes() == 0 || self.leaves.get(leaf) == 0 || !self.is_log_known(leaf) {
             return Ok(false);
         }
@@ -159,11 +161,11 @@ impl Map<'_> {
         Ok(true)
     }
 
-    /// Programs the overlay entries of a leaf into its log, which has room for them. Returns the
-    /// failure of the first program that failed, if one did. The log then counts as touched.
+    /// Programs the overlay entries of a leaf into its log, which has room for them. If a program
+    /// fails, returns its failure, and the log then counts as touched.
     ///
     /// # Cost
-    /// One read and one program for each page of the leaf that changes.
+    /// One read and one program of each page of the leaf that changes.
     pub fn program_log<F: Flash>(
         &mut self,
         mut reader: LeafReader<'_, '_, F>,

@@ -4,12 +4,12 @@
 //! | entry 16 | frame 16 or 32 | check 16 |
 //! ```
 //!
-//! The check is the low half of a CRC-32 over leaf, entry and frame, padded with zeros to 12
-//! bytes. Any two changes differ in at least four bits. So one flipped bit is found and
-//! corrected, and two flipped bits never turn a change into another one.
+//! The check is the low half of a CRC-32 over leaf, entry and frame, padded with zeros to 12 bytes.
+//! Any two changes differ in at least four bits. So one flipped bit is found and corrected, and two
+//! flipped bits never turn a change into another change.
 //!
-//! A place with at most one zero bit is blank: one bit of it may have flipped. No change looks
-//! like that, because no entry number is high enough.
+//! A place with at most one zero bit counts as blank, because one bit of a blank place may have
+//! flipped. No change has so few zero bits, because no entry has a number that high.
 
 use crate::space::Frame;
 use crate::table::{read_word, write_word};
@@ -31,7 +31,7 @@ pub(crate) struct LeafChange {
 pub(crate) enum Place {
     Blank,
     Change(LeafChange),
-    /// A change that cannot be read: damaged, or cut while it was programmed.
+    /// A change that cannot be read: it was damaged, or a power cut interrupted its program.
     Unreadable,
 }
 
@@ -39,16 +39,16 @@ pub(crate) enum Place {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafChanges {
     pub leaf: u32,
-    /// Bytes of a frame's number.
+    /// Number of bytes of a frame's number.
     pub width: usize,
-    /// Entries of the page.
+    /// Number of entries of the page.
     pub entries: u32,
-    /// Frames of the volume.
+    /// Number of frames of the volume.
     pub frames: u32,
 }
 
 impl LeafChanges {
-    /// Returns the bytes of a change.
+    /// Returns the number of bytes of a change.
     pub fn bytes(&self) -> usize {
         2 + self.width + CHECK_BYTES
     }
@@ -75,7 +75,7 @@ impl LeafChanges {
         let mut near = [0; CHANGE_BYTES_MAX];
         let near = &mut near[..bytes.len()];
         near.copy_from_slice(bytes);
-        // The check corrects one flipped bit: each bit is tried.
+        // To correct one flipped bit, each bit is inverted in turn until the check is right.
         let mut found = self.parse(near, checksum);
         for bit in 0..8 * bytes.len() {
             if found.is_some() {

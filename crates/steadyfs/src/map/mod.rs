@@ -1,16 +1,16 @@
 //! The map: logical page → frame.
 //!
 //! - The leaves hold the map on the medium.
-//! - The root holds the places of the leaves (in RAM).
-//! - The overlay holds the changes since each leaf was written (in RAM).
+//! - RAM and each root hold the places of the leaves.
+//! - The overlay in RAM holds the changes since each leaf was written.
 //!
-//! When the overlay is full, the leaf with most changes is written back (`fold` in the code). It
-//! is written anew, or its changes are programmed into its [log].
+//! When the overlay is full, the leaf with the most changes is written back (`fold` in the code).
+//! It is written anew, or its changes are programmed into its [log].
 //!
 //! Each overlay entry has a *released* bit. If the bit is not set, the old frame, which the leaf
-//! names, is still marked as live. The old frame is looked up when the leaf is written back, so
-//! a change needs no read before. Until then the frame cannot be used again, because its block
-//! is not empty.
+//! names, is still marked as live. The old frame is looked up when the leaf is written back, so a
+//! change of the map needs no read before it. Until then the frame cannot be used again, because
+//! its block is not empty.
 
 mod copy;
 mod leaf;
@@ -24,11 +24,11 @@ use crate::pages::Pages;
 use crate::space::Frame;
 use crate::table::{Pairs, Words};
 
-/// The last few look-ups in leaves. A program that reads the same pages again, or the pages
-/// behind them, saves the reads of the map.
+/// The last few look-ups in leaves. If the caller reads the same pages again, or the pages behind
+/// them, no leaf is read again.
 ///
-/// Each look-up is a *run*: consecutive logical pages in consecutive frames, as a file has them
-/// that was written in order. No page of a run is in the overlay: the look-up checked that. A
+/// Each look-up is a *run*: consecutive logical pages in consecutive frames. A file that was
+/// written in order has such runs. No page of a run is in the overlay: the look-up checked that. A
 /// change of a page's frame discards the run that contains the page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
@@ -36,8 +36,8 @@ struct Recent {
     next: u8,
 }
 
-/// The pages from `first` on, and the frame of the first page. Both fields of a run are in every
-/// volume's RAM, so the length is packed beside the page number, which has 24 bits.
+/// The pages from `first` on, and the frame of the first page. To save RAM in every volume, `first`
+/// also contains the number of pages, above the page number, which has 24 bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     first: u32,
@@ -45,7 +45,7 @@ struct Run {
 }
 
 impl Run {
-    /// Most pages of a run.
+    /// Largest number of pages of a run.
     const PAGES_MAX: u32 = 32;
 
     fn new(first: u32, frame: Frame, pages: u32) -> Self {
@@ -80,7 +80,7 @@ impl Recent {
 pub(crate) struct LeafReader<'s, 'm, F> {
     pub pages: &'s mut Pages<'m, F>,
     pub layout: &'s Layout,
-    /// Most reads of a leaf's page that reads as damaged.
+    /// Largest number of reads of a leaf's page that reads as damaged.
     pub tries: u32,
 }
 
@@ -103,15 +103,15 @@ impl<'m> Map<'m> {
         Self { leaves, copy: 0, overlay, known_logs, recent: Recent::default() }
     }
 
-    /// Returns the *released* bit of an overlay value: the frame that the leaf names is no
-    /// longer marked as live. Not inlined: a call is shorter.
+    /// Returns the *released* bit of an overlay value: the frame that the leaf names is no longer
+    /// marked as live. Not inlined, because a call takes less code.
     #[inline(never)]
     pub fn released_bit(&self) -> u32 {
         1 << (self.leaves.width() * 8 - 1)
     }
 
-    /// Returns the entry of a leaf for a page whose frame is unknown, because the page of an
-    /// earlier leaf was lost. No frame has this number.
+    /// Returns the value of an entry whose frame is unknown, because a page of the leaf's earlier
+    /// version was lost. No frame has this number.
     pub fn missing_entry(&self) -> u32 {
         self.released_bit() | (self.released_bit() - 1)
     }
@@ -126,7 +126,8 @@ impl<'m> Map<'m> {
         self.overlay.capacity()
     }
 
-    /// Returns the capacity of the overlay without the entries that a mount adds.
+    /// Returns the number of entries that the overlay has room for besides the entries that a mount
+    /// adds.
     pub fn changes_max(&self) -> u32 {
         self.capacity() - COPIED_MAX
     }
@@ -152,7 +153,7 @@ impl<'m> Map<'m> {
         (0..self.overlay.len()).map(|index| self.entry(index))
     }
 
-    /// Returns one of these entries.
+    /// Returns the entry with this index among the [`entries`](Self::entries).
     pub fn entry(&self, index: u32) -> (u32, Frame) {
         (self.overlay.key(index), self.overlay.value(index) & !self.released_bit())
     }
@@ -179,21 +180,21 @@ impl<'m> Map<'m> {
         Ok(frame)
     }
 
-    /// Notes that a page has no frame.
+    /// Stores the result of a look-up: the page has no frame.
     pub fn mark_unwritten(&mut self, logical: u32) {
         self.recent.insert(Run::new(logical, 0, 1));
     }
 
-    /// Changes the map. Returns the frame that the caller must release, or 0. This applies a
-    /// durable commit, so it reads nothing and cannot fail.
+    /// Changes the map. Returns the frame that the caller must release, or 0. The function applies
+    /// a durable commit, so it reads nothing and cannot fail.
     pub fn set(&mut self, logical: u32, frame: Frame) -> Frame {
-        // A remembered look-up must not name the old frame.
+        // A stored look-up must not name the old frame.
         self.recent.remove(logical);
         let released = self.released_bit();
         if let Some(index) = self.overlay.find(logical) {
             let old = self.overlay.value(index);
             self.overlay.set_value(index, frame | (old & released));
-            // Only the overlay names this frame; the released bit is for the leaf's frame.
+            // Only the overlay names this frame. The released bit concerns the leaf's frame.
             return if old & !released != frame { old & !released } else { 0 };
         }
         let inserted = self.overlay.insert(logical, frame);
@@ -202,7 +203,7 @@ impl<'m> Map<'m> {
     }
 
     /// Changes the map because reclamation moved a frame, which the caller releases. A new entry
-    /// gets the released bit: no frame is left to release.
+    /// gets the released bit, because the caller releases the only old frame.
     pub fn move_page(&mut self, logical: u32, to: Frame) {
         self.recent.remove(logical);
         let released = self.released_bit();
@@ -218,8 +219,8 @@ impl<'m> Map<'m> {
         }
     }
 
-    /// Changes the map as a record requires. The frames that the leaves name are looked up once
-    /// all records are applied.
+    /// Changes the map as a replayed record requires. After all records are applied, the frames
+    /// that the leaves name are looked up.
     pub fn replay(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
         self.recent.remove(logical);
         match self.overlay.find(logical) {
@@ -230,8 +231,8 @@ impl<'m> Map<'m> {
         Ok(())
     }
 
-    /// Sets the released bit of an overlay entry if the overlay names another frame than
-    /// `frame`, which is marked as live. Returns true if it does.
+    /// Returns true if the overlay names another frame than `frame` for a page. `frame` is marked
+    /// as live. If the function returns true, it has set the released bit of the overlay entry.
     pub fn supersedes(&mut self, logical: u32, frame: Frame) -> bool {
         let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return false };
@@ -243,9 +244,9 @@ impl<'m> Map<'m> {
         true
     }
 
-    /// Returns the frame that a leaf still keeps marked as live, though the overlay names
-    /// another frame for the page; 0 if there is none. The caller releases it. The look-up costs
-    /// a read. A read that fails does no harm: the mark stays until the leaf is written.
+    /// Returns the frame that a leaf still keeps marked as live, though the overlay names another
+    /// frame for the page; 0 if there is none. The caller releases it. The look-up costs a read. If
+    /// the read fails, the frame stays marked as live until the leaf is written.
     pub fn take_old<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Frame {
         let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return 0 };
@@ -276,12 +277,12 @@ impl<'m> Map<'m> {
         self.recent = Recent::default();
     }
 
-    /// Discards the remembered look-ups before a mount reads a root.
+    /// Discards the stored look-ups before a mount reads a root.
     pub fn begin(&mut self) {
         self.recent = Recent::default();
     }
 
-    /// Returns the tables that a root holds of the map: leaves, untouched logs, and overlay.
+    /// Returns the tables of the map that a root contains: leaves, untouched logs, and overlay.
     pub fn tables_mut(&mut self) -> [&mut [u8]; 3] {
         [self.leaves.bytes_mut(), self.known_logs, self.overlay.bytes_mut()]
     }

@@ -2,13 +2,14 @@
 
 use super::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// A medium on which nothing changes, with a volume that no power cut has met.
+/// A medium on which nothing changes, with a volume that was closed cleanly.
 ///
-/// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The compiler
-/// evaluates the result, and leaves out the code for volumes that change or were cut:
+/// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The compiler evaluates
+/// the result, and omits the code that only a changing or interrupted volume needs. This code
+/// handles:
 ///
-/// - the open transaction and discards that wait for a commit;
-/// - pages that may be unsteady, and bits that flip.
+/// - the open transaction and its pending discards;
+/// - pages that may be unsteady (each read may return other bytes), and bits that flip.
 pub(crate) struct Clean<F>(F);
 
 impl<F> Clean<F> {

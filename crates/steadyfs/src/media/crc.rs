@@ -2,18 +2,18 @@
 //! the few bytes of a tag.
 //!
 //! A table of 16 entries takes 64 bytes; the usual table of 256 entries takes 1 KiB. The small
-//! table takes nearly twice the time: 7 instructions a byte instead of 4 on a Cortex-M3. Only
-//! 64-bit processors, which have the room, and builds with the feature `fast-checksum` use the
-//! larger table. Several tables of 256 entries ("slicing") would gain nothing on a processor
-//! that executes one instruction at a time.
+//! table takes nearly twice the time: on a Cortex-M3 it takes 7 instructions a byte, and the large
+//! table takes 4. Only 64-bit processors, which have the room, and builds with the feature
+//! `fast-checksum` use the larger table. Several tables of 256 entries ("slicing") would gain
+//! nothing on a processor that executes one instruction at a time.
 
 const ENTRIES: usize =
     if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
 static TABLE: [u32; ENTRIES] = table();
 
-/// Computes the contribution of each value of the lowest bits: of four bits in a table of 16, of
-/// eight bits in a table of 256.
+/// Computes the contribution of each value of the lowest bits. A table of 16 entries covers four
+/// bits, a table of 256 entries covers eight bits.
 const fn table<const ENTRIES: usize>() -> [u32; ENTRIES] {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let mut table = [0; ENTRIES];
@@ -47,12 +47,12 @@ fn crc32_by<const ENTRIES: usize>(table: &[u32; ENTRIES], bytes: &[u8], missing:
     !crc
 }
 
-/// Adds bytes, four at once. Not inlined: code of this size should exist only once.
+/// Adds bytes to the checksum, four at once. Not inlined: code of this size should exist only once.
 #[inline(never)]
 fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let crc = words.iter().fold(crc, |crc, &word| {
-        // Unrolled: the end of a loop would take as long as its body.
+        // Unrolled: the counter and the branch of a loop would take as long as the loop's body.
         let crc = four_steps(table, crc ^ u32::from_le_bytes(word));
         if ENTRIES == 16 { four_steps(table, crc) } else { crc }
     });
@@ -67,7 +67,7 @@ fn four_steps<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     step(table, step(table, step(table, step(table, crc))))
 }
 
-/// Adds the lowest bits, as many as index the table.
+/// Processes the lowest bits of the checksum: as many bits as an index of the table has.
 #[inline(always)]
 fn step<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     crc >> ENTRIES.ilog2() ^ table[crc as usize % ENTRIES]
@@ -76,7 +76,7 @@ fn step<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
 /// Returns the CRC-8 of a few bytes.
 pub(crate) fn crc8(bytes: &[u8]) -> u8 {
     const POLYNOMIAL: u8 = 0x2F;
-    /// Contribution of each value of the highest four bits.
+    /// Contribution of each value of the highest four bits to the checksum.
     static TABLE: [u8; 16] = {
         let mut table = [0; 16];
         let mut index = 0;

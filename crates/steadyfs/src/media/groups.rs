@@ -5,9 +5,9 @@
 //! erase:    first                     second              …
 //! ```
 //!
-//! A block holds a root with its copies. A root has one and a half bytes for each block, and RAM
-//! has about four. In sectors of 4 KiB, a chip of 16 MiB would need roots of 7 KiB and 20 KiB of
-//! RAM. So the blocks of a larger chip are groups of sectors.
+//! A block holds a root with its copies. For each block, a root needs one and a half bytes, and the
+//! RAM needs about four bytes. If each sector of 4 KiB were a block, a chip of 16 MiB would need
+//! roots of 7 KiB and 20 KiB of RAM. So the blocks of a large chip are groups of sectors.
 
 use super::nor::NorFlash;
 use super::{BlockIndex, Failure};
@@ -18,12 +18,13 @@ use super::{BlockIndex, Failure};
 /// chip needs.
 ///
 /// # Power loss
-/// An erase that is cut has erased some of the sectors. The first sector, which contains the
-/// tags, is erased first. So the data left behind it has no tags.
+/// A power cut during an erase leaves some of the sectors erased and the others not. The first
+/// sector, which contains the tags, is erased first. So the data that remains in later sectors has
+/// no tags.
 ///
 /// # Cost
-/// An erase of a block takes one erase of each sector. A driver whose chip has a command that
-/// erases as much at once does not need this type: it reports blocks of that size.
+/// An erase of a block takes one erase of each sector. If one command of a chip erases as many
+/// bytes, its driver does not need this type. The driver then reports blocks of that size.
 #[derive(Clone, Debug)]
 pub struct Groups<N> {
     chip: N,
@@ -31,13 +32,13 @@ pub struct Groups<N> {
 }
 
 impl<N: NorFlash> Groups<N> {
-    /// Makes blocks of `sectors` sectors of `chip`, at least one. Sectors behind the last whole
-    /// group are not used.
+    /// Groups `sectors` sectors of `chip` into each block. If `sectors` is 0, each sector is a
+    /// block. Sectors behind the last whole group are not used.
     pub const fn new(chip: N, sectors: u32) -> Self {
         Self { chip, sectors: if sectors == 0 { 1 } else { sectors } }
     }
 
-    /// Returns the sectors of a block.
+    /// Returns the number of sectors of a block.
     pub const fn sectors(&self) -> u32 {
         self.sectors
     }

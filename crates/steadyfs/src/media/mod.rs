@@ -1,11 +1,11 @@
 //! The contract of a chip's driver, and an adapter that gives raw NOR the same interface.
 //!
 //! The store works on one kind of medium: erase blocks of program pages, with a 16-byte *tag*
-//! beside the data of each page. Raw NAND offers this directly: the tag lies in the
-//! ECC-protected user bytes of the spare area. [`nor::NorPages`] builds it on byte-programmable
+//! beside the data of each page. Raw NAND offers this directly: the tag lies in the ECC-protected
+//! user bytes of the spare area. [`nor::NorPages`] provides the same medium on byte-programmable
 //! NOR.
 //!
-//! A driver for NAND implements [`Flash`], a driver for NOR [`nor::NorFlash`]. The
+//! A driver for NAND implements [`Flash`]. A driver for NOR implements [`nor::NorFlash`]. The
 //! [guide](crate::guide::drivers) contains a complete driver for each.
 //! [`Config::for_geometry`](crate::Config::for_geometry) returns settings for a chip from its
 //! [`Geometry`].
@@ -35,35 +35,36 @@ pub type PageIndex = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Data bytes of a program page, without its tag. A power of two, at least 256. If tags lie
-    /// [within](sectors::TagPlace::Within) pages, it is 32 bytes less: the tag takes them.
+    /// [within](sectors::TagPlace::Within) pages, the value is 32 bytes less, because the tag takes
+    /// 32 bytes of each page.
     pub page_bytes: u32,
     /// Number of program pages in an erase block, 4 to 4,096.
     pub pages_per_block: u32,
-    /// Erase blocks of the medium.
+    /// Number of erase blocks of the medium.
     pub block_count: u32,
-    /// True if any bytes of a page can be programmed on their own, once per erase each (NOR
-    /// without ECC): see [`Flash::program_bytes`]. Journal and map use it. A volume keeps the
-    /// value that its medium reported at the format.
+    /// True if any bytes of a page can be programmed alone, each byte once per erase (NOR without
+    /// ECC): see [`Flash::program_bytes`]. The journal and the map then program single records. A
+    /// volume keeps the value that its medium reported when it was formatted.
     pub programs_bytes: bool,
 }
 
 /// Duration of each operation of a medium, transfer included, in nanoseconds.
 ///
-/// It turns a [`Cost`](crate::Cost) into time. The pacing rule derives from it how many page
-/// moves weigh as much as one erase. Use datasheet maxima for guarantees and typical values for
-/// expectations.
+/// These durations turn a [`Cost`](crate::Cost) into time. The pacing rule derives from them how
+/// many page moves take as long as one erase. Use datasheet maxima for guarantees and typical
+/// values for expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Read of a whole page and its tag.
+    /// Duration of a read of a whole page and its tag.
     pub read_ns: u64,
-    /// Read of a tag alone.
+    /// Duration of a read of a tag alone.
     pub read_tag_ns: u64,
-    /// Program of a whole page and its tag.
+    /// Duration of a program of a whole page and its tag.
     pub program_ns: u64,
-    /// Read of a tag followed by [`Flash::program_loaded`]; `read_ns + program_ns` on chips
-    /// without it.
+    /// Duration of a read of a tag followed by [`Flash::program_loaded`]. On chips without this
+    /// command: `read_ns + program_ns`.
     pub copy_ns: u64,
-    /// Erase of a block.
+    /// Duration of an erase of a block.
     pub erase_ns: u64,
 }
 
@@ -71,7 +72,7 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The page cannot be read: more bits flipped than the ECC corrects.
+    /// The page cannot be read: it has more flipped bits than the ECC corrects.
     Uncorrectable,
     /// The block has gone bad. The chip reports that a program or an erase failed, or the card
     /// reports that it cannot write sectors.
@@ -79,9 +80,9 @@ pub enum Failure {
     /// The chip has locked itself: it accepts no program and no erase any more, and can still be
     /// read.
     WriteProtected,
-    /// The device does not answer (bus fault, no answer in time, power lost). The next call may
-    /// come at once. A driver whose chip may still be busy checks this before it gives a
-    /// command, and returns this error again.
+    /// The device does not answer (bus fault, no answer in time, power lost). The volume may make
+    /// its next call at once. If the chip may still be busy then, the driver checks this before it
+    /// sends a command. If the chip is busy, the driver returns this error again.
     Device,
 }
 
@@ -98,14 +99,15 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// Corrections of the ECC in the last read: the worst of its codewords.
+/// Corrections of the ECC in the last read, for the codeword that needed most corrections.
 ///
-/// Chips with on-die ECC report ranges ("4 to 6 bits"): give the upper end.
+/// If a chip with on-die ECC reports a range ("4 to 6 bits"), give the upper end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Corrected {
-    /// Wrong bits that were corrected.
+    /// Number of wrong bits that were corrected.
     pub bits: u8,
-    /// Bits that can be corrected; 0 if the device does not report it.
+    /// Number of bits that the ECC can correct in a codeword; 0 if the device does not report
+    /// corrections.
     pub strength: u8,
 }
 
@@ -116,14 +118,15 @@ pub struct Corrected {
 /// - The pages of a block are programmed in ascending order, each once per erase. Pages may be
 ///   skipped.
 /// - An erased page reads as `0xFF` in data and tag.
-/// - If power fails during [`program`](Flash::program), that page may afterwards hold any bytes,
-///   read differently each time, or read as erased and not take a later program. Every other
-///   page is unchanged.
-/// - If power fails during [`erase`](Flash::erase), any page of that block may be in any of
-///   these states. A page that reads as erased may then fade after a program, so the volume erases
-///   the block again before use.
-/// - After a program or an erase that returned an error, the same holds as after a power cut in
-///   it. The operation may also have succeeded.
+/// - If power fails during [`program`](Flash::program), that page may afterwards hold any bytes, or
+///   read differently each time. It may also read as erased, and still not accept a later program.
+///   Every other page is unchanged.
+/// - If power fails during [`erase`](Flash::erase), any page of that block may be in any of the
+///   states that are possible after a power cut during a program. If a page of this block reads as
+///   erased, data that is then programmed into it may fade. So the volume erases the block again
+///   before use.
+/// - If a program or an erase returned an error, the same states are possible as after a power cut
+///   during it. The operation may also have succeeded.
 /// - A page that cannot be read may be readable at the next attempt. After a failed read, `data`
 ///   and `tag` may hold any bytes.
 pub trait Flash {
@@ -151,16 +154,16 @@ pub trait Flash {
     /// As [`read`](Flash::read).
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
 
-    /// Returns true if [`read_many`](Flash::read_many) takes less time than as many
-    /// [`read`](Flash::read)s.
+    /// Returns true if [`read_many`](Flash::read_many) takes less time than a call of
+    /// [`read`](Flash::read) for each page.
     fn reads_many(&self) -> bool {
         false
     }
 
-    /// Reads consecutive pages of a block, as many as one command takes. Returns their number,
-    /// which is at least one. `data` has room for the bytes of all pages, `tags` for a tag of
-    /// each. Behind the pages that were read, both may hold any bytes. The call takes no longer
-    /// than as many [`read`](Flash::read)s.
+    /// Reads consecutive pages of a block: as many as one command can read, and at least one.
+    /// Returns the number of pages that were read. `data` has room for the bytes of all requested
+    /// pages, and `tags` for their tags. Behind the pages that were read, `data` and `tags` may
+    /// hold any bytes. The call takes no longer than a call of [`read`](Flash::read) for each page.
     ///
     /// # Errors
     /// As [`read`](Flash::read), for any of the pages. `data` may then hold any bytes.
@@ -178,8 +181,8 @@ pub trait Flash {
     }
 
     /// Returns the corrections of the ECC in the immediately preceding [`read`](Flash::read) or
-    /// [`read_tag`](Flash::read_tag), which succeeded. Data that needed three quarters of the
-    /// strength is moved before it needs more.
+    /// [`read_tag`](Flash::read_tag), which succeeded. If a read needed three quarters of the ECC's
+    /// strength, the volume moves the data before the data needs more corrections.
     fn corrected(&mut self) -> Corrected {
         Corrected::default()
     }
@@ -200,15 +203,16 @@ pub trait Flash {
     ) -> Result<(), Failure>;
 
     /// Programs consecutive pages of a block, in one command if the medium has such a command.
-    /// `data` holds the bytes of all pages, `tags` a tag for each. A volume calls it if
-    /// [`move_group`](crate::Config::move_group) is more than 1.
+    /// `data` holds the bytes of all pages, and `tags` holds a tag for each page. A volume calls
+    /// this function if [`move_group`](crate::Config::move_group) is more than 1.
     ///
     /// # Power loss
     /// Raw flash programs the pages in ascending order, as several calls of
-    /// [`program`](Flash::program) do. After a cut one page is cut, all pages before it are there,
-    /// and all pages behind it are untouched. A chip that programs several pages at once must
-    /// not do so here. A device of sectors accepts a second program of a page, so a cut may
-    /// leave any of these pages. Every other page is unchanged.
+    /// [`program`](Flash::program) do. After a power cut, one page may hold any bytes, all pages
+    /// before it are complete, and all pages behind it are untouched. If a chip can program several
+    /// pages at once, its driver must not use this ability here. A device of sectors accepts a
+    /// second program of a page, so any of these pages may be complete after a power cut. Every
+    /// other page is unchanged.
     ///
     /// # Errors
     /// As [`program`](Flash::program). After an error, any of the pages may hold its data.
@@ -240,9 +244,9 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Reads bytes of a block, without tags. The data of the block's pages counts as one run,
-    /// and `offset` is a place in it. Called only if the [geometry](Geometry::programs_bytes)
-    /// allows it.
+    /// Reads bytes of a block, without tags. `offset` is an offset in the data of the block's
+    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// [`Geometry::programs_bytes`] is true.
     ///
     /// # Errors
     /// As [`read`](Flash::read).
@@ -256,13 +260,15 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Programs bytes of a block, without tags. The data of the block's pages counts as one run,
-    /// and `offset` is a place in it. Called only if the [geometry](Geometry::programs_bytes)
-    /// allows it. The pages need not be in order. No byte is programmed twice, with two
-    /// exceptions: bytes of ones, which are not programmed, and bytes of zeros.
+    /// Programs bytes of a block, without tags. `offset` is an offset in the data of the block's
+    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// [`Geometry::programs_bytes`] is true. The pages need not be in order. No byte is programmed
+    /// twice, with two exceptions. A byte of `0xFF` leaves the stored byte unchanged. A byte of 0
+    /// may be programmed over any byte.
     ///
     /// # Power loss
-    /// As in [`program`](Flash::program), for these bytes. A byte that was zero stays zero.
+    /// These bytes may be in any state that a page may be in after a power cut during
+    /// [`program`](Flash::program). A byte that was zero stays zero.
     ///
     /// # Errors
     /// As [`program`](Flash::program).
@@ -283,18 +289,18 @@ pub trait Flash {
     /// [`Failure::WriteProtected`]; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
-    /// Returns the CRC-32 (ISO-HDLC, as in Ethernet and zip) of `data` followed by `missing`
-    /// bytes of `0xFF`. The checksum takes two fifths of the processor time of a write, and
-    /// nearly all of a read's. A chip with a unit for it computes it here. The sum is a part of
-    /// the format.
+    /// Returns the CRC-32 (ISO-HDLC, as in Ethernet and zip) of `data` followed by `missing` bytes
+    /// of `0xFF`. The checksum takes two fifths of the processor time of a write, and nearly all
+    /// processor time of a read. If the chip has a unit for this checksum, the driver uses the unit
+    /// here. The checksum is a part of the format, so every implementation returns the same value.
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
         crc::crc32(data, missing)
     }
 
-    /// Writes the device's own write cache to the medium. Called at the end of each commit and
-    /// root. Devices that program before they answer have no such cache. A power cut may lose
-    /// the newest writes of a cache. It may lose writes in between only if the device
-    /// [`reorders`](Flash::reorders).
+    /// Writes the device's own write cache to the medium. A volume calls this function at the end
+    /// of each commit and of each root. Devices that program before they answer have no such cache.
+    /// A power cut may lose the newest writes in a cache. A power cut may lose a write and keep a
+    /// later write only if the device [`reorders`](Flash::reorders) writes.
     ///
     /// # Errors
     /// [`Failure::Device`]. It is then unknown which writes since the last sync are on the
@@ -306,14 +312,15 @@ pub trait Flash {
     }
 
     /// Returns true if a power cut may lose any write to the device's own cache since the last
-    /// [`sync`](Flash::sync), not only the newest ones. On such a device a page may be
-    /// programmed again, if it was lost or the volume does not count it.
+    /// [`sync`](Flash::sync), not only the newest ones. On such a device, the volume may program a
+    /// page again without an erase. It does so if the page was lost or is not part of the volume's
+    /// state.
     fn reorders(&self) -> bool {
         false
     }
 
-    /// Returns true if a page with a damaged tag may read as erased, because nothing else shows
-    /// that it was programmed. A mount then reads the pages behind it as well.
+    /// Returns true if a page with a damaged tag may read as erased, because nothing but its tag
+    /// shows that it was programmed. A mount then also reads the pages behind such a page.
     fn hides_damage(&self) -> bool {
         false
     }
@@ -327,18 +334,18 @@ pub trait Flash {
     /// [`Failure::Device`].
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure>;
 
-    /// Marks a block bad for other users of the chip. The file system keeps its own record and
-    /// does not rely on the mark. The contents of the block are not needed any more, so the
-    /// driver may erase it first, as Linux does. The mark may spoil the page that it is
-    /// programmed into, even if later pages hold data. Bounds count an erase and a program for
-    /// it.
+    /// Marks a block bad for other users of the chip. The file system keeps its own record and does
+    /// not rely on the mark. The contents of the block are not needed any more, so the driver may
+    /// erase it first, as Linux does. The mark may spoil the page that it is programmed into, even
+    /// if later pages hold data. The computed bounds include one erase and one program for this
+    /// call.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] if the mark cannot be written; [`Failure::Device`].
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
-    /// Returns true if nothing on the medium changes, and no power cut has met the volume. Only
-    /// the medium of a [`CleanReader`](crate::CleanReader) returns true; no driver does.
+    /// Returns true if nothing on the medium changes, and the volume was closed cleanly. Only the
+    /// medium of a [`CleanReader`](crate::CleanReader) returns true; no driver does.
     #[doc(hidden)]
     #[inline(always)]
     fn is_clean(&self) -> bool {

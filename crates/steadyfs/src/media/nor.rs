@@ -5,12 +5,12 @@
 //!         '------- head table -------'
 //! ```
 //!
-//! The head of each erase block holds one 16-byte tag per page. So page data is contiguous, and
-//! all tags of a block are one read. Data is programmed first and its tag last: a page without a
-//! valid tag was never written.
+//! The head of each erase block holds one 16-byte tag per page. So page data is contiguous, and one
+//! read returns all tags of a block. The data of a page is programmed first and its tag last. A
+//! page without a valid tag was never completely written.
 //!
-//! A driver implements [`NorFlash`]; [`NorPages::new`] with [`page_bytes_for`] makes a [`Flash`]
-//! of it.
+//! A driver implements [`NorFlash`]. [`NorPages::new`] makes a [`Flash`] of the driver;
+//! [`page_bytes_for`] returns the page size to pass.
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
@@ -26,9 +26,10 @@ pub trait NorFlash {
     /// Returns the number of erase blocks.
     fn block_count(&self) -> u32;
 
-    /// Returns the worst-case nanoseconds of `(read, program, erase)`. Read and program transfer
-    /// `bytes` bytes. A program of a page begins at a multiple of its size. The time of a
-    /// shorter program is given as if its bytes lay in one program page of the chip.
+    /// Returns the worst-case nanoseconds of `(read, program, erase)`. A read and a program
+    /// transfer `bytes` bytes. A program of a whole page begins at a multiple of the page size. For
+    /// a shorter program, the time is given as if all its bytes lay in one program page of the
+    /// chip.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
 
     /// Reads bytes.
@@ -37,16 +38,16 @@ pub trait NorFlash {
     /// [`Failure::Device`].
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure>;
 
-    /// Programs erased bytes. The implementation splits the data at the chip's program pages.
-    /// Bytes of `0xFF` leave the stored bytes unchanged, erased or not. Bytes of 0 may be
-    /// programmed over any bytes.
+    /// Programs erased bytes. The implementation splits the data at the chip's program pages. A
+    /// byte of `0xFF` leaves the stored byte unchanged, whether that byte is erased or not. A byte
+    /// of 0 may be programmed over any byte.
     ///
     /// # Power loss
-    /// Any of the bits to be cleared may or may not be cleared.
+    /// Each bit that the program was to clear may be cleared or not.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] if the chip reports that the program failed, or reading back shows
-    /// it; [`Failure::WriteProtected`]; [`Failure::Device`].
+    /// [`Failure::BadBlock`] if the chip reports that the program failed, or if a read-back shows
+    /// the failure; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure>;
 
     /// Erases one block to `0xFF`.
@@ -56,9 +57,9 @@ pub trait NorFlash {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 }
 
-/// Returns the page size that suits erase blocks of `block_bytes` bytes. It is so small that a
-/// record costs little, and so large that tags cost little. A root with its copies leaves room
-/// in a block.
+/// Returns the page size that suits erase blocks of `block_bytes` bytes. The size is so small that
+/// a journal record takes few bytes, and so large that tags take few bytes. A root with its copies
+/// does not fill a whole block.
 pub const fn page_bytes_for(block_bytes: u32) -> u32 {
     if block_bytes < 8192 { 256 } else { 512 }
 }
@@ -85,9 +86,8 @@ const fn pages_beside_tags(block_bytes: u32, page_bytes: u32) -> u32 {
     slots - head
 }
 
-/// A [`Flash`] made of a [`NorFlash`] and a page size.
-/// [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount)
-/// take it for a NOR chip.
+/// A [`Flash`] made of a [`NorFlash`] and a page size. For a NOR chip, pass it to
+/// [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount).
 #[derive(Clone, Debug)]
 pub struct NorPages<N> {
     chip: N,

@@ -6,21 +6,23 @@
 //!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …   tags within pages
 //! ```
 //!
-//! A block is as long as the *allocation unit* of the device, the unit in which the device is
-//! written best. The pages of a block are written in order, so random writes of the caller are
-//! sequential writes of the device. Each tag has a sector of its own, or the end of its page.
+//! A block is as long as the *allocation unit* of the device, the unit that the device writes most
+//! efficiently. The pages of a block are written in order, so random writes of the caller become
+//! sequential writes to the device. Each tag lies in a sector of its own, or at the end of its
+//! page.
 //!
-//! A sector can be written again at any time, and holds its old contents until then. So each
-//! block has *generations*. A header names the present generation of the block, and every tag
-//! names its own. Pages of an earlier generation read as erased.
+//! A sector can be written again at any time, and holds its old contents until then. So each block
+//! has *generations*: every erase begins a new generation. A header names the present generation of
+//! the block, and every tag names the generation of its page. Pages of an earlier generation read
+//! as erased.
 //!
-//! An erase writes two headers, one after the other, so that a cut leaves one of them. It also
-//! discards the rest of the block, if the device supports that. If a header cannot be read, the
-//! present generation is the newest one that the other header or a page names. The next program
-//! then writes the lost header anew.
+//! An erase writes two headers, one after the other, so that one of them survives a power cut. An
+//! erase also discards the rest of the block, if the device supports discards. If a header cannot
+//! be read, the present generation is the newest generation that the other header or a tag names.
+//! The next program then writes the lost header anew.
 //!
-//! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a
-//! [`Flash`] of it.
+//! A driver implements [`SectorDevice`]. [`SectorPages::new`] makes a [`Flash`] of the driver and a
+//! [`SectorLayout`].
 //!
 //! | file | idea |
 //! |---|---|
@@ -28,7 +30,7 @@
 //! | `sector` | contents of a header and of a tag's sector |
 //! | `layout` | blocks and pages, and the places of tags |
 //! | `generation` | the present generation of a block |
-//! | `suspects` | sectors that take no writes, if the driver cannot report them |
+//! | `suspects` | sectors that cannot be written any more, if the driver cannot report them |
 //!
 //! ```
 //! use steadyfs::media::sectors::{SectorLayout, SectorPages};
@@ -65,16 +67,16 @@ use generation::SectorBlocks;
 use layout::PAGE_SECTORS_MAX;
 use sector::{Generation, PAGE, TAG_END, TAG_PART, seal, word};
 
-/// Rest of a sector behind a tag.
+/// Zeros that fill a tag's sector behind the tag.
 const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
-/// Most pages that one command of [`Flash::program_many`] programs. The slices of so many pages
-/// lie on the stack.
+/// Largest number of pages that one command of [`Flash::program_many`] programs. The slices of all
+/// these pages lie on the stack, so the number is limited.
 pub const COMMAND_PAGES_MAX: usize = 16;
 /// Erased bytes in place of the missing data of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
-/// A [`Flash`] made of a [`SectorDevice`]. [`FileSystem::format`](crate::FileSystem::format) and
-/// [`mount`](crate::FileSystem::mount) take it for a card or a disk.
+/// A [`Flash`] made of a [`SectorDevice`]. For a card or a disk, pass it to
+/// [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount).
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
     blocks: SectorBlocks<D>,
@@ -94,8 +96,9 @@ impl<D: SectorDevice> SectorPages<D> {
         &self.blocks.device
     }
 
-    /// Returns the device underneath, mutable. Data that is written below the volume may be lost
-    /// on it. The call discards the known generations of blocks and the remembered failures.
+    /// Returns the device underneath, mutable. Data that the caller writes to the device itself,
+    /// below the volume, may be lost. The call discards the cached generations of blocks and the
+    /// stored failures.
     pub fn device_mut(&mut self) -> &mut D {
         self.blocks.forget();
         &mut self.blocks.device
@@ -118,8 +121,8 @@ impl<D: SectorDevice> SectorPages<D> {
         seal(&mut self.blocks.sector, PAGE, generation, self.blocks.layout.volume);
     }
 
-    /// Writes up to [`COMMAND_PAGES_MAX`] consecutive pages with their tags. It takes one
-    /// command, or one for the pages and one for the tags.
+    /// Writes up to [`COMMAND_PAGES_MAX`] consecutive pages with their tags. It sends one command.
+    /// If tags lie in a table, it sends one command for the pages and one for the tags.
     fn write_many(
         &mut self,
         generation: Generation,
@@ -150,7 +153,7 @@ impl<D: SectorDevice> SectorPages<D> {
                 for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
                     parts.copy_from_slice(&[head, &ZEROS]);
                 }
-                // A tag stands for its page, so the pages come first.
+                // A tag shows that its page was written, so the pages are written first.
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &[data])?;
                 self.blocks.suspects.write(
                     &mut self.blocks.device,
@@ -171,8 +174,8 @@ impl<D: SectorDevice> SectorPages<D> {
         }
     }
 
-    /// Reads pages and the tags before them in one command. It reads as many as `data` has room
-    /// for together with their tags, and then removes the tags from `data`.
+    /// Reads pages and the tags before them in one command. It reads as many pages as fit into
+    /// `data` together with their tags, and then removes the tags from `data`.
     fn read_beside(
         &mut self,
         generation: Generation,
@@ -242,7 +245,8 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.blocks.layout.geometry()
     }
 
-    /// Each time includes a read of both headers of a block, whose generation may not be cached.
+    /// Each time includes a read of both headers of a block, because the generation of the block
+    /// may not be cached.
     fn timing(&self) -> Timing {
         let (times, page) =
             (self.blocks.device.times(), u64::from(self.blocks.layout.page_sectors()));
@@ -328,20 +332,21 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     /// # Cost
-    /// As returned by [`timing`](Self::timing). If a header of the block is lost, more is needed
-    /// once: each tag of the block is read twice, each header three times, and the lost header
-    /// is written anew.
+    /// The time is as returned by [`timing`](Self::timing). If a header of the block is lost, one
+    /// program takes longer: it reads each tag of the block twice and each header three times. It
+    /// also writes the lost header anew.
     fn program(
         &mut self,
         page: PageIndex,
         data: &[u8],
         tag: &[u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        // Data under a generation that a header may outrank tomorrow would be lost.
+        // A header that cannot be read now may be readable later, and name a newer generation. Data
+        // programmed under an older generation would then be lost.
         let generation = self.blocks.certain_generation(page)?;
         self.compose_tag(generation, tag);
-        // The tag, the data and the missing blank bytes; then the tag once more, for tags within
-        // pages.
+        // The parts are the tag, the data and the missing blank bytes. The tag follows once more,
+        // for tags within pages.
         let missing = self.blocks.layout.data_bytes() as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 4];
         (parts[0], parts[1], parts[2]) =
@@ -354,7 +359,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
                 self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..end])
             }
             TagPlace::Table => {
-                // The tag stands for its page, so the page comes first.
+                // The tag shows that its page was written, so the page is written first.
                 self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..end])?;
                 self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..1])
             }

@@ -10,10 +10,10 @@
 //! tag without its page. It is a CRC-8 of bytes 0..12, with zeros in place of the checksum
 //! itself.
 //!
-//! The tag combines the two CRC-32 by exclusive or. So a page that is copied on the chip can get
-//! a new tag without reading its data:
-//! `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. If the data was
-//! damaged, the copy is recognisable as damaged too.
+//! The tag combines the two CRC-32 checksums by exclusive or. So a page that is copied on the chip
+//! can get a new tag without a read of its data. The tag's new check is `old check ⊕ CRC(old bytes
+//! 0..12) ⊕ CRC(new bytes 0..12)`. If the data was damaged, the copy is recognisable as damaged
+//! too.
 
 use super::crc::{crc8, crc32};
 
@@ -26,7 +26,7 @@ const FIELDS_BYTES: usize = 12;
 /// Highest value of the 24-bit fields.
 pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
 
-/// Bits of `aux` below the stream.
+/// Number of bits of `aux` below the stream.
 const STREAM_SHIFT: u32 = 22;
 
 /// Contents of a page.
@@ -35,32 +35,32 @@ const STREAM_SHIFT: u32 = 22;
 pub(crate) enum TagKind {
     /// Superblock: geometry, configuration, ring.
     Super = 1,
-    /// One page of a root or of a copy of it. `sequence` is the number of the root, `logical`
-    /// the place of the page in it. `aux` holds the number of pages of a root (8 bits) and the
-    /// number of the copy (0: the root itself).
+    /// One page of a root or of a copy of it. `sequence` is the number of the root, `logical` is
+    /// the index of the page in the root. `aux` holds the number of pages of a root (8 bits) and
+    /// the number of the copy (0: the root itself).
     Root = 2,
-    /// Page of a logical page that an open transaction wrote. `aux` holds the stream and, below
-    /// it, the distance to the first sequence of the transaction.
+    /// Program page of a logical page that an open transaction wrote. `aux` holds the stream and,
+    /// below it, the distance to the sequence number of the transaction's first program.
     Data = 3,
-    /// Page of a logical page that is alone in its transaction, and thereby committed. `aux` is
-    /// the stream.
+    /// Program page of the only logical page that its transaction wrote. This page commits the
+    /// transaction. `aux` holds the stream.
     DataCommit = 4,
-    /// Journal page, which commits its transaction. `logical` is the number of pending pages,
-    /// `aux` the distance to the start of the transaction.
+    /// Journal page, which commits its transaction. `logical` is the number of pending pages. `aux`
+    /// is the distance to the sequence number of the transaction's first program.
     Journal = 5,
     /// Journal page that also discards logical pages.
     JournalDiscard = 6,
     /// A committed logical page that reclamation moved. `aux` holds the stream and, below it,
     /// the source frame.
     Moved = 7,
-    /// A pending logical page that reclamation moved. `aux` as for `Moved`.
+    /// A pending logical page that reclamation moved. `aux` holds the same as for `Moved`.
     MovedPending = 8,
     /// A leaf of the map, written with its changes; `logical` is the leaf.
     Leaf = 9,
-    /// A leaf that was moved unchanged; `logical` is the leaf, `aux` the source frame.
+    /// A leaf that was moved unchanged; `logical` is the leaf, and `aux` is the source frame.
     MovedLeaf = 10,
-    /// Record of a chain: the log of a leaf has all its changes up to here. `logical` is the
-    /// leaf.
+    /// Record of the journal's chain. The log of the leaf contains all changes of the leaf up to
+    /// this record. `logical` is the leaf.
     LeafChanged = 11,
     /// A copy of the first leaf with its changes; `logical` is 0.
     LeafCopy = 12,
@@ -105,7 +105,7 @@ impl TagKinds {
     /// Every kind.
     pub const ALL: Self = Self(!0);
 
-    /// Returns the set as bits, one for each kind.
+    /// Returns the set as bits, with one bit for each kind.
     pub const fn bits(self) -> u16 {
         self.0
     }
@@ -131,8 +131,8 @@ impl TagKinds {
     }
 }
 
-/// Returns true if two sequences begin the same transaction. It compares their low bits, as many
-/// as a tag has room for.
+/// Returns true if two sequence numbers are the start of the same transaction. It compares only as
+/// many low bits as a tag has room for.
 pub(crate) const fn is_same_start(a: u64, b: u64) -> bool {
     (a ^ b) << (64 - STREAM_SHIFT) == 0
 }
@@ -156,13 +156,13 @@ impl Tag {
         (stream as u32) << STREAM_SHIFT | low & ((1 << STREAM_SHIFT) - 1)
     }
 
-    /// Returns the stream of a logical page, whose head has programmed it.
+    /// Returns the stream whose head programmed this logical page; 0 for all other kinds of pages.
     pub(crate) fn stream(&self) -> u8 {
         if TagKinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
-    /// Returns true if the page is a journal page behind the caller's pages. Its `aux` is not 0
-    /// in the place of a stream.
+    /// Returns true if the page is a journal page that lies behind the caller's pages in their
+    /// block. In the tag of such a page, the bits of the stream are not 0.
     pub(crate) fn is_among_data(&self) -> bool {
         TagKinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
     }
@@ -172,14 +172,15 @@ impl Tag {
         self.aux & ((1 << STREAM_SHIFT) - 1)
     }
 
-    /// Returns the source frame, if it is known to lie at `first` or behind. Large media have
-    /// more frames than a tag can name.
+    /// Returns the source frame, which the caller knows to lie at `first` or behind it. The tag
+    /// contains only the low bits of the frame, because a large medium has more frames than the
+    /// field can number.
     pub(crate) fn source_from(&self, first: u32) -> u32 {
         first + (self.source().wrapping_sub(first) & ((1 << STREAM_SHIFT) - 1))
     }
 
-    /// Returns the sequence of the first program of a transaction: of the transaction that the
-    /// page belongs to, or that the journal page commits.
+    /// Returns the sequence number of the first program of a transaction. It is the transaction
+    /// that the page belongs to or, for a journal page, the transaction that the page commits.
     pub(crate) fn transaction_start(&self) -> u64 {
         self.sequence - u64::from(self.aux & ((1 << STREAM_SHIFT) - 1)).min(self.sequence)
     }
@@ -214,8 +215,8 @@ impl Tag {
         Self::is_sound(bytes, crc32(page, 0))
     }
 
-    /// Parses the tag of a page that was read. Returns `None` also if its checksum does not
-    /// match the data.
+    /// Parses the tag of a page that was read. Returns `None` also if the checksum of the page does
+    /// not match the data.
     pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data_check: u32) -> Option<Self> {
         Self::parse(bytes).filter(|_| Self::carried_check(bytes) == data_check)
     }
@@ -238,7 +239,7 @@ impl Tag {
         bytes
     }
 
-    /// Returns the data checksum in a tag.
+    /// Returns the checksum of the page's data that a tag contains.
     pub(crate) fn carried_check(bytes: &[u8; TAG_BYTES]) -> u32 {
         let check = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
         check ^ crc32(&bytes[..FIELDS_BYTES], 0)

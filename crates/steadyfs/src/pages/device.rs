@@ -1,10 +1,11 @@
-//! The medium. It can always be read, and can be changed until a flush fails.
+//! The medium. It can always be read. It can be programmed and erased until a flush fails.
 
 use crate::error::Error;
 use crate::media::{Failure, Flash};
 
 /// The medium, and a flag for a failed flush. After a failed flush it is unknown which of the
-/// programs since the last successful flush are on the medium. So no program may build on them.
+/// programs since the last successful flush are on the medium. So no later program may rely on
+/// these programs.
 pub(super) struct Device<F> {
     flash: F,
     flush_failed: bool,
@@ -33,9 +34,9 @@ impl<F: Flash> Device<F> {
         if self.flush_failed { Err(Failure::WriteProtected) } else { Ok(&mut self.flash) }
     }
 
-    /// Flushes the cache. If that fails, returns [`Error::Unknown`], and nothing is programmed
-    /// or erased from then on. Data of earlier calls that returned success may be lost, and a
-    /// later successful flush does not prove the opposite.
+    /// Flushes the device's cache. If the flush fails, returns [`Error::Unknown`], and nothing is
+    /// programmed or erased from then on. Data of earlier calls that returned success may be lost,
+    /// and a later successful flush does not prove the opposite.
     pub fn flush(&mut self) -> Result<(), Error> {
         let result = self.certain().and_then(Flash::sync);
         self.flush_failed |= result.is_err();

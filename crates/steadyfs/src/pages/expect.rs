@@ -8,6 +8,6 @@ pub(crate) struct Expect {
     pub kinds: TagKinds,
     /// The logical page, or the leaf.
     pub logical: u32,
-    /// Number of reads if the page reads as damaged.
+    /// Largest number of reads of a page that reads as damaged.
     pub tries: u32,
 }

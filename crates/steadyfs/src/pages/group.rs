@@ -10,7 +10,7 @@ struct Lent<'m> {
     pages: u8,
 }
 
-/// A group of pages. A build without groups has no room for one.
+/// A group of pages. A build without the feature for groups has no memory for a group.
 pub(crate) struct Group<'m>([Lent<'m>; GROUPS as usize]);
 
 impl<'m> Group<'m> {

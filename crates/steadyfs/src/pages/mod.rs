@@ -1,8 +1,8 @@
 //! The medium, and a buffer in RAM for one of its pages.
 //!
 //! All reads and programs go through this module. The page buffer *holds* a page of the medium.
-//! When a caller takes the buffer to change it, the buffer holds no page any more. So a changed
-//! buffer is never taken for a page that was read. Every read is [watched](watch): the
+//! When a caller borrows the buffer to change it, the buffer no longer counts as holding a page. So
+//! a changed buffer is never taken for a page that was read. Every read is [watched](watch): the
 //! corrections of the ECC are recorded for the layer above, which keeps the state of the blocks.
 
 mod device;
@@ -34,14 +34,14 @@ use resident::{NONE, Resident};
 
 /// Number of reads of a damaged page before it counts as lost.
 pub(crate) const TRIES: u32 = 3;
-/// Most reads of a page that was whole and may be unsteady. The reads end when it is whole
-/// again.
+/// Largest number of reads of a page that was sound and may read differently each time. The reads
+/// end when the page is sound again.
 pub(crate) const UNSTEADY_TRIES: u32 = 24;
 /// The checksum of a page whose data is lost.
 pub(crate) const LOST_CHECK: u32 = 0x7473_6F6C;
 
-/// The buffer holds no page of the medium: a page with the patches laid over it, made for the
-/// caller.
+/// The buffer holds no page of the medium. It holds a page that was made for the caller, with the
+/// patches laid over the page's data.
 const MADE: PageIndex = PageIndex::MAX - 1;
 
 /// The pages whose checksum is verified at every read.
@@ -50,13 +50,13 @@ pub enum Verify {
     /// All pages.
     #[default]
     Always,
-    /// Pages of the file system itself, and every page that is read to be written again. Data
-    /// pages that [`read`](crate::FileSystem::read) returns to the caller are not verified.
-    /// Their tag must still be right, and the device's ECC must report success.
+    /// Pages of the file system itself, and every page that is read to be written again. Data pages
+    /// that [`read`](crate::FileSystem::read) returns to the caller are not verified. The tag of
+    /// such a page must still be right, and the device's ECC must report success.
     ///
-    /// A mount verifies the checksum of every page that a power cut may have torn. So this
-    /// setting trusts the medium only to keep data that was written well. It suits flash behind
-    /// an ECC.
+    /// A mount verifies the checksum of every page that a power cut may have torn. So this setting
+    /// trusts the medium in one point only: that data which was written completely stays correct.
+    /// It suits flash behind an ECC.
     Metadata,
 }
 
@@ -73,19 +73,19 @@ pub(crate) struct Pages<'m, F> {
     held: PageIndex,
     /// True if the checksum of the held page was verified.
     held_is_checked: bool,
-    /// The logical page whose content is the held page, if that was looked up.
+    /// The logical page whose content is the held page, if that page was looked up.
     resident: Resident,
-    /// The setting for the caller's pages.
+    /// The setting for the verification of the caller's pages.
     verify: Verify,
-    /// Erases so far, including failed erases; the low bits.
+    /// Number of erases so far, including failed erases; only the low bits.
     erases: u16,
     watch: Watch,
     read_cache: ReadCache<'m>,
 }
 
 impl<'m, F: Flash> Pages<'m, F> {
-    /// Creates the pages with all of `buffer`: one page, and the room behind it for a longer
-    /// record.
+    /// Creates the state with all of `buffer` as the page buffer: room for one page, and room
+    /// behind it for a longer record.
     pub fn new(flash: F, buffer: &'m mut [u8], layout: &Layout) -> Self {
         Self {
             device: Device::new(flash),
@@ -113,18 +113,19 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.device.flash_mut()
     }
 
-    /// Returns true if a page takes only one program between two erases. A device of sectors
-    /// takes more.
+    /// Returns true if a page can be programmed only once between two erases. A page of a device of
+    /// sectors can be programmed more often.
     pub fn takes_pages_once(&self) -> bool {
         !self.flash().reorders() && !self.flash().hides_damage()
     }
 
-    /// Returns the medium, and ends the use of it here.
+    /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.device.into_flash()
     }
 
-    /// Sets the memory for pages that were read. It replaces the earlier memory and its pages.
+    /// Sets the memory of the read cache. The new memory replaces the earlier memory and the pages
+    /// in it.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.read_cache = ReadCache::new(memory);
@@ -136,18 +137,18 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.verify = verify;
     }
 
-    /// Returns true if the caller's pages are verified. It does not cover pages that may be
-    /// unsteady.
+    /// Returns true if the caller's pages are verified at every read. Pages that may read
+    /// differently each time are verified in any case.
     pub fn checks_content(&self) -> bool {
         self.device.flash().is_clean() || self.verify == Verify::Always
     }
 
-    /// Returns the record of the reads.
+    /// Returns the recorded results of reads.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Returns the record of the reads, mutable.
+    /// Returns the recorded results of reads, mutable.
     pub fn watch_mut(&mut self) -> &mut Watch {
         &mut self.watch
     }
@@ -176,8 +177,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.buffer
     }
 
-    /// Returns the medium, for its checksums, and the held page, mutable. The buffer goes on
-    /// holding the page. The caller completes the page with data from elsewhere.
+    /// Returns the medium, for its checksum function, and the held page, mutable. The buffer still
+    /// counts as holding the page. The caller completes the page with data that is not on it.
     pub fn complete_mut(&mut self) -> (&mut F, &mut [u8]) {
         (self.device.flash_mut(), &mut self.buffer[..self.page_bytes])
     }
@@ -187,7 +188,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.held == page
     }
 
-    /// Returns page `index` of a logical page as the caller sees it, if the buffer holds that.
+    /// Returns page `index` of a logical page as the caller sees it, if the buffer holds this
+    /// content.
     #[inline(always)]
     pub fn resident(&self, logical: u32, index: u32) -> Option<&[u8]> {
         self.resident.is_by(self.held, logical, index).then(|| self.bytes())
@@ -199,7 +201,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.resident = Resident::new(page, logical, index);
     }
 
-    /// Records the same for the buffer, whose content was made and is no page of the medium.
+    /// Records that the buffer is the complete content of page `index` of a logical page. The
+    /// content was made, and is no page of the medium.
     pub fn show_made(&mut self, logical: u32, index: u32) {
         self.held = MADE;
         self.set_resident(MADE, logical, index);
@@ -295,20 +298,23 @@ impl<'m, F: Flash> Pages<'m, F> {
         is_kept
     }
 
-    /// Returns true if a page that the caller reads as a whole is not kept and is not to be
-    /// kept. Only one of a few such pages is kept, so that they do not push out all others.
+    /// Returns true if a page that the caller reads as a whole is not cached, and must not be
+    /// cached now. Only one of some such pages is cached, so that they do not evict all other
+    /// pages.
     pub fn bypasses_cache(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> bool {
         !self.find(page, expected, is_checked) && !self.read_cache.admits(self.page_bytes)
     }
 
-    /// Keeps the held page in the read cache if it was verified. A misread page is read again.
+    /// Keeps the held page in the read cache if it was verified. A page that was not verified may
+    /// be misread, so it must be read again.
     pub fn keep(&mut self, expected: Expect) {
         if self.held_is_checked {
             self.read_cache.keep(self.held, expected, &self.buffer[..self.page_bytes]);
         }
     }
 
-    /// Reads a page from the medium into the buffer in any case, and verifies it.
+    /// Reads a page from the medium into the buffer, even if the buffer or the read cache holds the
+    /// page. Verifies the checksum only if `is_checked`.
     pub fn read_uncached(
         &mut self,
         page: PageIndex,
@@ -329,8 +335,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(())
     }
 
-    /// Reads a page into the buffer, at most `expected.tries` times. Returns true if it verifies
-    /// and is the wanted page.
+    /// Reads a page into the buffer, at most `expected.tries` times. Returns true if a read
+    /// returned the wanted page with the right checksum.
     pub fn read_sound(&mut self, page: PageIndex, expected: Expect) -> Result<bool, Error> {
         for _ in 0..expected.tries {
             let mut tag = [0; TAG_BYTES];
@@ -356,8 +362,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         was_read(self.watched(page, result))
     }
 
-    /// Reads page `index` of a record of several pages to its place in the buffer. Returns the
-    /// checksum of the data.
+    /// Reads page `index` of a record of several pages to the page's offset in the buffer. Returns
+    /// the checksum of the data.
     pub fn read_part(
         &mut self,
         page: PageIndex,
@@ -371,7 +377,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watched(page, result).map(|()| check)
     }
 
-    /// Reads a page into the caller's memory. The buffer stays as it is.
+    /// Reads a page into the caller's memory. The buffer does not change.
     pub fn read_to(
         &mut self,
         page: PageIndex,
@@ -382,8 +388,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watched(page, result)
     }
 
-    /// Reads consecutive pages of a block into the caller's memory: as many as one command
-    /// takes. Returns their number. The buffer stays as it is.
+    /// Reads consecutive pages of a block into the caller's memory: as many as one command can
+    /// read. Returns the number of pages that were read. The buffer does not change.
     pub fn read_many(
         &mut self,
         first: PageIndex,
@@ -394,8 +400,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watched(first, Ok(())).map(|()| count)
     }
 
-    /// Reads some bytes of a block to their place in the buffer. Returns `false` if they cannot
-    /// be read.
+    /// Reads bytes of a block into the range `part` of the buffer. Returns `false` if the bytes
+    /// cannot be read.
     pub fn read_bytes(
         &mut self,
         block: BlockIndex,
@@ -426,8 +432,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(false)
     }
 
-    /// Reads a page into the buffer, several times if it is damaged. Returns its tag if checksum
-    /// and kind are right.
+    /// Reads a page into the buffer, several times if it is damaged. Returns the page's tag if
+    /// checksum and kind are right.
     pub fn read_tagged(&mut self, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
         self.read_tagged_in(TRIES, page, kinds)
     }
@@ -445,8 +451,8 @@ impl<'m, F: Flash> Pages<'m, F> {
                 if let Some(tag) = Tag::checked(&bytes, self.check_as(kind_of(&bytes))) {
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
-                // With more tries than usual the reads go on: a page that was whole may read as
-                // blank.
+                // The caller passes more tries than usual for a page that was sound before. Such a
+                // page may read as blank once, so it is read again.
                 if tries == TRIES && is_blank(&bytes) {
                     return Ok(None);
                 }
@@ -455,8 +461,9 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(None)
     }
 
-    /// Returns the tag of a record: of a page that verifies, or of a page programmed as lost.
-    /// The checksum of a lost page proves that it was programmed so; its data has no checksum.
+    /// Returns the tag of a record. The record's page has a right checksum, or was programmed as
+    /// lost. The checksum in the tag of a lost page proves only that the page was programmed as
+    /// lost, and does not cover its data.
     pub fn record_tag(&mut self, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
         if let Some(tag) = self.read_tagged(page, kinds)? {
             return Ok(Some(tag));
@@ -495,14 +502,14 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.erases
     }
 
-    /// Flushes the device's cache. If that fails, returns [`Error::Unknown`], and nothing
+    /// Flushes the device's cache. If the flush fails, returns [`Error::Unknown`], and nothing
     /// changes the medium from then on.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.device.flush()
     }
 
-    /// Flushes the cache of a device that reorders. Call it before a program that proves all
-    /// earlier programs.
+    /// Flushes the cache of a device that reorders. Call it before a program that, once it is
+    /// found, proves that all earlier programs are on the medium.
     pub fn keep_order(&mut self) -> Result<(), Error> {
         if self.device.flash().reorders() {
             self.flush()?;
@@ -512,7 +519,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Records the ECC's work in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
-        // A reader that recovers nothing reacts to no weak page.
+        // A reader of a clean volume changes nothing, so it does not react to weak pages.
         if self.device.flash().is_clean() {
             return result;
         }
@@ -528,7 +535,8 @@ pub(crate) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<TagKind> {
     Tag::parse(tag).map(|tag| tag.kind)
 }
 
-/// Returns true if a read returned data. Only a device that does not answer is an error.
+/// Returns true if a read returned data, and false if the data cannot be read. Only a device that
+/// does not answer is an error.
 pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     match result {
         Ok(()) => Ok(true),
@@ -537,8 +545,8 @@ pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     }
 }
 
-/// Checks a page that was read: the checksum of its data (if `data_check` has it), its kind, and
-/// its logical page.
+/// Checks a page that was read: the checksum of its data (if `data_check` is not `None`), its kind,
+/// and its logical page.
 pub(crate) fn check_page(
     data_check: Option<u32>,
     tag: &[u8; TAG_BYTES],

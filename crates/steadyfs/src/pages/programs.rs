@@ -1,4 +1,4 @@
-//! Programs of pages: from the page buffer, from a caller's bytes, from the chip's register.
+//! Programming of pages: from the page buffer, from a caller's bytes, or from the chip's register.
 
 use super::resident::NONE;
 use super::{LOST_CHECK, Pages};
@@ -7,8 +7,8 @@ use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES, Tag};
 use core::ops::Range;
 
 impl<F: Flash> Pages<'_, F> {
-    /// Programs a page whose last `missing` bytes stay erased. The tag carries the page's
-    /// checksum, which is computed unless `check` has it.
+    /// Programs a page whose last `missing` bytes stay erased. The tag contains the page's
+    /// checksum. If `check` is `None`, the checksum is computed here.
     pub fn program(
         &mut self,
         page: PageIndex,
@@ -20,8 +20,8 @@ impl<F: Flash> Pages<'_, F> {
         program(self.device.certain()?, page, data, missing, check, tag)
     }
 
-    /// Programs page `index` of a record of several pages from its place in the buffer: the
-    /// first `bytes` bytes of it.
+    /// Programs the first `bytes` bytes of page `index` of a record of several pages. The buffer
+    /// holds the whole record.
     pub fn program_part(
         &mut self,
         page: PageIndex,
@@ -33,7 +33,7 @@ impl<F: Flash> Pages<'_, F> {
         program(self.device.certain()?, page, here, self.page_bytes - bytes, None, tag)
     }
 
-    /// Programs the buffer with a checksum that the caller has.
+    /// Programs the buffer with a checksum that the caller has computed.
     pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
         self.held = NONE;
         program(self.device.certain()?, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
@@ -51,13 +51,13 @@ impl<F: Flash> Pages<'_, F> {
         self.program_made(page, LOST_CHECK, tag)
     }
 
-    /// Programs the page in the chip's register.
+    /// Programs the page that lies in the chip's page register.
     pub fn program_loaded(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
         Ok(self.device.certain()?.program_loaded(page, &tag.emit(check))?)
     }
 
-    /// Programs bytes of the buffer. The buffer then holds no page, because the medium's page
-    /// has more.
+    /// Programs bytes of the buffer. The buffer then holds no page, because the page on the medium
+    /// has other bytes as well.
     pub fn program_bytes(
         &mut self,
         block: BlockIndex,

@@ -1,30 +1,31 @@
 //! Pages that were read and verified, in lent memory. They are pages of directories, inodes,
 //! indexes and the map, and data pages of which the caller reads a part.
 //!
-//! A page stays until its block is erased, a log in it grows, or another page needs its place.
-//! Pages that were never found again are evicted first. So a page read once does not push out a
-//! page that is read repeatedly. After some [finds](FINDS_MAX) a page is read from the medium
-//! once more. So the volume notices bits that have flipped meanwhile or need more of the ECC.
+//! A page stays cached until its block is erased, a log in it grows, or another page needs its
+//! *slot* (`place` in the code). Pages that were never found again are evicted first. So a page
+//! that is read once does not evict a page that is read repeatedly. After some [finds](FINDS_MAX) a
+//! page is read from the medium once more. So the volume finds bits that have flipped meanwhile,
+//! and pages that now need more corrections by the ECC.
 
 use super::expect::Expect;
 use crate::features::READ_CACHE;
 use crate::media::PageIndex;
 use crate::table::{read_word, write_word};
 
-/// Number of finds of a page before it is read from the medium again.
+/// Number of times that a page is found in the cache before it is read from the medium again.
 const FINDS_MAX: u32 = 255;
-/// One of this many pages that the caller reads as a whole is kept.
+/// Number of pages that the caller reads as a whole until one of them is cached.
 const PASSING: u8 = 16;
-/// Most places that one page may take: the size of a set.
+/// Largest number of slots in which one page may be stored: the size of a set.
 const WAYS_MAX: usize = 32;
-/// Bytes of a place before its page.
+/// Bytes of a slot before its page.
 pub(crate) const HEAD_BYTES: usize = 12;
 
-/// State of the page in a place, in three words. The last word has the kinds, and above them the
-/// number of finds and a flag.
+/// State of the page in a slot, in three words. The last word has the kinds in its low bits. Above
+/// the kinds lie the number of finds and a flag.
 #[derive(Clone, Copy)]
 struct PlaceHead {
-    /// The page plus one, or 0 if the place is empty.
+    /// The page plus one, or 0 if the slot is empty.
     page: u32,
     logical: u32,
     state: u32,
@@ -33,7 +34,7 @@ struct PlaceHead {
 impl PlaceHead {
     const NOTHING: Self = Self { page: 0, logical: 0, state: 0 };
     const FIND: u32 = 1 << 16;
-    /// The page was found since it was stored, or since its place was last next in turn.
+    /// The page was found since it was stored, or since its slot last had its turn.
     const USED: u32 = 1 << 24;
 
     fn new(page: PageIndex, expected: Expect) -> Self {
@@ -62,7 +63,7 @@ impl PlaceHead {
         self.state & Self::USED != 0
     }
 
-    /// Returns true if the page meets the criteria and may be found once more.
+    /// Returns true if the page meets the criteria, and was not found too often already.
     fn serves(&self, expected: Expect) -> bool {
         self.logical == expected.logical
             && self.state as u16 == expected.kinds.bits()
@@ -70,13 +71,13 @@ impl PlaceHead {
     }
 }
 
-/// Bytes of the memory before the places. The first is the place that was last next in turn
-/// within its set, for all sets together. The second counts the pages that passed by since one
-/// was kept.
+/// Bytes of the memory before the slots. The first byte is the index, within a set, of the slot
+/// that last had its turn. All sets share this index. The second byte counts the pages that the
+/// caller read as a whole since one of them was cached.
 pub(crate) const CONTROL_BYTES: usize = 2;
 
-/// The pages in lent memory. Each place has a head and a page. If there are many places, each
-/// page may be in only some of them. A build without the feature has no places.
+/// The pages in lent memory. Each slot has a head and a page. If there are many slots, each page
+/// may be stored in only some of them. A build without the feature `read-cache` has no slots.
 pub(super) struct ReadCache<'m>([&'m mut [u8]; READ_CACHE as usize]);
 
 impl<'m> ReadCache<'m> {
@@ -86,8 +87,8 @@ impl<'m> ReadCache<'m> {
         Self([(); READ_CACHE as usize].map(|()| core::mem::take(&mut bytes)))
     }
 
-    /// Returns the places, for pages of `page_bytes` bytes, or `None` if there is no room for
-    /// one.
+    /// Returns the slots, for pages of `page_bytes` bytes, or `None` if there is no room for a
+    /// slot.
     fn places(&mut self, page_bytes: usize) -> Option<Places<'_>> {
         let (control, bytes) = self.0.first_mut()?.split_first_chunk_mut::<CONTROL_BYTES>()?;
         let place_bytes = HEAD_BYTES + page_bytes;
@@ -101,7 +102,8 @@ impl<'m> ReadCache<'m> {
         })
     }
 
-    /// Counts a page that passes by. Returns true if it is to be kept: one of [`PASSING`] is.
+    /// Counts a page that the caller reads as a whole. Returns true if this page must be cached:
+    /// one of [`PASSING`] such pages is.
     pub fn admits(&mut self, page_bytes: usize) -> bool {
         let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else {
             return false;
@@ -110,7 +112,7 @@ impl<'m> ReadCache<'m> {
         *passed == 0
     }
 
-    /// Copies a page into `data` if the cache has it. Returns true if it does.
+    /// Copies a page into `data` if the cache has the page. Returns true if it does.
     pub fn find(&mut self, page: PageIndex, expected: Expect, data: &mut [u8]) -> bool {
         let Some(mut places) = self.places(data.len()) else { return false };
         let Some(place) = places.set(page).find(|place| PlaceHead::parse(place).is_in(page, 1))
@@ -147,32 +149,32 @@ impl<'m> ReadCache<'m> {
     }
 }
 
-/// The places; at least one.
+/// The slots; at least one.
 struct Places<'m> {
     control: &'m mut [u8; CONTROL_BYTES],
     bytes: &'m mut [u8],
     place_bytes: usize,
-    /// Number of places that one page may take.
+    /// Number of slots in which one page may be stored.
     ways: usize,
 }
 
 impl Places<'_> {
-    /// Returns the places that a page may take.
+    /// Returns the slots in which a page may be stored.
     fn set(&mut self, page: PageIndex) -> impl Iterator<Item = &mut [u8]> {
         let sets = self.bytes.len() / self.place_bytes / self.ways;
         let first = page as usize % sets * self.ways;
         self.bytes.chunks_exact_mut(self.place_bytes).skip(first).take(self.ways)
     }
 
-    /// Returns the index of the place for a page, within its set. In this order:
+    /// Returns the index of the slot for a page, within its set. *Next* is the slot whose turn it
+    /// is. The first of these slots that exists is chosen:
     ///
-    /// - the place that already has the page,
-    /// - the first place at or behind the next one in turn whose page was not found since its
-    ///   last turn,
-    /// - the first such place before it,
-    /// - the next one in turn.
+    /// - the slot that already has the page,
+    /// - the first slot at or behind *next* whose page was not found since that slot's last turn,
+    /// - the first slot before *next* whose page was not found since that slot's last turn,
+    /// - *next* itself.
     ///
-    /// If the page at the next place in turn was found, it counts as not found from now on.
+    /// If the page in *next* was found, it counts as not found from now on.
     fn at_for(&mut self, page: PageIndex) -> usize {
         let next = (usize::from(self.control[0]) + 1) % self.ways;
         let (mut own, mut behind, mut before) = (None, None, None);
@@ -205,7 +207,8 @@ mod tests {
         Expect { kinds: TagKinds::DATA, logical, tries: 1 }
     }
 
-    /// Returns the data of a page whose logical page has the same number, if it is found.
+    /// Returns the data of a page whose logical page has the same number, if the cache has the
+    /// page.
     fn found(cache: &mut ReadCache<'_>, page: PageIndex) -> Option<[u8; 4]> {
         let mut data = [0; 4];
         cache.find(page, expected(page), &mut data).then_some(data)

@@ -1,13 +1,13 @@
-//! The meaning of the page buffer to the caller: page `index` of a logical page, without patches
-//! over it.
+//! The meaning of the page buffer to the caller: the buffer is page `index` of a logical page, with
+//! no patches that change it.
 
 use crate::media::PageIndex;
 
 /// No page.
 pub(super) const NONE: PageIndex = PageIndex::MAX;
 
-/// A page of a logical page, and the page of the medium with its complete content. With
-/// [`NONE`], the page that the caller read last.
+/// A page of a logical page, and the page of the medium that has its complete content. If `page` is
+/// [`NONE`], this is only the page that the caller read last.
 pub(super) struct Resident {
     page: PageIndex,
     logical: u32,
@@ -21,13 +21,13 @@ impl Resident {
         Self { page, logical, index }
     }
 
-    /// Returns true if the held page is the content of this page to the caller.
+    /// Returns true if the held page is the complete content of page `index` of the logical page.
     #[inline(always)]
     pub fn is_by(&self, held: PageIndex, logical: u32, index: u32) -> bool {
         self.page == held && held != NONE && self.is_of(logical, index)
     }
 
-    /// Returns true if the record is of this page, shown or only read.
+    /// Returns true if the record is about page `index` of the logical page.
     #[inline(always)]
     pub fn is_of(&self, logical: u32, index: u32) -> bool {
         (self.logical, self.index) == (logical, index)

@@ -1,16 +1,16 @@
 //! Results of the reads since the mount.
 //!
-//! A read is of a page, but the reaction to flipped bits concerns the content of its block. So
-//! this module only records a weak block. The layer above [takes](Watch::take_weak) the record
-//! between two reads of a call.
+//! A read concerns one page, but the reaction to flipped bits moves the content of the page's
+//! block. So this module only records the block as weak. The layer above
+//! [fetches](Watch::take_weak) the record between two reads of a call.
 
 use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Failure};
 use core::num::NonZeroU32;
 
-/// Number of reads after which another page of the last read block is read. Read disturb affects
-/// SLC pages from some 100,000 reads of a block on. By then each page of the block has been read
-/// more than once.
+/// Number of reads after which the *patrol* reads another page of the block that was read last.
+/// Read disturb affects SLC pages after some 100,000 reads of a block. By then the patrol has read
+/// each page of the block more than once.
 const PATROL_READS: u16 = 1024;
 
 /// Results of the reads.
@@ -20,17 +20,18 @@ pub(crate) struct Watch {
     corrected: u32,
     lost: u32,
     worst: Corrected,
-    /// The low bits of `reads` when another page was last read.
+    /// The low bits of `reads` when the patrol last read another page.
     patrolled: u16,
     /// The block that was read last.
     block: BlockIndex,
-    /// One more than the block in which a weak page was last found, until it is taken. A block
-    /// overwritten here is found again, because its pages are read again.
+    /// The number, plus one, of the block in which a weak page was last found, until it is fetched.
+    /// If another block overwrites it here, the block is found again, because its pages are read
+    /// again.
     weak: Option<NonZeroU32>,
     /// The next frame of the scrub round, and the number of frames that remain in the round.
     round: (u32, u32),
-    /// One more than the place of the next record of the journal's chain that scrubbing reads.
-    /// `None` if scrubbing is not in the chain.
+    /// The place, plus one, of the next record of the journal's chain that scrubbing reads. `None`
+    /// if scrubbing is not reading the chain.
     #[cfg(feature = "scrub")]
     chain: Option<NonZeroU32>,
 }
@@ -64,32 +65,33 @@ impl Watch {
         }
     }
 
-    /// Takes the block in which a page was found weak since the last call of this function.
+    /// Returns and clears the block in which a page was found weak since the last call of this
+    /// function.
     pub fn take_weak(&mut self) -> Option<BlockIndex> {
         self.weak.take().map(|next| next.get() - 1)
     }
 
-    /// Returns true if the device has reported the strength of its ECC. Only then are other
-    /// pages read.
+    /// Returns true if the device has reported the strength of its ECC. Only then does the patrol
+    /// read other pages.
     pub fn patrols(&self) -> bool {
         self.worst.strength != 0
     }
 
-    /// Returns true if it is time to read another page of the last read block. Inlined, because
-    /// a small read does little else.
+    /// Returns true if the patrol must now read another page of the last read block. Inlined,
+    /// because a small read does little else.
     #[inline(always)]
     pub fn patrol_is_due(&self) -> bool {
         SCRUB && self.patrols() && (self.reads as u16).wrapping_sub(self.patrolled) >= PATROL_READS
     }
 
-    /// Returns the last read block and a number that is spread over its pages, if it is time to
-    /// read another page of it.
+    /// If the patrol must now read another page of the last read block, returns the block, and a
+    /// number that selects the page.
     pub fn take_patrol(&mut self) -> Option<(BlockIndex, u32)> {
         if !self.patrol_is_due() {
             return None;
         }
         self.patrolled = self.reads as u16;
-        // A hash spreads the number, so that no rhythm of the reads leaves a page out.
+        // A hash spreads the numbers evenly, so that no pattern of the reads skips a page for ever.
         Some((self.block, self.reads.wrapping_mul(0x9E37_79B9) >> 16))
     }
 
@@ -104,7 +106,8 @@ impl Watch {
         [self.reads, self.corrected, self.lost]
     }
 
-    /// Returns the worst correction. Its strength is 0 if the device does not report one.
+    /// Returns the largest correction so far. Its strength is 0 if the device does not report
+    /// corrections.
     pub fn worst(&self) -> Corrected {
         self.worst
     }
@@ -117,13 +120,13 @@ impl Watch {
         (self.round.1 > 0).then_some(self.round.0)
     }
 
-    /// Continues the round at frame `next`. All frames before it are done. `frames` is the
-    /// number of all frames.
+    /// Continues the round at frame `next`. The frames before `next` are finished in this round.
+    /// `frames` is the number of frames of the volume.
     pub fn go_round(&mut self, next: u32, frames: u32) {
         self.round = (next % frames, self.round.1.saturating_sub(next - self.round.0));
     }
 
-    /// Takes the place of the next record of the journal's chain to be read.
+    /// Returns and clears the place of the record of the journal's chain that scrubbing reads next.
     pub fn take_chain(&mut self) -> Option<u32> {
         self.chain.take().map(|after| after.get() - 1)
     }
@@ -133,7 +136,7 @@ impl Watch {
         self.chain = NonZeroU32::new(place + 1);
     }
 
-    /// Starts a round over `frames` frames at the end of the last round.
+    /// Starts a round over `frames` frames at the frame at which the last round ended.
     pub fn begin_next_round(&mut self, frames: u32) {
         self.round.1 = frames;
     }

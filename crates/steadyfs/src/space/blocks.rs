@@ -6,28 +6,30 @@ use crate::config::Layout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
-    /// Never used again.
+    /// The block is never used again.
     Bad = 0,
-    /// Holds a superblock or roots.
+    /// The block holds a superblock or roots.
     Reserved = 1,
-    /// Holds nothing that a recovery needs; may be listed by the next root.
+    /// Contains nothing that a recovery needs. The next root may list the block.
     Free = 2,
-    /// May be allocated before the next root, once erased.
+    /// The newest root lists the block: it may be erased and then allocated before the next root.
     Listed = 3,
-    /// As `Listed`, and erased since the mount.
+    /// Like `Listed`, but erased since the mount.
     Erased = 4,
-    /// In quarantine: empty, but a recovery from the last root may need it.
+    /// In quarantine: no frame in it is live, but a recovery from the last root may need its
+    /// contents.
     Dead = 5,
-    /// Full, or given up before it was full, with live frames or the journal page in it.
+    /// Full, or closed before it was full. It holds live frames or the newest journal page.
     Used = 6,
     /// A head programs it.
     Active = 7,
-    /// As `Used`; a program failed in it. It goes bad with the first root that is written after
-    /// it has become empty.
+    /// Like `Used`, but a program failed in it. The first root that is written after the block has
+    /// become empty marks it as bad.
     Retiring = 8,
-    /// As `Free`, and already erased.
+    /// Like `Free`, but already erased.
     Clean = 9,
-    /// As `Used`; a page in it needed so many corrections that its frames must move.
+    /// Like `Used`, but a page in it needed so many corrections that the frames of the block must
+    /// move.
     Weak = 10,
 }
 
@@ -59,15 +61,17 @@ const STATES: usize = 11;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockChoice {
     LeastWorn,
-    /// The most worn block among those whose wear is *in line*: at most the mean plus a sixteenth
-    /// of it plus one erase. Data at rest does not stay in a block for ever, so the wear of a block
-    /// that is ahead would grow without limit.
+    /// The most worn block whose wear is *in line*: at most the mean wear, plus a sixteenth of the
+    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Data at
+    /// rest does not stay in a block for ever, so the wear of such a block would grow without
+    /// limit.
     MostWorn,
     /// The least worn block with live frames.
     LeastWornInUse,
-    /// The block with fewest live frames, but at least one; the least worn of equals. Each erase
-    /// above a wear in line counts as two more live frames. This raises the count at most to the
-    /// given number.
+    /// The block with the fewest live frames, but at least one live frame. Among equal blocks, it
+    /// is the least worn one. Each erase by which the wear is above a wear in line counts as two
+    /// more live frames. These additions raise the number of live frames at most to the given
+    /// number.
     Emptiest(u32),
 }
 
@@ -79,10 +83,11 @@ pub(crate) struct Blocks<'m> {
     frames_per_block: u32,
     bitmap_bytes: usize,
     count: [u32; STATES],
-    /// Erases that were subtracted from the wear of all blocks, so that wear fits in a byte.
+    /// Number of erases that were subtracted from the wear of all blocks, so that wear fits in a
+    /// byte.
     pub wear_base: u32,
-    /// Live frames on the whole medium. Superseded frames count until their leaf is written
-    /// back.
+    /// Number of live frames on the whole medium. Superseded frames are included until their leaf
+    /// is written back.
     live_total: u32,
     /// Sum of the wear of all blocks.
     wear_total: u32,
@@ -129,8 +134,9 @@ impl<'m> Blocks<'m> {
         self.state[block as usize / 2] >> (block % 2 * 4) & 0xF
     }
 
-    /// Returns the blocks in one of these states. It compares numbers as a set, and ends with
-    /// the last such block, because there may be thousands of others.
+    /// Returns the blocks in one of these states. The states form a set of bits, so one comparison
+    /// per block is enough. The search ends with the last such block, because there may be
+    /// thousands of other blocks.
     fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
         let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
         let count: u32 = states.iter().map(|&state| self.count(state)).sum();
@@ -187,8 +193,8 @@ impl<'m> Blocks<'m> {
         &self.live[at..at + self.bitmap_bytes]
     }
 
-    /// Returns the number of live frames of a block. It counts four bytes at once: a processor
-    /// that cannot count bits takes as long for one.
+    /// Returns the number of live frames of a block. It counts the bits of four bytes at once: a
+    /// processor without a bit-counting instruction needs as long for one byte.
     pub fn live(&self, block: u32) -> u32 {
         let mut count = 0;
         let mut left = self.bitmap(block);
@@ -225,8 +231,8 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize]
     }
 
-    /// Counts an erase. Wear is relative: before it overflows, the smallest wear is subtracted
-    /// from all.
+    /// Counts an erase of a block. Wear is relative: before a wear overflows, the smallest wear is
+    /// subtracted from the wear of all blocks.
     pub fn add_wear(&mut self, block: u32) {
         if self.wear[block as usize] == u8::MAX {
             let least = self.wears().min().unwrap_or(0);
@@ -249,7 +255,7 @@ impl<'m> Blocks<'m> {
         self.wear_total / self.block_count()
     }
 
-    /// Returns the block in `state` that `choice` names. A weak block is a used one.
+    /// Returns the block in `state` that `choice` selects. A weak block counts as a used block.
     pub fn choose(&self, state: State, choice: BlockChoice) -> Option<u32> {
         match state {
             State::Used => self.choose_among(&[State::Used, State::Weak], choice),
@@ -257,8 +263,8 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// Returns the block in one of the states that `choice` names. Among equals, an erased block
-    /// comes first, then the first block.
+    /// Returns the block in one of the states that `choice` selects. Among equal blocks, an erased
+    /// block is preferred, and then the block with the lowest number.
     pub fn choose_among(&self, states: &[State], choice: BlockChoice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
@@ -271,11 +277,13 @@ impl<'m> Blocks<'m> {
                 BlockChoice::MostWorn => {
                     in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last
                 }
-                // The wear is compared first, so the live frames of few blocks are counted.
+                // The wear is compared first, so that the live frames of only few blocks are
+                // counted.
                 BlockChoice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
                 BlockChoice::LeastWornInUse => worn,
                 BlockChoice::Emptiest(most) => match self.live(block) {
-                    // Wear can only increase the key.
+                    // Wear can only increase the key, so a block with this many live frames cannot
+                    // become the best one.
                     live if live == 0 || live << 9 > least => continue,
                     live => {
                         live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn
@@ -289,13 +297,14 @@ impl<'m> Blocks<'m> {
         best
     }
 
-    /// Returns the wear of the blocks that are levelled: neither bad nor reserved.
+    /// Returns the wear of each block that is part of wear levelling: all blocks that are neither
+    /// bad nor reserved.
     pub fn wears(&self) -> impl Iterator<Item = u8> {
         let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
         (0..self.block_count()).filter(levelled).map(|block| self.wear(block))
     }
 
-    /// Clears the live mark of all frames.
+    /// Marks all frames as not live.
     pub fn clear_live(&mut self) {
         self.live.fill(0);
         self.live_total = 0;

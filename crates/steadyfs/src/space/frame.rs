@@ -7,6 +7,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// stands for "not mapped".
 pub(crate) type Frame = u32;
 
-/// Distance by which the sequence number jumps after a place that was used up. A smaller gap is
-/// a lost record.
+/// Distance by which the sequence number jumps after a failed program has used up a place. A
+/// smaller gap between two sequence numbers means that a record was lost.
 pub(crate) const FAILURE_JUMP: u64 = 64;

@@ -1,11 +1,12 @@
 //! Heads: the blocks that are being programmed.
 //!
 //! - Each stream of the caller's pages has a head.
-//! - Moved frames have one head, or one for each stream.
+//! - Moved frames have one head, or one head for each stream.
 //! - Journal pages have one head.
 //!
-//! A page's tag names the head that has programmed it, so a mount can assign a block to its
-//! head. A volume with one stream has three heads, and streams cost it nothing.
+//! A page's tag shows which head has programmed the page, so a mount can assign a block to its
+//! head. A volume with one stream has three heads, so the support for streams costs this volume
+//! nothing.
 
 use super::frame::NONE;
 use super::lifetimes::{self, Lifetimes};
@@ -14,10 +15,10 @@ use crate::features::STREAMS;
 use crate::media::{BlockIndex, Tag, TagKind};
 use crate::table::{read_word, write_word};
 
-/// Bytes of a head: block, and next place in it.
+/// Bytes of a head: its block, and the next place in the block.
 const BYTES: usize = HEAD_BYTES as usize;
 
-/// The place of the next program of one kind.
+/// The place at which the next page of one kind is programmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub block: BlockIndex,
@@ -37,16 +38,17 @@ pub(crate) struct HeadIndex(u8);
 impl HeadIndex {
     /// The caller's pages of stream 0, and leaves of the map.
     pub const USER: Self = Self(0);
-    /// Frames that reclamation moves; if streams keep them apart, the moved frames of stream 0.
+    /// Frames that reclamation moves. If each stream has its own head for moved frames, this is the
+    /// head of stream 0.
     pub const MOVED: Self = Self(1);
     pub const JOURNAL: Self = Self(2);
 
-    /// Returns the head of the caller's pages of a stream.
+    /// Returns the head that programs the caller's pages of a stream.
     pub const fn user(stream: u8) -> Self {
         if stream == 0 { Self::USER } else { Self(1 + 2 * stream) }
     }
 
-    /// Returns the head of a stream's frames that reclamation moves.
+    /// Returns the head that programs the moved frames of a stream.
     pub const fn moved(stream: u8) -> Self {
         if stream == 0 { Self::MOVED } else { Self(2 + 2 * stream) }
     }
@@ -74,12 +76,12 @@ impl HeadIndex {
         self == Self::USER || self.0 > 2 && self.0 % 2 == 1
     }
 
-    /// Returns true if the head programs frames that move.
+    /// Returns true if the head programs moved frames.
     pub fn is_moved(self) -> bool {
         self != Self::JOURNAL && !self.is_user()
     }
 
-    /// Returns the bit of the head in a set of heads.
+    /// Returns the bit that stands for the head in a set of heads.
     pub fn bit(self) -> u16 {
         1 << self.0
     }
@@ -90,14 +92,14 @@ impl HeadIndex {
     }
 }
 
-/// The table of heads, in lent bytes and in the layout of a root. The lifetimes follow the table
-/// if they choose the streams.
+/// The table of heads, in lent bytes and in the layout of a root. If [lifetimes](Lifetimes) choose
+/// the streams, they follow the table in the same bytes.
 pub(crate) struct Heads<'m> {
     bytes: &'m mut [u8],
 }
 
 impl<'m> Heads<'m> {
-    /// Returns the bytes of the table.
+    /// Returns the number of bytes of the table.
     pub const fn bytes_needed(layout: &Layout) -> u32 {
         layout.head_table_bytes()
     }
@@ -119,7 +121,7 @@ impl<'m> Heads<'m> {
         Head { block: read_word(self.bytes, at, 4), next: read_word(self.bytes, at + 4, 2) }
     }
 
-    /// Gives a head another place. Returns its place before.
+    /// Gives a head another place. Returns the head's earlier place.
     #[inline(never)]
     pub fn replace(&mut self, head: HeadIndex, to: Head) -> Head {
         let (before, at) = (self.get(head), usize::from(head.0) * BYTES);
@@ -138,8 +140,8 @@ impl<'m> Heads<'m> {
         len.checked_sub(lifetimes::BYTES as usize).unwrap_or(len)
     }
 
-    /// Returns the lifetimes of a volume with `pages` logical pages and `streams` streams;
-    /// `None` if they choose no stream.
+    /// Returns the lifetimes of a volume with `pages` logical pages and `streams` streams; `None`
+    /// if lifetimes do not choose the streams.
     pub fn lifetimes(&mut self, pages: u32, streams: u8) -> Option<Lifetimes<'_>> {
         let at = self.lifetimes_at();
         if STREAMS && at < self.bytes.len() {
@@ -159,7 +161,8 @@ impl<'m> Heads<'m> {
         self.all().filter(|&head| head != HeadIndex::JOURNAL)
     }
 
-    /// Returns true if the volume has this head. Only damaged tags name another one.
+    /// Returns true if the volume has this head. Only a damaged tag names a head that the volume
+    /// does not have.
     pub fn has(&self, head: HeadIndex) -> bool {
         head.0 < self.count()
     }

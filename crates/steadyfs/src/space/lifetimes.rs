@@ -1,10 +1,11 @@
-//! Lifetimes of pages. They choose the stream of a page, so the caller need not name it.
+//! Lifetimes of pages. They choose the stream of a page, so the caller need not choose the stream.
 //!
 //! The logical pages are divided into 256 equal *extents*. A pass over an extent ends when the
-//! extent has taken as many writes as it has pages. The mean time between two passes is the
-//! expected life of its pages, written or moved. So the copy that is overwritten need not be
-//! read, and the memory does not grow with the medium. The clock counts the caller's writes: 128
-//! ticks while the caller writes as much as the medium holds.
+//! extent has taken as many writes as it has pages. The mean duration of a pass is the expected
+//! life of the extent's pages, whether they are written or moved. So the old version of a page,
+//! which a write replaces, need not be read, and the memory does not grow with the medium. The
+//! clock counts the caller's writes: it advances by 128 ticks while the caller writes as much as
+//! the medium holds.
 
 use crate::table::{read_word, write_word};
 
@@ -12,15 +13,16 @@ use crate::table::{read_word, write_word};
 const EXTENTS: u32 = 256;
 /// Number of ticks in which the caller writes as much as the medium holds.
 const TICKS: u32 = 128;
-/// Shortest life of the coldest stream's pages, in ticks. From one stream to the next warmer one,
-/// this limit falls to an eighth.
+/// Shortest expected life, in ticks, with which a page belongs to the coldest stream. For each
+/// warmer stream, the limit is an eighth of the limit of the next colder stream.
 const COLDEST_TICKS: u8 = 96;
-/// Largest age of a time, in ticks. A time has one byte, so a time that would become older moves
-/// along with the clock.
+/// Largest age of a stored time, in ticks. A time has one byte, so a time that would become older
+/// is advanced together with the clock.
 const AGE_MAX: u8 = 254;
 
-/// Offsets in the table: the clock, the writes since its last tick (24 bits), and three bytes of
-/// each extent. These are the begin of its pass, its writes since then, and its life.
+/// Offsets in the table: the clock, the number of writes since its last tick (24 bits), and three
+/// bytes of each extent. These three bytes are the time at which the extent's pass began, the
+/// number of writes to the extent since then, and its expected life.
 const CLOCK: usize = 0;
 const SINCE: usize = 1;
 const BEGUN: usize = 4;
@@ -29,18 +31,18 @@ const LIFE: usize = WRITES + EXTENTS as usize;
 /// Bytes of the table, in RAM and in a root.
 pub(crate) const BYTES: u32 = LIFE as u32 + EXTENTS;
 
-/// The table, in lent bytes and in the layout of a root. A root may contain any values. They
-/// decide the places of pages, and nothing else.
+/// The table, in lent bytes and in the layout of a root. A damaged root may contain any values. The
+/// values decide only in which block a page is stored.
 pub(crate) struct Lifetimes<'t> {
     pub bytes: &'t mut [u8],
-    /// Logical pages of the volume.
+    /// Number of logical pages of the volume.
     pub pages: u32,
-    /// Streams of the volume.
+    /// Number of streams of the volume.
     pub streams: u8,
 }
 
 impl Lifetimes<'_> {
-    /// Makes the table of an empty volume: nothing is expected to be written again soon.
+    /// Makes the table of an empty volume: no page is expected to be written again soon.
     pub fn clear(bytes: &mut [u8]) {
         bytes[..BEGUN].fill(0);
         bytes[BEGUN..WRITES].fill(0u8.wrapping_sub(AGE_MAX));
@@ -48,9 +50,8 @@ impl Lifetimes<'_> {
         bytes[LIFE..].fill(AGE_MAX);
     }
 
-    /// Counts a write of the caller to a page, and returns the stream of the page. `sequence` is
-    /// any number that differs for each write. `room` is the number of pages that the medium
-    /// holds.
+    /// Counts one write of the caller to a page, and returns the stream of the page. `sequence` is
+    /// any number that differs for each write. `room` is the number of pages that the medium holds.
     pub fn written(&mut self, logical: u32, sequence: u64, room: u32) -> u8 {
         let since = read_word(self.bytes, SINCE, 3) + 1;
         let ticks = since * TICKS >= room;
@@ -59,8 +60,9 @@ impl Lifetimes<'_> {
             self.tick();
         }
         let (extent, size) = self.extent(logical);
-        // A byte counts the writes of an extent. If the extent has more than 255 pages, one write
-        // of several counts, by chance, because writers take turns.
+        // A byte counts the writes of an extent. If the extent has more than 255 pages, only one of
+        // several writes is counted. This write is chosen at random, because several writers may
+        // write in turn.
         let share = size.div_ceil(u8::MAX.into());
         let full = size.div_ceil(share) as u8;
         if self.bytes[WRITES + extent] >= full {
@@ -75,8 +77,9 @@ impl Lifetimes<'_> {
         self.stream_of(self.bytes[LIFE + extent])
     }
 
-    /// Returns the stream of a moved page. A page that was not written for long may never be
-    /// written again.
+    /// Returns the stream of a moved page. If the extent's pass has lasted longer than its expected
+    /// life, the age of the pass is used. A page that was not written for long may never be written
+    /// again.
     pub fn at_rest(&self, logical: u32) -> u8 {
         let (extent, _) = self.extent(logical);
         self.stream_of(self.bytes[LIFE + extent].max(self.age(extent)))
@@ -90,19 +93,20 @@ impl Lifetimes<'_> {
             .count() as u8
     }
 
-    /// Returns the extent of a page, and the number of pages of an extent. A damaged tag may
-    /// name a page that does not exist.
+    /// Returns the extent that contains a page, and the number of pages of an extent. A damaged tag
+    /// may name a page that does not exist.
     fn extent(&self, logical: u32) -> (usize, u32) {
         let size = self.pages.div_ceil(EXTENTS);
         ((logical / size).min(EXTENTS - 1) as usize, size)
     }
 
-    /// Returns the ticks since an extent's pass began.
+    /// Returns the number of ticks since an extent's pass began.
     fn age(&self, extent: usize) -> u8 {
         self.bytes[CLOCK].wrapping_sub(self.bytes[BEGUN + extent])
     }
 
-    /// Advances the clock. Times that it would overtake move with it.
+    /// Advances the clock by one tick. A stored time that would become older than [`AGE_MAX`] is
+    /// advanced as well.
     fn tick(&mut self) {
         self.bytes[CLOCK] = self.bytes[CLOCK].wrapping_add(1);
         for extent in 0..EXTENTS as usize {
@@ -130,8 +134,8 @@ mod tests {
         let mut bytes = [0; BYTES as usize];
         let mut times = table(&mut bytes);
         assert_eq!(times.at_rest(0), 2, "nothing is known");
-        // Every second write goes to the first extent, one of sixteen to the next ten, and the
-        // others to the rest.
+        // Every second write goes to the first extent, and one write of sixteen goes to the next
+        // ten extents. The other writes go to the remaining extents.
         for write in 0..40 * PAGES {
             let page = match write % 16 {
                 0 => EXTENT + write / 16 % (10 * EXTENT),

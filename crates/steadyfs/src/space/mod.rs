@@ -3,7 +3,7 @@
 //!
 //! A *frame* is `pages_per_logical_page` consecutive program pages of one block. [Heads](heads)
 //! program frames in order. Every program carries the next sequence number. This folder erases
-//! blocks and assigns places; the caller that takes a place programs it.
+//! blocks and assigns places. The caller that requests a place programs it.
 
 mod blocks;
 mod frame;
@@ -21,30 +21,31 @@ use crate::features::{SCRUB, STREAMS};
 use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES, Tag, TagKinds};
 use crate::pages::{Pages, Watch};
 
-/// Streams join when fewer blocks than this for each head hold no data.
+/// Smallest number of blocks without data for each head. If there are fewer, the streams share
+/// blocks.
 const SPARE_BLOCKS: u32 = 3;
 
 /// The blocks of the medium. See the [module](self).
 pub(crate) struct Space<'m> {
     blocks: Blocks<'m>,
     heads: Heads<'m>,
-    /// Places of a block for the journal's head.
+    /// Number of places in a block for the journal's head.
     journal_places: u32,
-    /// True if wear is counted here, and not levelled by the device.
+    /// True if wear is counted here; false if the device levels wear itself.
     counts_wear: bool,
     /// Sequence number of the next program.
     sequence: u64,
     programs_since_root: u32,
-    /// True if no head has programmed anything since the mount. A journal page comes first then.
-    /// It shows the next mount that heads were used.
+    /// True if no head has programmed anything since the mount. A journal page must then be
+    /// programmed first. It shows the next mount that heads were used.
     is_unmarked: bool,
-    /// The place of the newest journal page or record. Its block stays, even if it holds no live
-    /// frame.
+    /// The place of the newest journal page or record. Its block stays in use, even if the block
+    /// holds no live frame.
     journal_at: u32,
     /// Another place with the content of the newest journal page or record.
     journal_copy: u32,
-    /// A block that holds, or held, a frame whose content cannot be determined. It goes bad when
-    /// it is empty.
+    /// A block that holds, or held, a frame whose content cannot be determined. The block is marked
+    /// as bad when it is empty.
     spoiled: BlockIndex,
     /// The block of a head with a weak page.
     weak_active: BlockIndex,
@@ -90,9 +91,8 @@ impl<'m> Space<'m> {
         &mut self.heads
     }
 
-    /// Returns true if the heads and the states of blocks agree. A head has no block, or an
-    /// active block that is not `reserved` and belongs to no other head. No further block is
-    /// active.
+    /// Returns true if the heads and the states of blocks agree. Each head has no block, or an
+    /// active block that is not `reserved` and belongs to no other head. No other block is active.
     pub fn heads_are_sound(&self, reserved: impl Fn(BlockIndex) -> bool) -> bool {
         let block_of = |head: HeadIndex| self.heads.get(head).block;
         let mut active = 0;
@@ -122,7 +122,7 @@ impl<'m> Space<'m> {
         self.sequence = sequence;
     }
 
-    /// Takes `count` sequence numbers. Returns the first of them.
+    /// Reserves `count` sequence numbers. Returns the first of these numbers.
     pub fn take_sequences(&mut self, count: u64) -> u64 {
         let first = self.sequence;
         self.sequence += count;
@@ -144,18 +144,18 @@ impl<'m> Space<'m> {
         self.programs_since_root = 0;
     }
 
-    /// Makes a root due now, which would be due after `due` programs.
+    /// Makes a root due now. Without this call, it would be due after `due` programs.
     #[cfg(feature = "scrub")]
     pub fn want_root(&mut self, due: u32) {
         self.programs_since_root = self.programs_since_root.max(due);
     }
 
-    /// Returns true if a journal page comes first.
+    /// Returns true if a journal page must be programmed before anything else.
     pub fn is_unmarked(&self) -> bool {
         self.is_unmarked
     }
 
-    /// Sets whether a journal page comes first.
+    /// Sets whether a journal page must be programmed before anything else.
     pub fn set_unmarked(&mut self, is_unmarked: bool) {
         self.is_unmarked = is_unmarked;
     }
@@ -180,14 +180,14 @@ impl<'m> Space<'m> {
         self.journal_at != NONE && self.journal_block(self.journal_at) == block
     }
 
-    /// Takes over the place of the newest journal record from a root or a record. The caller looks
-    /// at the block of the earlier record once all records are applied.
+    /// Takes over the place of the newest journal record from a root or a record. When all records
+    /// are applied, the caller checks whether the block of the earlier record is empty.
     pub fn adopt_journal(&mut self, place: u32) {
         (self.journal_at, self.journal_copy) = (place, NONE);
     }
 
-    /// Records the place of the newest journal record. The block of the earlier record goes out of
-    /// use if it is empty.
+    /// Records the place of the newest journal record. If the block of the earlier record is empty,
+    /// it is put into quarantine.
     pub fn move_journal(&mut self, place: u32) {
         let before = self.journal_at;
         self.adopt_journal(place);
@@ -202,7 +202,7 @@ impl<'m> Space<'m> {
         self.journal_copy
     }
 
-    /// Returns true if this copy lies in the block of the newest journal record.
+    /// Returns true if the second place lies in the block of the newest journal record.
     pub fn has_copy_beside(&self) -> bool {
         self.journal_copy != NONE && self.holds_journal(self.journal_block(self.journal_copy))
     }
@@ -227,14 +227,15 @@ impl<'m> Space<'m> {
         if current.block == NONE { 0 } else { self.capacity(head).saturating_sub(current.next) }
     }
 
-    /// Takes the next frame (or the next places for a journal record) of a head that has room.
+    /// Reserves the next frame (or the next places for a journal record) of a head that has room.
+    /// Returns the frame or the first place.
     pub fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let Head { block, next } = self.heads.get(head);
         self.heads.replace(head, Head { block, next: next + places });
         block * self.capacity(head) + next
     }
 
-    /// Gives up the block of a head.
+    /// Closes the block of a head: the head has no block afterwards.
     pub fn close(&mut self, head: HeadIndex) {
         let block = self.heads.replace(head, Head::IDLE).block;
         if block != NONE {
@@ -243,8 +244,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives up the block of a head in which a program failed. The block goes out of use when it
-    /// is empty.
+    /// Closes the block of a head, because a program failed in it. The block is marked as bad when
+    /// it is empty.
     pub fn retire_head(&mut self, head: HeadIndex) {
         let block = self.heads.replace(head, Head::IDLE).block;
         self.blocks.set_state(block, State::Retiring);
@@ -253,7 +254,7 @@ impl<'m> Space<'m> {
 
     /// Retires a block in which a program failed, so that its data moves.
     pub fn retire(&mut self, block: BlockIndex) {
-        // No head may go on in this block.
+        // No head may program this block any more.
         for head in self.heads.of_frames() {
             if self.heads.get(head).block == block {
                 self.close(head);
@@ -264,7 +265,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives up the full blocks of streams. A stream may not be written again for long.
+    /// Closes the full blocks of streams. It may take long until the stream is written again and
+    /// its block is replaced.
     pub fn close_full_streams(&mut self) {
         for head in self.heads.of_streams() {
             if self.heads.get(head).block != NONE && self.rest(head) == 0 {
@@ -273,8 +275,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives a head an erased block: the least worn one, or, with `worn`, the most worn one.
-    /// Returns `false` if there is none.
+    /// Gives a head an erased block: the most worn block if `worn` is true, and the least worn
+    /// block otherwise. Returns `false` if no block is erased.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> bool {
         let choice = if worn { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
         let Some(block) = self.blocks.choose(State::Erased, choice) else { return false };
@@ -283,15 +285,15 @@ impl<'m> Space<'m> {
         true
     }
 
-    /// Counts an erase, unless the device levels wear itself.
+    /// Counts an erase of a block. If the device levels wear itself, the call does nothing.
     pub fn count_erase(&mut self, block: BlockIndex) {
         if self.counts_wear {
             self.blocks.add_wear(block);
         }
     }
 
-    /// Erases a block and counts the erase. Returns `false` if the block cannot be erased; it is
-    /// bad from now on.
+    /// Erases a block and counts the erase. Returns `false` if the block cannot be erased. The
+    /// block is bad from now on.
     pub fn erase<F: Flash>(
         &mut self,
         pages: &mut Pages<'_, F>,
@@ -312,19 +314,19 @@ impl<'m> Space<'m> {
         Ok(true)
     }
 
-    /// Never uses a block again.
+    /// Marks a block as bad: it is never used again.
     pub fn lose(&mut self, block: BlockIndex) {
         self.blocks.set_state(block, State::Bad);
     }
 
     /// Marks a block as spoiled: the content of one of its frames cannot be determined. No other
-    /// data may take its place.
+    /// data may be written to this block.
     pub fn spoil(&mut self, block: BlockIndex) {
         self.spoiled = block;
     }
 
-    /// Marks a block with a weak page, so that its frames move. The frames of a head's block
-    /// move when the head has [given it up](Self::weak_head).
+    /// Marks a block with a weak page, so that its frames move. If a head still programs the block,
+    /// its frames move after the head has [closed the block](Self::weak_head).
     pub fn weaken(&mut self, block: BlockIndex) {
         match self.blocks.state(block) {
             State::Used => self.blocks.set_state(block, State::Weak),
@@ -333,7 +335,7 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Marks the blocks in which reads have found a weak page.
+    /// Marks the blocks in which reads have found a weak page as weak.
     pub fn note_weak(&mut self, watch: &mut Watch) {
         while let Some(block) = watch.take_weak() {
             self.weaken(block);
@@ -341,7 +343,7 @@ impl<'m> Space<'m> {
     }
 
     /// Returns the head whose block has a weak page. Journal pages are written anew with every
-    /// commit, and need no move.
+    /// commit, so they need not be moved.
     pub fn weak_head(&self) -> Option<HeadIndex> {
         if !SCRUB || self.weak_active == NONE {
             return None;
@@ -356,7 +358,7 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Puts a block that has just become empty into quarantine. A spoiled block goes out of use
+    /// Puts a block that has just become empty into quarantine. A spoiled block is marked as bad
     /// instead.
     pub fn quarantine_if_empty(&mut self, block: BlockIndex) {
         if self.blocks.live(block) > 0 || self.holds_journal(block) {
@@ -382,8 +384,9 @@ impl<'m> Space<'m> {
         (0..self.blocks.block_count()).find(is_done)
     }
 
-    /// Frees the dead blocks, and lists the blocks that may be allocated until the next root. It
-    /// lists the least worn blocks, and every fourth time the most worn block, for data at rest.
+    /// Makes the blocks in quarantine free, and lists the blocks that may be allocated until the
+    /// next root. It lists the least worn blocks. Every fourth block is the most worn block
+    /// instead, for data at rest.
     pub fn free_and_list(&mut self, listed_blocks: u32) {
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
@@ -404,8 +407,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Returns the number of frames that can be programmed before more space is reclaimed,
-    /// quarantine included.
+    /// Returns the number of frames that can be programmed before more space is reclaimed. Frames
+    /// in quarantine are included.
     pub fn pool(&self) -> u32 {
         let states = [State::Erased, State::Listed, State::Free, State::Clean, State::Dead];
         let blocks: u32 = states.into_iter().map(|state| self.blocks.count(state)).sum();
@@ -418,26 +421,27 @@ impl<'m> Space<'m> {
         self.data_blocks(layout) * self.blocks.frames_per_block()
     }
 
-    /// Returns the number of blocks for data. There are fewer if more blocks are bad than the
-    /// volume has to spare.
+    /// Returns the number of blocks for data. The number is lower if more blocks are bad than the
+    /// volume has as spares.
     pub fn data_blocks(&self, layout: &Layout) -> u32 {
         layout.data_blocks_with(self.blocks.count(State::Bad))
     }
 
     /// Returns true if live frames, and `more` further frames, fill more than 85 % of the frames
-    /// for data. Above that, stale marks would matter.
+    /// for data. Above 85 %, frames that are marked as live but are not needed any more would take
+    /// too much space.
     pub fn near_full(&self, layout: &Layout, more: u32) -> bool {
         self.blocks.live_total() + more > self.data_frames(layout) / 20 * 17
     }
 
-    /// Returns true if so little space is left that streams share a block.
+    /// Returns true if so little space is free that the streams share blocks.
     fn streams_join(&self, layout: &Layout) -> bool {
         let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total())
             / self.blocks.frames_per_block();
         spare < SPARE_BLOCKS * (2 + layout.extra_heads())
     }
 
-    /// Returns the lifetimes of pages; `None` if the caller names streams.
+    /// Returns the lifetimes of pages; `None` if the caller chooses the streams.
     pub fn lifetimes(&mut self, layout: &Layout) -> Option<Lifetimes<'_>> {
         self.heads.lifetimes(layout.logical_count, layout.config.streams)
     }
@@ -448,7 +452,7 @@ impl<'m> Space<'m> {
             .map(|head| if head.is_moved() && layout.moves_join() { HeadIndex::USER } else { head })
     }
 
-    /// Returns the heads of frames that move.
+    /// Returns the heads that program moved frames.
     pub fn moved_heads(layout: &Layout) -> impl Iterator<Item = HeadIndex> + use<> {
         (0..=layout.extra_moved_heads()).map(|stream| HeadIndex::moved(stream as u8))
     }

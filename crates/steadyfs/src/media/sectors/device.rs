@@ -5,7 +5,8 @@ use crate::media::Failure;
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
 
-/// A device that is read and written by sectors of 512 bytes, any of them at any time.
+/// A device that is read and written in sectors of 512 bytes. Any sector can be read and written at
+/// any time.
 ///
 /// # Contract
 /// A power cut may affect sectors that were written since the last
@@ -15,10 +16,10 @@ pub const SECTOR_BYTES: usize = 512;
 /// - hold any other bytes, except bytes from before an earlier flush;
 /// - be unreadable until it is written again.
 ///
-/// On a device that [`reorders`](SectorDevice::reorders), this may happen to any of these
-/// writes. On other devices it happens to one write alone: all writes before it are on the
-/// medium, and nothing of the writes after it is. Every other sector is unchanged. The same
-/// holds for a write that returned an error.
+/// On a device that [`reorders`](SectorDevice::reorders), this may happen to any of these writes.
+/// On other devices it happens to one write alone. All writes before that write are on the medium,
+/// and no write after it has changed anything. Every other sector is unchanged. The same holds for
+/// a write that returned an error.
 pub trait SectorDevice {
     /// Returns the number of sectors of the device. It never changes.
     fn sector_count(&self) -> u32;
@@ -37,9 +38,9 @@ pub trait SectorDevice {
     /// together they are whole sectors.
     ///
     /// # Errors
-    /// - [`Failure::BadBlock`] if the device answers twice that it cannot write these sectors.
-    ///   The volume never uses their block again, and continues in another block. The driver
-    ///   must not return it if a write that was answered before may be lost as well.
+    /// - [`Failure::BadBlock`] if the device answers twice that it cannot write these sectors. The
+    ///   volume never uses their block again, and continues in another block. The driver must not
+    ///   return this error if a write that the device answered before may be lost as well.
     /// - [`Failure::WriteProtected`] if the device accepts no writes at all any more.
     /// - [`Failure::Device`] for everything else: no answer, a wrong checksum on the bus, a
     ///   timeout. A driver may always return it. If the device fails twice at the same sectors,
@@ -50,9 +51,9 @@ pub trait SectorDevice {
     /// nothing to do.
     ///
     /// # Errors
-    /// [`Failure::Device`], also if a write that was answered before is lost. It is then unknown
-    /// which writes since the last flush are on the medium. The volume can only be read until it
-    /// is mounted again. A driver that can prove that nothing was lost may flush once more
+    /// [`Failure::Device`], also if a write that the device answered before is lost. It is then
+    /// unknown which writes since the last flush are on the medium. The volume can only be read
+    /// until it is mounted again. A driver that can prove that nothing was lost may flush once more
     /// before it returns the error.
     fn flush(&mut self) -> Result<(), Failure> {
         Ok(())
@@ -69,27 +70,27 @@ pub trait SectorDevice {
     }
 
     /// Returns true if a power cut may lose any of the writes since the last flush, not only the
-    /// newest ones. Return true in case of doubt: it costs a flush for each root, and reads at a
-    /// mount after a cut.
+    /// newest ones. Return true in case of doubt. The volume then needs one more flush for each
+    /// root, and more reads at a mount after a power cut.
     fn reorders(&self) -> bool {
         true
     }
 }
 
 /// Durations of the commands of a [`SectorDevice`], in nanoseconds. If a specification gives no
-/// maximum, the value is a measured one, and no promise.
+/// maximum, the value is measured and not guaranteed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorTimes {
-    /// A read, without its sectors.
+    /// Time of a read, without the time of its sectors.
     pub read_ns: u64,
-    /// Each sector that is read.
+    /// Time of each sector that is read.
     pub read_sector_ns: u64,
-    /// A write, without its sectors.
+    /// Time of a write, without the time of its sectors.
     pub write_ns: u64,
-    /// Each sector that is written.
+    /// Time of each sector that is written.
     pub write_sector_ns: u64,
-    /// A discard.
+    /// Time of a discard.
     pub discard_ns: u64,
-    /// A flush.
+    /// Time of a flush.
     pub flush_ns: u64,
 }

@@ -1,4 +1,5 @@
-//! The present generation of a block. Two headers name it, and tags do if one header is lost.
+//! The present generation of a block. Two headers name it. If one header is lost, the tags of the
+//! block are read as well.
 //!
 //! ```text
 //! erase, usually               odd header ← present + 1, even one ← present + 2
@@ -10,19 +11,21 @@
 //!                              needed any more); behind it: lost header ← present, read back
 //! ```
 //!
-//! *A header that cannot be read today may be readable tomorrow, and be the newer one.* Data
-//! that was programmed under an older generation would then be lost. So nothing is programmed
-//! before both headers name the generation that counts. That needs no flush of its own. If a
-//! power cut takes a header back out of the cache, the header is as before, and the data
-//! programmed since was not flushed either.
+//! *A header that cannot be read today may be readable tomorrow, and name a newer generation.* Data
+//! that was programmed under the older generation would then be lost. So the lost header is written
+//! anew before a page of the block is programmed. The new header needs no flush of its own. If a
+//! power cut removes it from the device's cache, the header is as before. The data that was
+//! programmed after it was not flushed either.
 //!
-//! *Both headers of an erase may be torn* on a device that reorders. The old contents of the
-//! block are not needed then. But some of its tags may be left, and a new generation must not
-//! revive them. So the tags are read if a header shows that it was torn.
+//! *A power cut during an erase may tear both headers*, if the device reorders. The old contents of
+//! the block are not needed then. But some of the old tags may remain. If a new generation had the
+//! number of an old one, pages with these tags would become valid again. So the tags are read if a
+//! header shows that it was torn.
 //!
-//! The even header is the first sector of the block, and an erase writes it last if it can. A
-//! card that was written there continues behind it. If the beginning of a block was written long
-//! ago, a card treats the pages of the block as single writes.
+//! The even header is the first sector of the block, and an erase writes it last if possible. If a
+//! card was last written at this sector, it continues with the pages behind the sector as one
+//! sequence. If the beginning of a block was written long ago, a card treats the pages of the block
+//! as single writes.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::layout::{HEADERS, SectorLayout, TagPlace};
@@ -33,9 +36,9 @@ use super::suspects::Suspects;
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, PageIndex};
 
-/// Attempts to read a header before it counts as lost.
+/// Number of attempts to read a header before it counts as lost.
 const TRIES: u32 = 3;
-/// Blocks whose generation is kept in RAM.
+/// Number of blocks whose generation is kept in RAM.
 const KNOWN: usize = 16;
 
 /// Generations in both headers of a block; 0 for a header that is lost, or was never written.
@@ -62,7 +65,7 @@ pub(super) struct SectorBlocks<D> {
     pub layout: SectorLayout,
     /// The sector that was read last, or is written next.
     pub sector: [u8; SECTOR_BYTES],
-    /// Blocks and their generations. Each block has one possible place.
+    /// Blocks and their generations. A block can be stored at only one index of this table.
     known: [Known; KNOWN],
     pub suspects: Suspects,
 }
@@ -78,7 +81,7 @@ impl<D> SectorBlocks<D> {
         }
     }
 
-    /// Discards the known generations of blocks and the remembered failures.
+    /// Discards the cached generations of blocks and the stored failures.
     pub fn forget(&mut self) {
         self.known = [Known::NOTHING; KNOWN];
         self.suspects = Suspects::NONE;
@@ -100,8 +103,8 @@ impl<D: SectorDevice> SectorBlocks<D> {
         }
     }
 
-    /// Returns the generation under which a page can be programmed. It first writes a lost
-    /// header anew.
+    /// Returns the generation under which a page can be programmed. If a header of the block is
+    /// lost, it first writes the header anew.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] if a header does not hold the bytes that were written to it.
@@ -128,14 +131,16 @@ impl<D: SectorDevice> SectorBlocks<D> {
         is_first_page: bool,
     ) -> Result<Known, Failure> {
         let Known { block, generation, .. } = known;
-        // A write below may fail, so the headers are read again afterwards.
+        // A write below may fail. So the cached generation is removed, and the headers are read
+        // again.
         self.known[block as usize % KNOWN] = Known::NOTHING;
         if is_first_page || generation == 0 {
-            // The block was erased, or the caller would begin elsewhere. The lost header may
-            // belong to that erase. The generation that begins now is newer.
+            // The caller programs the first page of a block only after an erase, so no page of the
+            // block is needed. The lost header may belong to that erase. The generation that begins
+            // now is newer than the lost header.
             self.begin_generation(block, generation, headers)?;
         } else {
-            // Pages before this one may be needed, under their present generation.
+            // Earlier pages of the block may be needed, so the present generation stays.
             for (slot, _) in (0..).zip(headers).filter(|(_, header)| *header == 0) {
                 self.write_header(block, slot, generation)?;
             }
@@ -151,21 +156,22 @@ impl<D: SectorDevice> SectorBlocks<D> {
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
         let (headers, _) = self.headers(block)?;
-        // A write below may fail, so the headers are read again then.
+        // If a write below fails, the headers must be read again.
         self.known[block as usize % KNOWN] = Known::NOTHING;
-        // The volume does not depend on the discard. If the device is gone, the headers fail as
-        // well.
+        // The volume does not depend on the discard. If the device does not answer any more, the
+        // writes of the headers fail as well.
         let _ = self
             .device
             .discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS);
         self.begin_generation(block, present, headers)
     }
 
-    /// Begins a generation of a block that is newer than the present one and both headers.
+    /// Begins a generation of a block. It is newer than the present generation and than the
+    /// generations in both headers.
     ///
     /// # Power loss
-    /// The block has this generation or the one before. The header that can be spared is written
-    /// first.
+    /// The block has the new generation or the present one. The header that is not needed for the
+    /// present generation is written first.
     fn begin_generation(
         &mut self,
         block: BlockIndex,
@@ -173,7 +179,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
         headers: Headers,
     ) -> Result<(), Failure> {
         let [even, odd] = headers;
-        // The newer header stays until the other one is written.
+        // The newer header is not changed before the other header is written.
         let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
         // The lowest bit of a generation selects its header.
@@ -207,11 +213,12 @@ impl<D: SectorDevice> SectorBlocks<D> {
     fn find_generation(&mut self, block: BlockIndex) -> Result<(Known, Headers), Failure> {
         let (headers, are_torn) = self.headers(block)?;
         let generation = match headers {
-            // Never erased: the first page belongs to another volume, or there is none. A block
-            // with two lost headers was erased before.
+            // The block was never erased: its first page has no tag, or belongs to another volume.
+            // If the first page has a tag of this volume, the block was erased, and both headers
+            // are lost.
             [0, 0] if !are_torn && self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
-            // A cut has torn a header that was to be newer, or a lost header may have been
-            // newer. The tags show it.
+            // A power cut tore a header with a newer generation, or a lost header may have had a
+            // newer generation. The tags show the newest generation.
             [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
             [even, odd] => even.max(odd),
         };
@@ -220,8 +227,8 @@ impl<D: SectorDevice> SectorBlocks<D> {
         Ok((known, headers))
     }
 
-    /// Returns the generations in both headers of a block. Returns true as well if a header
-    /// shows that it was torn: it cannot be read, or is only a part of a header.
+    /// Returns the generations in both headers of a block. The second value is true if a header was
+    /// torn: the header cannot be read, or is only a part of a header.
     fn headers(&mut self, block: BlockIndex) -> Result<(Headers, bool), Failure> {
         let (mut found, mut are_torn) = ([0; HEADERS as usize], false);
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
@@ -229,7 +236,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
             for _ in 0..TRIES {
                 if was_read(self.device.read(at, &mut [&mut self.sector]))? {
                     *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
-                    // Of readable sectors, only one that begins like a header was torn.
+                    // A readable sector was torn only if it begins like a header.
                     is_torn = self.sector.starts_with(HEADER) && !is_sound(&self.sector, HEADER);
                     break;
                 }
@@ -239,7 +246,8 @@ impl<D: SectorDevice> SectorBlocks<D> {
         Ok((found, are_torn))
     }
 
-    /// Reads the tag of a page into the buffer, in the form of a tag with a sector of its own.
+    /// Reads the tag of a page into the buffer. The buffer then looks like the sector of a tag,
+    /// even if the tag lies within its page.
     pub fn read_tag(&mut self, page: PageIndex) -> Result<(), Failure> {
         self.device.read(self.layout.places(page).0, &mut [&mut self.sector])?;
         if self.layout.tags == TagPlace::Within {
@@ -255,7 +263,7 @@ impl<D: SectorDevice> SectorBlocks<D> {
         Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
     }
 
-    /// Returns true if the buffered sector is of the kind `magic`, and of this volume.
+    /// Returns true if the buffered sector is of the kind `magic`, and belongs to this volume.
     pub fn is_own(&self, magic: &[u8; 8]) -> bool {
         is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
     }

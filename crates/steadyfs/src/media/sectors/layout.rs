@@ -5,9 +5,9 @@ use super::sector::{HEADER, TAG_ROOM_BYTES, VOLUME_AT, is_sound, was_read, word}
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
 
-/// Header sectors of a block.
+/// Number of header sectors of a block.
 pub(super) const HEADERS: u32 = 2;
-/// Sectors of the largest page.
+/// Number of sectors of the largest page.
 pub(super) const PAGE_SECTORS_MAX: usize = 32;
 
 /// Place of the tags.
@@ -17,14 +17,15 @@ pub enum TagPlace {
     /// other, which suits cards.
     #[default]
     Beside,
-    /// In a table at the beginning of the block. Pages are aligned, and several pages in order
-    /// are one run. Each takes a second write, for its tag.
+    /// In a table at the beginning of the block. Pages are aligned, and consecutive pages are
+    /// contiguous. Each page takes a second write, for its tag.
     Table,
-    /// In the last [`TAG_ROOM_BYTES`] of each page, which holds so much less data. Pages are
-    /// aligned, a page and its tag are one write, and only headers lie between pages. With pages
-    /// of 4 KiB, an eighth more of the device holds data than with a sector for each tag. But
-    /// data that a program writes at multiples of 4 KiB lies in two pages. And pages are not
-    /// whole sectors, so there is no [disk](crate::disk) on them.
+    /// In the last [`TAG_ROOM_BYTES`] bytes of each page, which holds that many bytes less data.
+    /// Pages are aligned, a page and its tag are one write, and only headers lie between pages.
+    /// With pages of 4 KiB, the device holds about an eighth more data than with a sector for each
+    /// tag. But if an application writes 4 KiB at a multiple of 4 KiB, this data lies in two pages.
+    /// And the data of a page is not a whole number of sectors, so a [disk](crate::disk) cannot use
+    /// such pages.
     Within,
 }
 
@@ -47,11 +48,11 @@ impl TagPlace {
 pub struct SectorLayout {
     /// First sector of the volume. An allocation unit begins here.
     pub first: u32,
-    /// Sectors of the volume.
+    /// Number of sectors of the volume.
     pub sectors: u32,
-    /// Sectors of a block: one allocation unit, or several.
+    /// Number of sectors of a block: one allocation unit, or several.
     pub block_sectors: u32,
-    /// Bytes of a page: a power of two, 512 to 16,384. They include the tag if it lies
+    /// Bytes of a page: a power of two, 512 to 16,384. The number includes the tag if the tag lies
     /// [within](TagPlace::Within) the page.
     pub page_bytes: u32,
     /// Place of the tags.
@@ -86,7 +87,7 @@ impl SectorLayout {
         }
     }
 
-    /// Returns the bytes of a page that hold data.
+    /// Returns the number of bytes of a page that hold data.
     pub(super) const fn data_bytes(&self) -> u32 {
         match self.tags {
             TagPlace::Beside | TagPlace::Table => self.page_bytes,
@@ -99,7 +100,7 @@ impl SectorLayout {
         let page = self.page_sectors();
         let (head, each) = match self.tags {
             TagPlace::Beside => (HEADERS, page + 1),
-            // The alignment of the first page takes at most so much.
+            // The alignment of the first page takes at most `page - 1` sectors.
             TagPlace::Table => (HEADERS + page - 1, page + 1),
             TagPlace::Within => (self.first_page(), page),
         };
@@ -112,7 +113,7 @@ impl SectorLayout {
         HEADERS.next_multiple_of(self.page_sectors())
     }
 
-    /// Returns the sectors of a page.
+    /// Returns the number of sectors of a page.
     pub(super) const fn page_sectors(&self) -> u32 {
         let sectors = self.page_bytes / SECTOR_BYTES as u32;
         if sectors == 0 { 1 } else { sectors }
@@ -144,8 +145,9 @@ impl SectorLayout {
         }
     }
 
-    /// Returns the layout for a new volume. Its number follows the number of the volume on the
-    /// device, if that can be read. So no page of the old volume counts for the new one.
+    /// Returns the layout for a new volume. The number of the new volume is one more than the
+    /// number of the volume on the device, if that number can be read. So the new volume never
+    /// takes a page of the old volume for its own.
     ///
     /// # Errors
     /// As [`SectorDevice::read`].
@@ -168,7 +170,7 @@ impl SectorLayout {
 
     /// Reads the layout of a volume that was made with this layout. If both headers of its first
     /// block are lost, for example to a partition table, it reads the headers of the next block.
-    /// Returns `None` if neither block has any.
+    /// Returns `None` if neither block has a readable header.
     ///
     /// # Cost
     /// Up to four reads of a sector.

@@ -7,24 +7,26 @@ use crate::fields::Fields;
 use crate::media::Failure;
 use crate::media::crc::crc32;
 
-/// First bytes of a header and of a tag's sector.
+/// First bytes of a header.
 pub(super) const HEADER: &[u8; 8] = b"SteadyBk";
+/// First bytes of a tag's sector.
 pub(super) const PAGE: &[u8; 8] = b"SteadyPg";
-/// Place of the checksum in a header or a tag's sector. The rest of the sector is zeros.
+/// Offset of the checksum in a header or a tag's sector. The rest of the sector is zeros.
 const CHECK_AT: usize = 36;
-/// Place of the volume's number.
+/// Offset of the volume's number.
 pub(super) const VOLUME_AT: usize = CHECK_AT - 4;
 /// End of the used bytes of a tag's sector.
 pub(super) const TAG_END: usize = CHECK_AT + 4;
 /// Bytes at the end of a page that its tag takes, if tags lie [within](super::TagPlace::Within)
 /// pages.
 pub const TAG_ROOM_BYTES: u32 = 32;
-/// Part of a tag's sector that the end of a page holds, if tags lie within pages. It omits the
-/// first bytes, which are known.
+/// Part of a tag's sector that the end of a page holds, if tags lie within pages. The part omits
+/// [`PAGE`], which is equal in all tags.
 pub(super) const TAG_PART: Range<usize> = PAGE.len()..TAG_END;
 const _: () = assert!(TAG_PART.end - TAG_PART.start == TAG_ROOM_BYTES as usize);
 
-/// Number of a generation of a block, larger than the number of any generation before; 0: none.
+/// Number of a generation of a block, larger than the number of any earlier generation of the
+/// block; 0: no generation.
 pub(super) type Generation = u32;
 
 /// Returns true if a read succeeded, and false if the sector cannot be read. Other failures are
@@ -37,7 +39,7 @@ pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Failure> {
     }
 }
 
-/// Returns the 32-bit number at a place of a sector.
+/// Returns the 32-bit number at the offset `at` of a sector.
 pub(super) fn word(sector: &[u8; SECTOR_BYTES], at: usize) -> u32 {
     Fields::new(&sector[at..]).get32()
 }

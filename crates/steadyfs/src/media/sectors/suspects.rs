@@ -1,21 +1,21 @@
-//! Finds sectors that take no writes, if the driver cannot report them.
+//! Finds sectors that cannot be written any more, if the driver cannot report them.
 //!
-//! A failure of a write may be temporary: bad wires, a dip of the supply, a card that is pulled.
-//! So the first failure is returned unchanged. If the device has written other sectors since,
-//! and fails at these again, their block is bad. A driver that returns [`Failure::BadBlock`] by
-//! itself needs none of this.
+//! A failure of a write may be temporary: bad wires, a dip of the supply, a card that is pulled. So
+//! the first failure is returned unchanged. If the device then writes other sectors, and fails at
+//! the same sectors again, their block is bad. A driver that returns [`Failure::BadBlock`] itself
+//! does not need this module.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use crate::media::Failure;
 
-/// Number of failures that are remembered.
+/// Number of failures that are stored.
 const KNOWN: usize = 4;
 
 /// Sectors of a failed write.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     first: u32,
-    /// 0: the entry is empty.
+    /// Number of sectors; 0 if the entry is empty.
     count: u32,
     /// True if the device has written other sectors since.
     works_elsewhere: bool,
@@ -47,7 +47,8 @@ impl Suspects {
         self.judge(first, (bytes / SECTOR_BYTES) as u32, device.write(first, parts))
     }
 
-    /// Stores the result of a write, and returns its meaning for the block.
+    /// Stores the result of a write. Returns the result, or [`Failure::BadBlock`] instead if the
+    /// failure shows that the block is bad.
     fn judge(
         &mut self,
         first: u32,
