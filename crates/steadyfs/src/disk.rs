@@ -516,8 +516,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         if fits { Ok(()) } else { Err(Error::NoSuchSector) }
     }
 
-    /// Returns the logical page of a sector, the offset of the sector in this page, and how many of
-    /// the next `bytes` bytes lie in this page.
+    /// Returns the logical page of a sector and the offset of the sector in this page. Also returns
+    /// how many of the next `bytes` bytes lie in this page.
     fn piece(&self, sector: u32, bytes: usize) -> (u32, u32, usize) {
         let per_page = self.page_sectors();
         let within = sector % per_page;

@@ -37,8 +37,8 @@ use crate::config::STREAMS_MAX;
 /// of SQLite.
 const SUPER_JOURNAL_DIGITS: [usize; 2] = [8, 9];
 
-/// Returns the stream for the number that a host sends with its data, 0 to 15, as in the context
-/// field of the eMMC command SET_BLOCK_COUNT.
+/// Returns the stream for a number that a host sends with its data, 0 to 15. The context field of
+/// the eMMC command SET_BLOCK_COUNT is such a number.
 ///
 /// 0 is data without a stream, and stays 0. A number that is a stream of the volume stays the same.
 /// All greater numbers become the last stream. So the order of the numbers is kept: if a host

@@ -347,8 +347,8 @@ impl Config {
     /// of two fits.
     ///
     /// [`Groups`](crate::media::groups::Groups) makes blocks of this number of sectors. If sectors
-    /// have 4 KiB, chips of up to 1 MiB need no groups. Chips of 2 to 8 MiB need 2 sectors in a
-    /// block, chips of 16 and 32 MiB need 4, and chips of 64 MiB need 8.
+    /// have 4 KiB, chips of up to 1 MiB need no groups. A block needs 2 sectors on chips of 2 to 8
+    /// MiB, 4 sectors on chips of 16 and 32 MiB, and 8 sectors on chips of 64 MiB.
     ///
     /// ```
     /// use steadyfs::Config;

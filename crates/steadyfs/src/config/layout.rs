@@ -256,9 +256,9 @@ impl Layout {
             return Err(ConfigError::TooFewBlocks);
         }
         self.data_blocks = block_count - fixed;
-        // The largest number of live frames of a victim whose reclamation still frees a whole frame
-        // for the caller, and half a frame for static wear levelling. Leaf write-backs are
-        // included.
+        // The largest number of live frames of a victim that is worth its erase. Its reclamation
+        // must free a whole frame for the caller, and half a frame for static wear levelling. Leaf
+        // write-backs are included.
         let (mut worst, changes) = (fpb, self.leaf_changes);
         while worst > 0 && (2 * worst + 3) * changes + 2 * (worst + 1) > 2 * fpb * changes {
             worst -= 1;

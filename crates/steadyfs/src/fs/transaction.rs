@@ -100,8 +100,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Lends memory for pages that are read again and again, such as the pages of directories,
     /// inodes and the map: [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a
-    /// number of program pages. A page in this memory is not read from the medium again, until it
-    /// changes on the medium or was found in the memory 255 times.
+    /// number of program pages. A page in this memory is not read from the medium again. It is read
+    /// again only after it was changed on the medium, or was found in the memory 255 times.
     ///
     /// If a read covers more than a program page, it reads its whole pages from the medium, and
     /// keeps none of them in the memory. Pages that are [not verified](crate::Verify) are not kept
@@ -288,8 +288,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         call.works(&self.volume, is_long).into_iter().flatten().any(lacks_room)
     }
 
-    /// Returns true if commits may come behind `trims` steps of the trim list, because the steps
-    /// and the call may need more room than one transaction has.
+    /// Returns true if the `trims` steps of the trim list and the call may need more room than one
+    /// transaction has. Then commits may come behind the steps.
     #[inline(never)]
     pub(super) fn trims_commit(&self, call: Call, is_long: bool, trims: u32) -> bool {
         if trims == 0 || !self.commits.events().contains(CommitOn::FULL) {
@@ -355,9 +355,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.directories.forget();
     }
 
-    /// Makes a step of freeing, and ends it. If an inode or an index cannot be read in several
-    /// looks, its pages stay in use until a repair, and the call does not fail. If a look fails
-    /// only once, the call fails.
+    /// Makes a step of freeing, and ends it. If several looks cannot read an inode or an index, its
+    /// pages stay in use until a repair, and the call does not fail. If a look fails only once, the
+    /// call fails.
     fn trim(&mut self) -> Result<(), Error> {
         let result = self.lists.trim_step(&mut self.volume, false);
         match self.step(result) {

@@ -153,8 +153,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(count.unwrap_or(0))
     }
 
-    /// Returns the kind of the inode that a record names, if the record is right. A record is right
-    /// if the inode has the same name and directory, if a look-up finds the record, and if no other
+    /// Returns the kind of the inode that a record names, if the record is right. For a right
+    /// record, the inode has the same name and directory, a look-up finds the record, and no other
     /// record names the inode.
     fn entry(&mut self, record: &NameRecord, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
         let NameRecord { directory, seed, hash, inode, .. } = *record;
