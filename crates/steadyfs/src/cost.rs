@@ -5,21 +5,21 @@ use crate::media::{Flash, Timing};
 /// Numbers of operations on the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Reads of whole pages.
+    /// Number of reads of whole pages.
     pub reads: u32,
-    /// Reads of tags alone, including the tag reads before copies on the chip.
+    /// Number of reads of tags alone, including the tag reads before copies on the chip.
     pub tag_reads: u32,
-    /// Programs of pages.
+    /// Number of page programs.
     pub programs: u32,
-    /// Programs of a page that the chip's buffer already holds
+    /// Number of programs of a page that the chip's buffer already holds
     /// ([`Flash::program_loaded`](crate::media::Flash::program_loaded)).
     pub copies: u32,
-    /// Erases of blocks.
+    /// Number of block erases.
     pub erases: u32,
 }
 
 impl Cost {
-    /// The larger number of each kind of operation.
+    /// Returns the larger number for each kind of operation.
     fn most(&self, other: &Cost) -> Cost {
         Cost {
             reads: self.reads.max(other.reads),
@@ -30,7 +30,7 @@ impl Cost {
         }
     }
 
-    /// Time of these operations, in nanoseconds.
+    /// Returns the time of these operations, in nanoseconds.
     pub const fn time_ns(&self, timing: &Timing) -> u64 {
         let copy_ns = timing.copy_ns.saturating_sub(timing.read_tag_ns);
         self.reads as u64 * timing.read_ns
@@ -40,7 +40,7 @@ impl Cost {
             + self.erases as u64 * timing.erase_ns
     }
 
-    /// The sum of both costs.
+    /// Returns the sum of both costs.
     #[must_use]
     pub const fn plus(&self, other: &Cost) -> Cost {
         Cost {
@@ -52,7 +52,7 @@ impl Cost {
         }
     }
 
-    /// This cost multiplied by `count`.
+    /// Returns this cost multiplied by `count`.
     #[must_use]
     pub const fn times(&self, count: u32) -> Cost {
         Cost {
@@ -64,7 +64,7 @@ impl Cost {
         }
     }
 
-    /// The part of this cost that exceeds another cost, for each kind of operation.
+    /// Returns the part of this cost that exceeds another cost, for each kind of operation.
     fn beyond(&self, other: &Cost) -> Cost {
         Cost {
             reads: self.reads.saturating_sub(other.reads),
@@ -75,7 +75,7 @@ impl Cost {
         }
     }
 
-    /// Returns true if no kind of operation is more frequent in `self` than in `limit`.
+    /// Returns true if `self` does not exceed `limit` in any kind of operation.
     pub const fn is_within(&self, limit: &Cost) -> bool {
         self.reads <= limit.reads
             && self.tag_reads <= limit.tag_reads
@@ -85,37 +85,37 @@ impl Cost {
     }
 }
 
-/// Worst case of a call, as three alternatives. The call costs at most *one* of them.
+/// The worst case of a call, as three alternatives. The call costs at most *one* of them.
 ///
-/// A call that erases, or that writes leaves of the map or a root, moves fewer frames in return.
-/// So no call reaches two of these maxima.
+/// A call that erases moves fewer frames in return, and so does a call that writes leaves of the
+/// map or a root. So no call reaches more than one of the three alternatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// Worst case of a call that only moves frames.
+    /// The worst case of a call that only moves frames.
     pub moving: Cost,
-    /// Worst case of a call that writes leaves of the map or a root.
+    /// The worst case of a call that writes leaves of the map or a root.
     pub folding: Cost,
-    /// Worst case of a call with an erase.
+    /// The worst case of a call with an erase.
     pub erasing: Cost,
 }
 
 impl Bound {
-    /// The three alternatives.
+    /// Returns the three alternatives.
     const fn all(&self) -> [&Cost; 3] {
         [&self.moving, &self.folding, &self.erasing]
     }
 
-    /// The maximum of each kind of operation.
+    /// Returns the maximum of each kind of operation over the three alternatives.
     pub fn most(&self) -> Cost {
         self.moving.most(&self.folding).most(&self.erasing)
     }
 
-    /// Time of the worst case, in nanoseconds.
+    /// Returns the time of the longest alternative, in nanoseconds.
     pub fn time_ns(&self, timing: &Timing) -> u64 {
         self.all().map(|cost| cost.time_ns(timing)).into_iter().max().unwrap_or(0)
     }
 
-    /// The longest alternative, and its index among the three.
+    /// Returns the longest alternative, and its index among the three.
     pub(crate) fn longest(&self, timing: &Timing) -> (usize, &Cost) {
         let cases = self.all().into_iter().enumerate();
         cases.max_by_key(|(_, cost)| cost.time_ns(timing)).unwrap_or((0, &self.moving))
@@ -126,7 +126,7 @@ impl Bound {
         self.all().iter().any(|cost| observed.is_within(cost))
     }
 
-    /// The bound of a call that is either this call or another one.
+    /// Returns the bound of a call that is either of two calls.
     pub(crate) fn or(&self, other: &Bound) -> Bound {
         Bound {
             moving: self.moving.most(&other.moving),
@@ -135,7 +135,7 @@ impl Bound {
         }
     }
 
-    /// The bound of this call with another cost before it.
+    /// Returns the bound of this call with another cost added to it.
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {
         Bound {
@@ -146,28 +146,28 @@ impl Bound {
     }
 }
 
-/// The parts of a bound. Their sum is the longest of the three cases of the [`Bound`]. Operations
-/// that belong to no other part count as part of the call.
+/// The parts of a bound. Their sum is the longest of the three alternatives of the [`Bound`].
+/// Operations that belong to no other part count as part of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoundBreakdown {
     /// The look-ups of the call, its pages, and the commit.
     pub call: Cost,
-    /// Work for small changes of earlier calls: pages that leave the journal buffer or the cache
+    /// Work for small changes of earlier calls: pages that the journal buffer or the cache writes
     /// to make room, and steps that free the pages of removed files.
     pub earlier: Cost,
-    /// Moves of frames and leaf write-backs, so that a block becomes empty in time.
+    /// Moves of frames and leaf write-backs, which make a block empty in time.
     pub reclamation: Cost,
-    /// Roots, including the root that the first change after a mount writes.
+    /// Programs of roots, including the root that the first change after a mount writes.
     pub root: Cost,
     /// Erases.
     pub erase: Cost,
-    /// Failed programs, their repetition in other places, and the mark of a bad block.
+    /// Failed programs, their repetition in other blocks, and the mark of a bad block.
     pub failures: Cost,
 }
 
 impl BoundBreakdown {
-    /// The parts, each with a name.
+    /// Returns the parts, each with a name.
     pub const fn each(&self) -> [(&'static str, Cost); 6] {
         [
             ("call", self.call),
@@ -179,14 +179,14 @@ impl BoundBreakdown {
         ]
     }
 
-    /// The sum of all parts.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> Cost {
         let each =
             [&self.call, &self.earlier, &self.reclamation, &self.root, &self.erase, &self.failures];
         each.into_iter().fold(Cost::default(), |sum, cost| sum.plus(cost))
     }
 
-    /// Adds to the call all operations that the sum lacks to reach `whole`.
+    /// Adds operations to the part `call`, until the sum of all parts is `whole`.
     #[must_use]
     pub(crate) fn filled(self, whole: &Cost) -> Self {
         Self { call: self.call.plus(&whole.beyond(&self.total())), ..self }
@@ -203,7 +203,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The envelope of calls that are each of this kind or of another kind.
+    /// Returns the envelope of calls that are each of one of two kinds.
     pub(crate) fn or(&self, other: &Envelope) -> Envelope {
         Envelope {
             burst_ns: self.burst_ns.max(other.burst_ns),
@@ -223,7 +223,7 @@ pub enum Budget {
 }
 
 impl Budget {
-    /// The rest of the budget after a cost; `None` if the budget is too small.
+    /// Returns the budget that is left after a cost, or `None` if the budget is too small.
     pub(crate) fn after(self, cost: &Cost, flash: &impl Flash) -> Option<Self> {
         match self {
             Self::TimeNs(left) => left.checked_sub(cost.time_ns(&flash.timing())).map(Self::TimeNs),

@@ -5,12 +5,12 @@
 //! roots, the same rules at a power cut, and a [bound](Disk::bound) for every call.
 //!
 //! A write waits for a [flush](Disk::flush), as in the write cache of any disk, and needs no
-//! commit. A write can also be [durable](Disk::write_durable) when it returns.
+//! commit. A [durable write](Disk::write_durable) is on the medium when it returns.
 //!
-//! After a power cut the disk holds the result of the first writes up to some point, in their
-//! order. All flushed writes are among them. A later write never survives without the earlier
-//! ones, and a logical page is never half written. [Trimmed](Disk::trim) sectors cost no more
-//! reclamation.
+//! After a power cut the disk holds the result of all writes up to some point, in their order. All
+//! flushed writes are among them. So a later write never survives without the earlier writes, and a
+//! logical page is never half written. Reclamation does not move [trimmed](Disk::trim) sectors, so
+//! they cost nothing more.
 //!
 //! ```
 //! use steadyfs::disk::{Disk, DiskCall};
@@ -52,7 +52,7 @@ const TRIM_PAGES: u32 = 8;
 /// Maximum number of logical pages that one call of [`Disk::trim`] looks up.
 const TRIM_LOOKS: u32 = 64;
 
-/// A call, for its worst case from [`Disk::bound`].
+/// A call for which [`Disk::bound`] returns the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiskCall {
@@ -72,10 +72,10 @@ pub enum DiskCall {
 /// The options of [`Disk::write_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// True if the data is on the medium when the call returns (FUA).
+    /// True if the data must be on the medium when the call returns (FUA).
     pub durable: bool,
-    /// The [stream](crate::Config::streams) of the sectors; 0 for data without a stream. A number
-    /// that the disk does not have selects its last stream.
+    /// Number of the [stream](crate::Config::streams) of the sectors; 0 for data without a stream.
+    /// If the disk does not have this stream, the disk uses its last stream.
     pub stream: u8,
 }
 
@@ -83,28 +83,28 @@ pub struct WriteOptions {
 ///
 /// A disk has one owner: every call takes `&mut self`.
 ///
-/// The errors of every call are the errors of a
+/// Every call returns the same errors as a call of a
 /// [`FileSystem`](crate::FileSystem#errors-of-every-call), with the same meaning: a call that
-/// returns an error has changed nothing. There are two exceptions. If a call covers several
-/// logical pages, the pages before the error may have changed. [`Error::Unknown`] leaves the
-/// result open.
+/// returns an error has changed nothing. There are two exceptions. If a call covers several logical
+/// pages, the pages before the error may have changed. After [`Error::Unknown`], it is unknown if
+/// the call took effect.
 pub struct Disk<'m, F> {
     store: Store<'m, F>,
-    /// Logical pages of the disk. Blocks that go bad later do not reduce this number.
+    /// Number of logical pages of the disk. Blocks that go bad later do not reduce this number.
     pages: u32,
 }
 
-/// Checks that the settings are settings of a disk.
+/// Checks that the settings belong to a disk.
 fn check_disk(config: &Config) -> Result<(), MountError> {
     if config.is_disk() { Ok(()) } else { Err(ConfigError::FilesOrFailures.into()) }
 }
 
 impl<'m, F: Flash> Disk<'m, F> {
     /// Makes an empty disk on a medium: every sector reads as zeros. All data on the medium is
-    /// lost. The settings come from [`Config::for_disk`], or are other settings without files.
+    /// lost. Take the settings from [`Config::for_disk`], or use other settings without files.
     ///
     /// # Power loss
-    /// After a cut, neither the new volume nor an earlier one is reliable. Format again.
+    /// After a power cut, neither the new volume nor an earlier volume is reliable. Format again.
     ///
     /// # Errors
     /// - The errors of [`FileSystem::format`](crate::FileSystem::format).
@@ -139,13 +139,13 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Mounts a disk. `memory` is all the RAM that the disk uses: [`Config::memory_bytes`].
     ///
     /// # Power loss
-    /// A mount may be cut any number of times.
+    /// The power may be cut in a mount any number of times.
     ///
     /// # Cost
     /// [`mount_bound`](Self::mount_bound).
     ///
     /// # Errors
-    /// A [`MountError`] with the fault of the medium or the buffer.
+    /// A [`MountError`] that names the fault of the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
         // Recover in place: a copy of the whole disk costs code and stack.
@@ -181,13 +181,14 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Number of sectors, constant for the life of the disk. All sectors may hold data.
+    /// Returns the number of sectors, which is constant for the life of the disk. All sectors may
+    /// hold data.
     pub fn sectors(&self) -> u32 {
         self.pages * self.page_sectors()
     }
 
-    /// Sectors of a logical page, the unit of writes and trims. The blocks or clusters of a file
-    /// system should have this size and alignment.
+    /// Returns the number of sectors of a logical page, the unit of writes and trims. The blocks or
+    /// clusters of a file system should have this size and alignment.
     pub fn page_sectors(&self) -> u32 {
         self.store.layout().logical_bytes / SECTOR_BYTES
     }
@@ -216,13 +217,13 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Writes sectors from `sector` on. The length of `data` is a whole number of sectors.
     ///
     /// # Power loss
-    /// Not durable before the next [`flush`](Self::flush). If any of it survives a power cut, all
-    /// earlier writes do.
+    /// The data is not durable before the next [`flush`](Self::flush). If some of the data survives
+    /// a power cut, all earlier writes survive too.
     ///
     /// # Cost
-    /// [`DiskCall::Write`] for each logical page. A short part of a logical page is a patch in the
-    /// journal buffer. On NAND it is at most a quarter of the buffer: one sector in 2 KiB. A longer
-    /// part programs the whole page.
+    /// [`DiskCall::Write`] for each logical page. If only a short part of a logical page is
+    /// written, the part is a patch in the journal buffer. On NAND a patch is at most a quarter of
+    /// the buffer: one sector if the buffer has 2 KiB. A longer part programs the whole page.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].
@@ -234,11 +235,11 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// together with all waiting changes.
     ///
     /// # Power loss
-    /// All data of a call that returned survives.
+    /// All data of a call that returned survives a power cut.
     ///
     /// # Cost
-    /// [`DiskCall::WriteDurable`] for each logical page: `pages_per_logical_page` programs for a
-    /// whole page if nothing else waits.
+    /// [`DiskCall::WriteDurable`] for each logical page. A whole page takes
+    /// `pages_per_logical_page` programs, if no other change waits.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].
@@ -247,8 +248,8 @@ impl<'m, F: Flash> Disk<'m, F> {
     }
 
     /// Writes sectors into a stream, as [`write`](Self::write) or
-    /// [`write_durable`](Self::write_durable) does. Sectors of one logical page share a stream,
-    /// the stream of the last write.
+    /// [`write_durable`](Self::write_durable) does. All sectors of one logical page are in the same
+    /// stream. The last write to the page decides which stream it is.
     ///
     /// # Power loss, cost, errors
     /// As [`write`](Self::write) or [`write_durable`](Self::write_durable).
@@ -264,7 +265,7 @@ impl<'m, F: Flash> Disk<'m, F> {
         while !rest.is_empty() {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
-            // Each logical page is a call of its own, so that its bound holds.
+            // Each logical page is a separate call, so that its bound holds.
             self.begin(&self.store.bounds().work_of_write(bytes as u32))?;
             let piece = Piece {
                 logical,
@@ -283,8 +284,8 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Discards sectors. Whole logical pages among them read as zeros from then on, and
     /// reclamation regains their room. The other sectors stay as they are.
     ///
-    /// One call discards a few pages, so its cost does not depend on `count`. It returns the
-    /// number of sectors that it has finished; call it again for the rest. Empty pages are
+    /// One call discards a few pages, so its cost does not depend on `count`. It returns the number
+    /// of sectors that it has finished. Call it again for the remaining sectors. Empty pages are
     /// skipped quickly.
     ///
     /// # Power loss
@@ -331,10 +332,11 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Makes all written and trimmed sectors durable.
     ///
     /// # Power loss
-    /// All changes before a flush that returned survive.
+    /// All changes before a flush that returned survive a power cut.
     ///
     /// # Cost
-    /// [`DiskCall::Flush`]: one program, or none if nothing waits; then the share of reclamation.
+    /// [`DiskCall::Flush`]: one program, or no program if no change waits. In addition, the share
+    /// of reclamation.
     pub fn flush(&mut self) -> Result<(), Error> {
         if !self.store.logical.is_open() {
             return Ok(());
@@ -343,8 +345,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.finish(Ok(()), true)
     }
 
-    /// Returns the worst case of a call that is made now and in which no program fails. Computes
-    /// without an access to the medium.
+    /// Returns the worst case of a call that is made now, if no program fails. The computation does
+    /// not access the medium.
     pub fn bound(&self, call: DiskCall) -> Bound {
         let layout = self.store.layout();
         let unit = u32::from(layout.config.pages_per_logical_page);
@@ -355,7 +357,7 @@ impl<'m, F: Flash> Disk<'m, F> {
                 return Bound::default()
                     .plus(&reads(pages + bytes / layout.geometry.page_bytes + 2));
             }
-            // Reads the page's place and its old content.
+            // Reads the map entry of the page and its old content.
             DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
             DiskCall::WriteDurable(bytes) => {
                 let work = self.store.bounds().work_of_write(bytes);
@@ -370,8 +372,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.bounds().bound(&work, Buffer::AsItIs, 0).plus(&reads)
     }
 
-    /// Returns the worst case of a mount after an unclean stop. On a medium that accepts no
-    /// program, the mount may cost twice as much.
+    /// Returns the worst case of a mount after an unclean stop. If the medium accepts no program,
+    /// the mount may cost twice as much.
     pub fn mount_bound(&self) -> Cost {
         mount_bound(self.store.layout())
     }
@@ -402,20 +404,20 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.scrub_within(budget)
     }
 
-    /// The health of the medium: spare blocks, wear, corrected bits. Costs nothing.
+    /// Returns the health of the medium: spare blocks, wear, corrected bits. Costs nothing.
     pub fn health(&self) -> Health {
         self.store.health()
     }
 
-    /// The damage that the mount found; `None` if nothing is missing. A disk with damage is
+    /// Returns the damage that the mount found, or `None` if nothing is lost. A disk with damage is
     /// read-only until it is [repaired](Self::repair).
     pub fn damage(&self) -> Option<Damage> {
         self.store.status().damage()
     }
 
     /// Accepts the losses that the mount found, so that the disk can be changed again. Reads of
-    /// lost sectors return [`Error::Corrupt`] until the sectors are rewritten. The file system on
-    /// the disk must check the consequences.
+    /// lost sectors return [`Error::Corrupt`] until the sectors are rewritten. Afterwards, run the
+    /// check of the file system on the disk.
     ///
     /// # Power loss
     /// The disk is read-only until a repair ends.
@@ -433,8 +435,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.end_repair(true)
     }
 
-    /// Returns true if every later mount shows the same last flushed state as this mount. See
-    /// [`FileSystem::is_settled`](crate::FileSystem::is_settled).
+    /// Returns true if every later mount is certain to show the same last flushed state as this
+    /// mount. See [`FileSystem::is_settled`](crate::FileSystem::is_settled).
     pub fn is_settled(&self) -> bool {
         self.store.status().is_settled()
     }
@@ -456,34 +458,37 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.logical.is_written(sector / self.page_sectors())
     }
 
-    /// The places of all structures on the medium, for tools. Costs nothing.
+    /// Returns the positions of all structures on the medium, for tools. Costs nothing.
     pub fn describe(&self) -> Description {
         self.store.describe()
     }
 
     /// Lends a read cache, as [`FileSystem::lend_read_cache`](crate::FileSystem::lend_read_cache)
-    /// does. It keeps pages of the map, and sectors if a program page has several.
+    /// does. The cache keeps pages of the map. If a program page has several sectors, it also keeps
+    /// sectors.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.store.logical.ftl.pages.lend_read_cache(memory);
     }
 
-    /// State, wear and live pages of a block; `None` behind the last block. Costs nothing.
+    /// Returns the state of a block, its wear and its number of live pages, or `None` behind the
+    /// last block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.store.block(block)
     }
 
-    /// The settings in the superblock. Costs nothing.
+    /// Returns the settings in the superblock. Costs nothing.
     pub fn config(&self) -> &Config {
         &self.store.layout().config
     }
 
-    /// The medium. Costs nothing.
+    /// Returns the medium. Costs nothing.
     pub fn flash(&self) -> &F {
         self.store.flash()
     }
 
-    /// The medium, mutable: for counters of a simulator. Do not change its content.
+    /// Returns the medium as a mutable reference, for counters of a simulator. Do not change its
+    /// content.
     pub fn flash_mut(&mut self) -> &mut F {
         self.store.flash_mut()
     }
@@ -495,15 +500,15 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Flushed data survives.
     ///
     /// # Cost
-    /// [`DiskCall::Flush`], and a root.
+    /// [`DiskCall::Flush`], and the programs of a root.
     pub fn unmount(mut self) -> Result<F, Error> {
         self.flush()?;
-        // If this fails, the next mount searches. Nothing is lost.
+        // If this fails, the next mount must search, but nothing is lost.
         let _ = self.store.end_use();
         Ok(self.store.into_flash())
     }
 
-    /// Refuses sectors that do not exist, and parts of sectors.
+    /// Refuses sectors that do not exist, and lengths that are not whole sectors.
     fn check_sectors(&self, sector: u32, bytes: usize) -> Result<(), Error> {
         let left = self.sectors().checked_sub(sector).ok_or(Error::NoSuchSector)?;
         let fits = bytes.is_multiple_of(SECTOR_BYTES as usize)
@@ -511,8 +516,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         if fits { Ok(()) } else { Err(Error::NoSuchSector) }
     }
 
-    /// The logical page of a sector, the offset of the sector in it, and the number of the next
-    /// `bytes` that lie in this page.
+    /// Returns the logical page of a sector and the offset of the sector in this page. Also returns
+    /// how many of the next `bytes` bytes lie in this page.
     fn piece(&self, sector: u32, bytes: usize) -> (u32, u32, usize) {
         let per_page = self.page_sectors();
         let within = sector % per_page;

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::format::VERSION;
 use crate::media::{Failure, Geometry};
 
-/// The reason for the failure of an operation on a mounted volume. It has one byte, so that
+/// The reason for the failure of an operation on a mounted volume. The type has one byte, so
 /// results travel in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -14,8 +14,8 @@ pub enum Error {
     Device,
     /// More programs failed in one call than the volume's `failures` setting tolerates.
     MediaFailing,
-    /// The data read is not the written data: a page failed its checksum, or its tag names
-    /// another page.
+    /// The data read is not the written data: the checksum of a page does not match, or the tag of
+    /// the page names another page.
     Corrupt,
     /// The volume is read-only, for one of these reasons:
     ///
@@ -23,32 +23,32 @@ pub enum Error {
     /// - Its spare blocks are used up.
     /// - Fewer than five blocks of its ring of roots are good.
     /// - The chip has locked itself.
-    /// - The device refused two programs of a root in one call, or the erase before such a
-    ///   program.
+    /// - The device refused two programs of a root in one call, or it refused the erase before such
+    ///   a program.
     /// - An earlier call returned [`Unknown`](Self::Unknown).
     ///
-    /// After the last two, the next mount may write again.
+    /// In the last two cases, the next mount may write again.
     ReadOnly,
-    /// The change may or may not have taken effect, or a [flush](crate::media::Flash::sync)
-    /// failed. The volume is read-only until the next mount.
+    /// It is unknown if the change took effect, or if a [flush](crate::media::Flash::sync) made
+    /// earlier data durable. The volume is read-only until the next mount.
     Unknown,
-    /// No room: every logical page of the volume is in use.
+    /// No room is left: every logical page of the volume is in use.
     NoSpace,
     /// The volume holds as many files as its settings allow.
     TooManyFiles,
     /// The open transaction has no room for all changes of the call. Commit more often, or choose
-    /// [`CommitOn::FULL`](crate::CommitOn::FULL).
+    /// the event [`CommitOn::FULL`](crate::CommitOn::FULL).
     TransactionTooLarge,
-    /// No file or directory has this name or number, or the file has no such attribute.
+    /// No file or directory has this name or number, or the file does not have the attribute.
     NotFound,
     /// A file or directory of this name exists already.
     Exists,
     /// A name is empty, `.` or `..`, or holds `/` or a NUL.
     InvalidName,
-    /// A name is longer than 255 bytes, or than the volume's `name_bytes_max`.
+    /// A name is longer than 255 bytes, or longer than the volume's `name_bytes_max`.
     NameTooLong,
-    /// The [disk](crate::disk::Disk) does not have these sectors, or the bytes are not whole
-    /// sectors.
+    /// The [disk](crate::disk::Disk) does not have these sectors, or the number of bytes is not a
+    /// multiple of the sector size.
     NoSuchSector,
     /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
     FileTooLarge,
@@ -57,21 +57,22 @@ pub enum Error {
     /// The handle belongs to another volume, or to an earlier mount of this volume. Nothing has
     /// changed.
     WrongMount,
-    /// A directory was given in place of a file.
+    /// A call that needs a file was given a directory.
     IsADirectory,
-    /// A file was given in place of a directory.
+    /// A call that needs a directory was given a file.
     NotADirectory,
     /// The directory has entries.
     NotEmpty,
-    /// A symbolic link was given in place of a file: paths are not followed through links.
+    /// A call that needs a file was given a symbolic link: calls do not follow links.
     IsALink,
-    /// A file or directory was given in place of a symbolic link.
+    /// A call that needs a symbolic link was given a file or directory.
     NotALink,
     /// A directory would move into itself.
     IntoItself,
     /// The handle was not opened for reading.
     NotReadable,
-    /// The handle was not opened for writing, or options that write need `write`.
+    /// The handle was not opened for writing, or the options contradict each other: `truncate`
+    /// needs `write`, and `create` needs `write` or `append`.
     NotWritable,
     /// The table of open files is full. Close some, or lend the volume more memory.
     TooManyOpenFiles,
@@ -80,9 +81,9 @@ pub enum Error {
     /// The memory lent for a check has fewer bytes than
     /// [`Config::check_bytes`](crate::Config::check_bytes).
     ScratchTooSmall,
-    /// The call, or the volume, needs a cargo feature that this build does not have: a long name,
-    /// or cutting a file. Or the volume was formatted without a setting that the call needs:
-    /// [permissions](crate::Config::permissions).
+    /// The call or the volume needs a cargo feature that this build does not have, for a long name
+    /// or for truncating a file. Or the call needs [permissions](crate::Config::permissions), and
+    /// the volume was formatted without them.
     Unsupported,
 }
 
@@ -158,12 +159,12 @@ impl From<Failure> for Error {
     }
 }
 
-/// The rule that settings break. `Display` prints the rule.
+/// The rule that the settings break. `Display` prints the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// `page_bytes` must be a power of two from 256 to 16,384, or 32 less for a tag. On media
-    /// that program bytes, only the power of two.
+    /// `page_bytes` must be a power of two from 256 to 16,384. If tags lie inside the pages, it may
+    /// also be 32 less than a power of two, but not on media that program bytes.
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
@@ -178,10 +179,10 @@ pub enum ConfigError {
     CheckpointPrograms,
     /// `wear_spread` must be 8 to 200, or 0 if the device levels wear by itself.
     WearSpread,
-    /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
+    /// `files_max` must be 1 to 1,048,576, or 0 for a disk. `failures` must be at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must have whole sectors of 512 bytes: choose more
-    /// `pages_per_logical_page`, or tags outside the pages.
+    /// A logical page of a disk must consist of whole sectors of 512 bytes: choose more
+    /// `pages_per_logical_page`, or store tags outside the pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
@@ -189,33 +190,35 @@ pub enum ConfigError {
     Streams,
     /// The volume has more than one stream, and this build does not have the feature `streams`.
     NoStreams,
-    /// Pages of the volume move in groups, and this build does not have the feature `groups`.
+    /// The settings move pages in groups, and this build does not have the feature `groups`.
     NoGroups,
-    /// `move_group` must be 1 to 64, and 1 unless the device levels wear by itself.
+    /// `move_group` must be 1 to 64. It must be 1 unless the device levels wear by itself.
     MoveGroup,
     /// `leaf_log_bytes` must be 48 to 240, and at most three quarters of a page.
     LeafLogBytes,
-    /// `journal_pages` must be 1 to 16. On media that program bytes, two or more of them must
+    /// `journal_pages` must be 1 to 16. On media that program bytes, two or more journal pages must
     /// have at most 4,096 bytes together.
     JournalPages,
     /// The medium programs bytes, and this build does not have the feature `nor`.
     ProgramsBytes,
-    /// The volume keeps permissions, and this build does not have the feature `permissions`.
+    /// The volume stores permissions, and this build does not have the feature `permissions`.
     Permissions,
-    /// A logical page must not be larger than 128 KiB. It must be smaller if `page_bytes` are
+    /// A logical page must not be larger than 128 KiB, and the limit is lower if `page_bytes` is
     /// more than 4,096.
     LogicalPageTooLarge,
     /// `files_max` needs more logical pages than a map entry can name.
     TooManyLogicalPages,
-    /// A block must hold a root with its copies, three logical pages and a journal page, and a
-    /// root has at most 64 pages: choose fewer `overlay_entries`, or larger blocks.
+    /// A block must have room for a root with its copies, three logical pages and a journal page. A
+    /// root must have at most 64 pages. Choose fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
     /// `checkpoint_programs` must not be more than the pages of 24 blocks. Each of `failures`
-    /// takes one block off these 24. NOR has no such limit.
+    /// reduces this number of blocks by one. NOR does not have this limit.
     CheckpointTooRare,
-    /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
+    /// Too few blocks: after `bad_blocks_max`, the ring of roots and the reserve, no room is left
+    /// for data.
     TooFewBlocks,
-    /// A reclaimed block would not gain a frame: choose more `overlay_entries`, or larger blocks.
+    /// Reclamation of a block would not gain a free frame: choose more `overlay_entries`, or larger
+    /// blocks.
     NoGain,
 }
 
@@ -309,9 +312,10 @@ impl core::error::Error for ConfigError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MountError {
-    /// No superblock was found: the device was never formatted, or both copies are damaged.
+    /// No superblock was found: the device was never formatted, or both copies of the superblock
+    /// are damaged.
     NotFormatted,
-    /// The superblock was written by another version of the format.
+    /// The superblock was written with another version of the format.
     Version {
         /// Version found.
         on_flash: u16,
@@ -332,20 +336,20 @@ pub enum MountError {
     },
     /// The settings contradict each other or the chip.
     Config(ConfigError),
-    /// More blocks are bad than `bad_blocks_max` allows. On a device that levels wear by itself,
-    /// this is no error if the other blocks have room for a file.
+    /// More blocks are bad than `bad_blocks_max` allows. If the device levels wear by itself, the
+    /// volume still mounts as long as the other blocks have room for a file.
     TooManyBadBlocks {
         /// Bad blocks found.
         found: u32,
         /// Bad blocks allowed.
         allowed: u32,
     },
-    /// Blocks that the volume needs for itself are bad: the first block, or too many of the first
-    /// 65 blocks.
+    /// Blocks that the volume needs for its own structures are bad: the first block, or too many of
+    /// the first 65 blocks.
     OwnBlocksBad {
-        /// Good blocks among those for the ring of roots.
+        /// Number of good blocks among the blocks for the ring of roots.
         found: u32,
-        /// Good blocks that it needs.
+        /// Number of good blocks that the ring needs.
         needed: u32,
         /// True if the first block is good.
         first_is_good: bool,
@@ -356,11 +360,11 @@ pub enum MountError {
     IsDisk,
     /// A superblock was found, but no root can be read.
     NoRoot,
-    /// The volume was not [unmounted](crate::FileSystem::unmount) or was changed since, or its
-    /// state cannot be determined. A [`CleanReader`](crate::CleanReader) reads only volumes that
-    /// were ended cleanly.
+    /// The volume was changed after its last [unmount](crate::FileSystem::unmount), was never
+    /// unmounted, or its state cannot be determined. A [`CleanReader`](crate::CleanReader) reads
+    /// only volumes that were unmounted cleanly.
     NeedsRecovery,
-    /// Reading or writing failed.
+    /// A read, a program or an erase failed.
     Volume(Error),
 }
 

@@ -54,15 +54,17 @@
 //! NAND and for SPI NOR.
 //!
 //! # Where to go on
-//! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
-//! - Your card or disk: [`media::sectors`]; the crate `steadyfs-drivers` drives SD cards on SPI.
-//! - Files: [`FileSystem`] and its calls; [`CommitOn`] decides when they become durable.
-//!   [`Reader`] reads without code that writes. [`CleanReader`] reads an unmounted volume without
-//!   code that recovers.
+//! - Your chip: implement [`media::Flash`] or [`media::nor::NorFlash`], and choose settings with
+//!   [`Config`].
+//! - Your card or disk: [`media::sectors`]. The crate `steadyfs-drivers` drives SD cards on SPI.
+//! - Files: [`FileSystem`] and its calls. [`CommitOn`] decides when changes become durable.
+//! - Reading only: a program that uses only [`Reader`] contains no code that writes.
+//!   [`CleanReader`] also needs no code for recovery, but it refuses volumes that were not
+//!   unmounted.
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
-//! - Data with a common lifetime: [`Config::streams`], and [`streams`] for hosts that sort such
-//!   data already.
-//! - Time: [`CallBounds::of`] for a call, [`CallBounds::envelopes`] for many in a row,
+//! - Data with a common lifetime: [`Config::streams`]. [`streams`] has maps for hosts that already
+//!   sort their data by lifetime.
+//! - Time: [`CallBounds::of`] for one call, [`CallBounds::envelopes`] for many calls in a row,
 //!   [`FileSystem::maintain`] for idle time.
 //! - Failures: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`],
 //!   [`FileSystem::repair`].

@@ -33,16 +33,17 @@
 
 use crate::config::STREAMS_MAX;
 
-/// Digits of the random number in a super-journal's name: nine, or eight in old versions of SQLite.
+/// Number of digits of the random number in a super-journal's name: nine, or eight in old versions
+/// of SQLite.
 const SUPER_JOURNAL_DIGITS: [usize; 2] = [8, 9];
 
-/// The stream of a number that a host sends with its data, 0 to 15, as in the context field of
-/// the eMMC command SET_BLOCK_COUNT.
+/// Returns the stream for a number that a host sends with its data, 0 to 15. The context field of
+/// the eMMC command SET_BLOCK_COUNT is such a number.
 ///
-/// 0 is data without a stream, and stays 0. A number that the volume has stays as it is. All
-/// greater numbers become its last stream. So of two numbers, the greater one never gets the
-/// lesser stream. If a host numbers data by its lifetime, only neighbours share a stream. On a
-/// volume with one stream all numbers become 0.
+/// 0 is data without a stream, and stays 0. A number that is a stream of the volume stays the same.
+/// All greater numbers become the last stream. So the order of the numbers is kept: if a host
+/// numbers its data by lifetime, only neighbouring numbers share a stream. On a volume with one
+/// stream all numbers become 0.
 ///
 /// ```
 /// use steadyfs::streams::context_stream;
@@ -54,7 +55,7 @@ pub const fn context_stream(number: u8, streams: u8) -> u8 {
     if number < last { number } else { last }
 }
 
-/// The six logs of F2FS: nodes and data, each by the time until they are rewritten.
+/// The six logs of F2FS. Each log holds nodes or data, sorted by the time until they are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum F2fsLog {
     /// Inodes and direct nodes of directories.
@@ -67,11 +68,12 @@ pub enum F2fsLog {
     HotData,
     /// Data of files that is overwritten.
     WarmData,
-    /// Data of files that is appended or was moved by F2FS's cleaning, and media.
+    /// Data of files that is appended, data that F2FS's cleaning has moved, and data of media
+    /// files.
     ColdData,
 }
 
-/// The stream of a log of F2FS. The nodes and the data of one temperature share a stream.
+/// Returns the stream of a log of F2FS. The nodes and the data of one temperature share a stream.
 ///
 /// | streams | hot | warm | cold | data that F2FS writes in place (checkpoints, tables) |
 /// |---|---|---|---|---|
@@ -79,8 +81,8 @@ pub enum F2fsLog {
 /// | 3 | 0 | 1 | 2 | 0 |
 /// | 2 | 0 | 0 | 1 | 0 |
 ///
-/// With three streams, the hot logs share a stream with the data in place, which every checkpoint
-/// rewrites. With two streams, only cold data is separate.
+/// With three streams, the hot logs share a stream with the data that F2FS writes in place. Every
+/// checkpoint rewrites that data. With two streams, only cold data has a separate stream.
 ///
 /// ```
 /// use steadyfs::streams::{F2fsLog, f2fs_stream};
@@ -97,33 +99,35 @@ pub const fn f2fs_stream(log: F2fsLog, streams: u8) -> u8 {
     number.saturating_sub(STREAMS_MAX - valid(streams))
 }
 
-/// The nine kinds of temporary files that SQLite makes beside a database. The flags of `xOpen`
-/// pass the kind, or nearly so, to its VFS.
+/// The nine kinds of temporary files that SQLite makes beside a database. The flags of `xOpen` name
+/// the kind for most of these files, so a VFS can choose the stream by the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SqliteFile {
-    /// The old content of the pages that a transaction changes, for its life: `DATABASE-journal`.
+    /// The old content of the pages that a transaction changes: `DATABASE-journal`. It lives as
+    /// long as the transaction.
     RollbackJournal,
-    /// The names of the rollback journals of a transaction over several databases, while it
-    /// commits: `DATABASE-mj` and hexadecimal digits.
+    /// The names of the rollback journals of a transaction over several databases: `DATABASE-mj`
+    /// and hexadecimal digits. It lives while the transaction commits.
     SuperJournal,
-    /// New content of pages, from the first connection to the last one: `DATABASE-wal`.
+    /// The new content of pages: `DATABASE-wal`. It lives from the first connection to the last
+    /// one.
     Wal,
     /// The index of the WAL, with the same lifetime: `DATABASE-shm`.
     SharedMemory,
-    /// The undo data of one statement among several, for its life.
+    /// The undo data of one statement among several. It lives as long as the statement.
     StatementJournal,
-    /// Tables made with `CREATE TEMP TABLE`, for the life of the connection.
+    /// Tables made with `CREATE TEMP TABLE`. They live as long as the connection.
     TempDatabase,
-    /// The result of a view or subquery, for the life of a query.
+    /// The result of a view or subquery. It lives as long as the query.
     Materialization,
     /// An index that one statement makes for its own use.
     TransientIndex,
-    /// The new database that `VACUUM` writes, for its life.
+    /// The new database that `VACUUM` writes. It lives as long as this statement.
     VacuumDatabase,
 }
 
 impl SqliteFile {
-    /// The stream of a kind of file.
+    /// Returns the stream of a kind of file.
     ///
     /// | streams | the database, and files of other programs | WAL, its index, TEMP databases, materializations | journals, transient indices, `VACUUM` |
     /// |---|---|---|---|
@@ -131,8 +135,8 @@ impl SqliteFile {
     /// | 3 | 0 | 1 | 2 |
     /// | 2 | 0 | 1 | 1 |
     ///
-    /// Databases have no separate stream. With four streams, stream 1 is free for another use.
-    /// With two streams, all temporary files share one.
+    /// Databases have no separate stream. With four streams, the program may use stream 1 for other
+    /// data. With two streams, all temporary files share one stream.
     ///
     /// ```
     /// use steadyfs::streams::SqliteFile;
@@ -153,7 +157,7 @@ impl SqliteFile {
         }
     }
 
-    /// The kind of a file with this name; `None` if the name is of no temporary file.
+    /// Returns the kind of a file with this name, or `None` if no temporary file has such a name.
     fn of_name(name: &[u8]) -> Option<Self> {
         if name.starts_with(b"etilqs_") && !name.ends_with(b"-journal") {
             return Some(Self::StatementJournal);
@@ -169,8 +173,9 @@ impl SqliteFile {
     }
 }
 
-/// The stream of a file by its name: the [stream](SqliteFile::stream) of the kind of SQLite file
-/// with such a name, or 0. The name is the last part of a path.
+/// Returns the stream of a file by its name. If SQLite gives such a name to a temporary file, it is
+/// the [stream](SqliteFile::stream) of this kind of file. For all other names, it is 0. The name is
+/// the last part of a path.
 ///
 /// | name | kinds | streams 4, 3, 2 |
 /// |---|---|---|
@@ -182,12 +187,12 @@ impl SqliteFile {
 /// | any other | databases, and files of other programs | 0 |
 ///
 /// Five kinds share one pattern, `etilqs_` with a random number: statement journal, TEMP database,
-/// materialization, transient index and the database of `VACUUM`. The name does not distinguish
-/// them, so the file gets the stream of three of the five. A caller that has the kind uses
-/// [`SqliteFile::stream`].
+/// materialization, transient index and the database of `VACUUM`. The name does not show which kind
+/// it is, so the file gets the stream that three of the five kinds have. If the caller has the
+/// kind, it should use [`SqliteFile::stream`].
 ///
-/// A file of another program may have such a name. Then its stream only changes the places of its
-/// pages. Names of the form 8.3, for which SQLite has a setting, are not recognized.
+/// A file of another program may have such a name too. Then its pages are only written to other
+/// blocks. SQLite has a setting for short names (8.3). These names are not recognized.
 ///
 /// ```
 /// use steadyfs::streams::sqlite_stream;

@@ -9,31 +9,31 @@ use crate::journal::RecordShape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, PAGES_MAX};
 
-/// Bytes for changes at the end of each page of a leaf, if the medium programs bytes: 16 changes
-/// if frames are few.
+/// Number of bytes for changes at the end of each page of a leaf, if the medium programs bytes. If
+/// the medium has few frames, 16 changes fit.
 pub(crate) const LEAF_LOG_BYTES: u8 = 96;
-/// Bytes with which blocks of 15 frames can be victims with 13 live ones. 28 changes would
-/// suffice; 32 leave calls a little more to move.
+/// Number of bytes for changes with which a block of 15 frames may be a victim with 13 live frames.
+/// 28 changes would suffice for this. With 32 changes, a reclaimed block gains a little more.
 const LONG_LEAF_LOG_BYTES: u8 = 192;
-/// Most bytes of a journal record on NOR: two logical pages. So data that arrives in pieces is
-/// whole before it leaves the buffer.
+/// Maximum number of bytes of a journal record on NOR: two logical pages. So a logical page that
+/// arrives in pieces is whole before it leaves the journal buffer.
 const JOURNAL_BYTES_MAX: u32 = 2048;
-/// Bytes from which a NOR block is large.
+/// Number of bytes from which on a NOR block is large.
 const LARGE_NOR_BLOCK: u32 = 24 << 10;
-/// Fewest entries of the overlay beyond those of a transaction.
+/// Minimum number of overlay entries beyond those of a transaction.
 const OVERLAY_ROOM: u32 = 40;
 
-/// Settings that differ from the usual ones.
+/// A change of the usual settings for more or less memory.
 struct Choice {
-    /// Size of a logical page, in eighths of the usual one.
+    /// Size of a logical page, in eighths of the usual size.
     logical_eighths: u32,
-    /// Bytes of a journal record on NOR; 0: the usual number.
+    /// Number of bytes of a journal record on NOR. 0 means the usual number.
     journal_bytes: u32,
-    /// Divisor of the usual size of the overlay.
+    /// The usual size of the overlay is divided by this number.
     overlay_parts: u32,
 }
 
-/// Choices for more memory and for less memory, the best first. The fourth is the usual one.
+/// Choices for more memory and for less memory, the best first. The fourth choice is the usual one.
 const CHOICES: [Choice; 9] = [
     Choice { logical_eighths: 4, journal_bytes: 4096, overlay_parts: 1 },
     Choice { logical_eighths: 8, journal_bytes: 4096, overlay_parts: 1 },
@@ -46,17 +46,19 @@ const CHOICES: [Choice; 9] = [
     Choice { logical_eighths: 16, journal_bytes: 512, overlay_parts: 8192 },
 ];
 
-/// Bytes of the allocation units among which [`SectorLayout::for_size`] chooses.
+/// Sizes in bytes of the allocation units among which [`SectorLayout::for_size`] chooses.
 const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
-/// Bytes of a block of four of the largest units, if a root has no room for so many blocks.
+/// Number of bytes of a block of four of the largest units, if a root has no room for the states of
+/// all smaller blocks.
 const LARGE_UNIT: u32 = 16 << 20;
 
-/// Returns the usual program pages of a journal record: 512 bytes, its tag included, or a page.
+/// Returns the usual number of program pages of a journal record: 512 bytes with the tag, or one
+/// page.
 pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
     if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
 }
 
-/// Returns the program pages of a journal record that suit logical pages of
+/// Returns the number of program pages of a journal record that suits logical pages of
 /// `pages_per_logical_page` program pages.
 const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
     let usual = usual_journal_pages(geometry.page_bytes);
@@ -68,8 +70,8 @@ const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
     max(two, usual as u32) as u8
 }
 
-/// Returns the nearest geometry within the limits of a volume. Settings for a geometry beyond
-/// them are [refused](Config::check), and need not be good.
+/// Returns the nearest geometry within the limits of a volume. If a geometry is beyond the limits,
+/// [`check`](Config::check) refuses its settings, so they need not be good.
 const fn possible(geometry: &Geometry) -> Geometry {
     let &Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = geometry;
     let (page_bytes, pages_per_block) =
@@ -84,8 +86,8 @@ const fn possible(geometry: &Geometry) -> Geometry {
 }
 
 impl Config {
-    /// Returns settings for a medium. Logical pages have 4 KiB if a block holds at least 8 of
-    /// them, and 2 KiB on NOR with large blocks. On NOR the journal's buffer holds two logical
+    /// Returns settings for a medium. Logical pages have 4 KiB if a block holds at least 8 of them,
+    /// and 2 KiB on NOR with large blocks. On NOR the journal buffer has room for two logical
     /// pages, but at most 2 KiB.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let geometry = &possible(geometry);
@@ -94,7 +96,7 @@ impl Config {
             geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
         let frames =
             geometry.pages_per_block / small.pages_per_logical_page as u32 * geometry.block_count;
-        // With more frames, the entries of the map are larger, and so is the RAM for them.
+        // With more frames, each entry of the map is larger, and takes more RAM.
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
         }
@@ -104,15 +106,15 @@ impl Config {
         }
     }
 
-    /// Returns the best settings for a medium for which [`memory_bytes`](Self::memory_bytes) is
-    /// at most the argument:
-    /// - The [usual settings](Self::for_geometry), if these just fit.
-    /// - With more memory, on NOR, longer buffers of the journal and smaller logical pages, in
-    ///   the order of `docs/results/bench.md`.
-    /// - With less memory, settings that give up first the memory that small changes need least.
-    /// - If nothing fits, the smallest settings.
+    /// Returns the best settings for a medium whose [`memory_bytes`](Self::memory_bytes) is at most
+    /// the argument:
+    /// - If the [usual settings](Self::for_geometry) just fit, it returns these.
+    /// - On NOR with more memory, the journal buffer is longer and logical pages are smaller. The
+    ///   order of these choices comes from `docs/results/bench.md`.
+    /// - With less memory, the buffers that small changes need least become smaller first.
+    /// - If no settings fit, it returns the settings that take the least memory.
     ///
-    /// Memory that is left is best lent as a [cache](crate::FileSystem::lend_cache).
+    /// [Lend](crate::FileSystem::lend_cache) memory that is left to the volume as a cache.
     ///
     /// ```
     /// use steadyfs::Config;
@@ -147,7 +149,7 @@ impl Config {
         smallest
     }
 
-    /// Returns these settings with logical page, journal and overlay of a choice.
+    /// Returns these settings with the logical page, journal and overlay of a choice.
     const fn with_choice(self, geometry: &Geometry, choice: &Choice) -> Self {
         let pages_per_logical_page =
             clamp(self.pages_per_logical_page as u32 * choice.logical_eighths / 8, 1, 16) as u16;
@@ -175,8 +177,7 @@ impl Config {
         let frames = geometry.pages_per_block / pages_per_logical_page * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
         let overlay_entries = clamp(frames / 90, 64, 1024);
-        // Roots are at most a twentieth of all programs, if blocks are large enough for such
-        // rare roots.
+        // If blocks are large enough for rare roots, roots are at most a twentieth of all programs.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(
             overlay_entries * entry_bytes + geometry.block_count * 3 / 2,
@@ -184,8 +185,8 @@ impl Config {
         );
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
-        // If tags are read in no time, roots may be as rare as the listed blocks allow. A small
-        // block takes five times as many programs as it has pages.
+        // If reading a tag takes almost no time, roots may be as rare as the listed blocks allow. A
+        // small block has room for five times as many programs as it has pages.
         let rare = if geometry.programs_bytes {
             clamp(80 * geometry.pages_per_block, 64, 1024)
         } else {
@@ -205,7 +206,7 @@ impl Config {
                 2,
                 200,
             ) as u16,
-            // One for each two logical pages; more if these are large and few.
+            // One file for each two logical pages; more files if logical pages are large and few.
             files_max: clamp(
                 if small_files > frames / 2 { small_files } else { frames / 2 },
                 64,
@@ -221,12 +222,12 @@ impl Config {
             leaf_log_bytes: LEAF_LOG_BYTES,
             journal_pages: journal_pages(geometry, pages_per_logical_page),
         };
-        // If logical pages are small and many, pages of removed files fill a transaction too.
+        // If logical pages are small and many, pages of removed files also fill a transaction.
         // Leaves then have so few entries that a larger overlay makes more of the medium usable.
         if frames < 0xC00 || frames >= 0x2000 {
             return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
-        // A little less if a small block has no room for the root.
+        // A slightly smaller overlay, if a small block has no room for the root otherwise.
         let small = Self {
             overlay_entries: clamp(frames / 26, 80, 144) as u16,
             transaction_pages: 32,
@@ -241,7 +242,7 @@ impl Config {
         .or_with_longer_logs(geometry)
     }
 
-    /// Returns these settings with up to a sixteenth fewer entries of the overlay, if they leave
+    /// Returns these settings with up to a sixteenth fewer entries of the overlay, if this leaves
     /// as much room for data. This is possible because a victim holds a whole number of frames.
     const fn with_fewer_entries(self, geometry: &Geometry) -> Self {
         let (usable, few) = (self.usable_pages(geometry), self.overlay_entries as u32 / 16 * 15);
@@ -252,7 +253,7 @@ impl Config {
             && fewest.overlay_entries as u32 > fewest_of_all
         {
             let fewer = Self { overlay_entries: fewest.overlay_entries - 1, ..fewest };
-            // One entry less would cost room for data.
+            // One entry less would reduce the room for data.
             if fewer.usable_pages(geometry) != usable {
                 break;
             }
@@ -275,7 +276,7 @@ impl Config {
         if gains { longer } else { self }
     }
 
-    /// Returns the logical pages that may hold data; 0 if the settings do not fit.
+    /// Returns the number of logical pages that may hold data, or 0 if the settings do not fit.
     const fn usable_pages(&self, geometry: &Geometry) -> u32 {
         match Layout::derive(geometry, self) {
             Ok(layout) => layout.usable,
@@ -283,10 +284,10 @@ impl Config {
         }
     }
 
-    /// Returns settings for a card, an eMMC or another device of [sectors](crate::media::sectors),
-    /// which levels wear and replaces bad blocks itself. Logical pages are so large that there are
-    /// at most a million of them. With larger ones
-    /// ([`pages_per_logical_page`](Self::pages_per_logical_page)) the volume takes less RAM, and
+    /// Returns settings for a card, an eMMC or another device of [sectors](crate::media::sectors).
+    /// Such a device levels wear and replaces bad blocks by itself. Logical pages are so large that
+    /// there are at most a million of them. With still larger logical pages
+    /// ([`pages_per_logical_page`](Self::pages_per_logical_page)), the volume takes less RAM and
     /// mounts faster.
     pub const fn for_sectors(layout: &SectorLayout) -> Self {
         let geometry = possible(&layout.geometry());
@@ -302,12 +303,12 @@ impl Config {
         }
         let per_block = pages_per_block / pages_per_logical_page;
         let frames = per_block * block_count;
-        // Data that is written in order commits when a transaction is full, and each commit ends
-        // a stream.
+        // Data that is written in order commits each time the transaction is full, and each commit
+        // ends a stream of writes. So a transaction is larger here.
         let transaction_pages = clamp(per_block / 4, 16, 256);
-        // A leaf write-back frees some ten changes. The changes of a victim have room beside
-        // them. On small media that is cheap, and each further change makes more of the medium
-        // usable.
+        // A leaf write-back frees some ten changes. Beside these, the overlay has room for the
+        // changes of a victim. On small media such an overlay is cheap, and each further change
+        // makes more of the medium usable.
         let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400))
             + transaction_pages
             - 16;
@@ -319,15 +320,16 @@ impl Config {
             wear_spread: 0,
             bad_blocks_max: 0,
             failures: 1,
-            // A small block is mostly left to the caller's pages.
+            // A small block should mostly hold the caller's pages, so a group is at most an eighth
+            // of the block.
             move_group: if GROUPS { clamp(pages_per_block / 8, 1, 16) as u8 } else { 1 },
             ..Self::for_geometry(&geometry)
         }
     }
 
-    /// Returns settings for a [disk](crate::disk) on a medium: the settings of
-    /// [`for_geometry`](Self::for_geometry), without files, and with logical pages of whole
-    /// sectors. Erase sectors of 4 KiB are too small for a disk on all but small chips, and
+    /// Returns settings for a [disk](crate::disk) on a medium. They are the settings of
+    /// [`for_geometry`](Self::for_geometry), but without files, and with logical pages of whole
+    /// sectors. Except on small chips, erase sectors of 4 KiB are too small for a disk, and
     /// [`check`](Self::check) refuses them. [`Groups`](crate::media::groups::Groups) of two such
     /// sectors suffice.
     pub const fn for_disk(geometry: &Geometry) -> Self {
@@ -340,13 +342,13 @@ impl Config {
         config
     }
 
-    /// Returns the number of erase sectors of a NOR chip that make a block. It is the lowest
-    /// power of two with which [the usual settings](Self::for_geometry) fit. Returns `None` if
-    /// there is none.
+    /// Returns the number of erase sectors of a NOR chip that make a block. It is the lowest power
+    /// of two with which [the usual settings](Self::for_geometry) fit. Returns `None` if no power
+    /// of two fits.
     ///
-    /// [`Groups`](crate::media::groups::Groups) makes blocks of them. Chips of up to 1 MiB in
-    /// sectors of 4 KiB need no groups. Chips of 2 to 8 MiB take 2 sectors, 16 and 32 MiB take
-    /// 4, 64 MiB takes 8.
+    /// [`Groups`](crate::media::groups::Groups) makes blocks of this number of sectors. If sectors
+    /// have 4 KiB, chips of up to 1 MiB need no groups. A block needs 2 sectors on chips of 2 to 8
+    /// MiB, 4 sectors on chips of 16 and 32 MiB, and 8 sectors on chips of 64 MiB.
     ///
     /// ```
     /// use steadyfs::Config;
@@ -372,8 +374,8 @@ impl Config {
         None
     }
 
-    /// Returns the settings if they fit a medium. For constants: if the settings do not fit, the
-    /// compiler reports an error with the broken rule.
+    /// Returns the settings if they fit a medium. Use it for constants: if the settings do not fit,
+    /// the compiler reports an error with the broken rule.
     ///
     /// ```compile_fail
     /// # use steadyfs::{Config, media::Geometry};
@@ -384,8 +386,8 @@ impl Config {
     /// ```
     ///
     /// # Panics
-    /// If the settings do not fit. For a medium that is known only at run time, use
-    /// [`check`](Self::check).
+    /// If the settings do not fit. If the medium is known only at run time, use
+    /// [`check`](Self::check) instead.
     pub const fn must_fit(self, geometry: &Geometry) -> Self {
         match self.check(geometry) {
             Ok(()) => self,
@@ -396,7 +398,7 @@ impl Config {
     /// Checks the settings for a medium.
     ///
     /// # Errors
-    /// The broken rule.
+    /// The rule that the settings break.
     pub const fn check(&self, geometry: &Geometry) -> Result<(), ConfigError> {
         match Layout::derive(geometry, self) {
             Ok(_) => Ok(()),
@@ -406,10 +408,11 @@ impl Config {
 }
 
 impl SectorLayout {
-    /// Returns the layout for a whole device with an unknown allocation unit. It chooses among
-    /// units of 128 KiB to 4 MiB. It takes the largest unit that loses at most a fortieth of the
-    /// device, compared with the unit that leaves most for data. Small cards have small units,
-    /// and a volume keeps some twenty units for itself. From some 400 GiB on, a block is 16 MiB.
+    /// Returns the layout for a whole device whose allocation unit is unknown. The unit is 128 KiB
+    /// to 4 MiB. The function compares each unit with the unit that leaves most room for data. It
+    /// chooses the largest unit that loses at most a fortieth of the device. Small cards get small
+    /// units, because a volume keeps some twenty units for itself. From some 400 GiB on, a block is
+    /// 16 MiB.
     pub fn for_size(sectors: u32) -> Self {
         let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
         let usable = |layout: &Self| {
@@ -419,7 +422,7 @@ impl SectorLayout {
         let enough =
             |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
         let large = Self::for_device(sectors, LARGE_UNIT);
-        // With smaller units, a root has no room for the states of all blocks.
+        // With smaller blocks, a root has no room for the states of all blocks.
         if best == 0 && usable(&large) > 0 {
             return large;
         }
@@ -486,7 +489,7 @@ mod tests {
         }
     }
 
-    /// There are settings for any input. A check refuses them if no volume is possible.
+    /// Any input gives settings. A check refuses them if no volume is possible.
     #[test]
     fn any_geometry_has_settings_and_a_check_that_refuses_them_where_it_is_none() {
         const EDGES: [u32; 13] =

@@ -7,36 +7,36 @@ use crate::features::{GROUPS, NOR, STREAMS};
 use crate::journal::RecordShape;
 use crate::media::{Geometry, TAG_BYTES, Tag, TagKind, TagKinds};
 
-/// Blocks in which a mount looks for a superblock.
+/// Number of blocks in which a mount looks for a superblock.
 pub(crate) const SUPERBLOCK_BLOCKS: u32 = 32;
-/// Most blocks that the ring of roots may have.
+/// Maximum number of blocks of the ring of roots.
 pub(crate) const RING_MAX: u32 = 32;
 
-/// Fewest blocks of a ring with which a volume can be changed. Three hold the root that a mount
-/// begins with, the newest certain root, and a root that is being written. The same again is
-/// needed after a cut in the middle of an erase.
+/// Minimum number of blocks of a ring with which a volume can be changed. Three blocks hold the
+/// root that a mount begins with, the newest certain root, and a root that is being written. After
+/// a power cut in the middle of an erase, three more blocks are needed.
 pub(crate) const RING_MIN: u32 = 6;
-/// Most frames beside the root in a mount's ring block: frames that earlier mounts copied and no
-/// call has moved since, and the last record.
+/// Maximum number of frames beside the root in the ring block of a mount. These are frames that
+/// earlier mounts copied and no call has moved since, and the last record.
 pub(crate) const COPIED_MAX: u32 = 3;
-/// Most blocks that may be allocated between two roots.
+/// Maximum number of blocks that may be allocated between two roots.
 pub(crate) const LISTED_MAX: usize = 32;
-/// Blocks that are used between two roots, if roots are as rare as possible.
+/// Number of blocks that are used between two roots, if roots are as rare as possible.
 const RARE_BLOCKS: u32 = 24;
-/// Erased blocks that reclamation keeps in stock.
+/// Number of erased blocks that reclamation keeps in stock.
 const STOCK: u32 = 4;
 
 /// Alignment of the records of a chain, in bytes.
 pub(crate) const SLOT_BYTES: u32 = 8;
-/// Bytes of an entry of the file table.
+/// Number of bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
-/// Most pages of a root: a search has a bit for each page.
+/// Maximum number of pages of a root: a search has a bit for each page.
 const ROOT_PAGES_MAX: u32 = 64;
-/// Inodes beyond `files_max`, for the ends that were cut off files.
+/// Number of inodes beyond `files_max`, for the ends that were truncated from files.
 pub(crate) const SPARE_INODES: u32 = 16;
-/// Bytes of a head in the table of heads, in RAM and in a root.
+/// Number of bytes of a head in the table of heads, in RAM and in a root.
 pub(crate) const HEAD_BYTES: u32 = 6;
-/// Bytes before the tables of a root.
+/// Number of bytes before the tables of a root.
 pub(crate) const ROOT_HEADER_BYTES: u32 = 68;
 
 /// All values that are derived from geometry and settings.
@@ -44,47 +44,48 @@ pub(crate) const ROOT_HEADER_BYTES: u32 = 68;
 pub(crate) struct Layout {
     pub geometry: Geometry,
     pub config: Config,
-    /// Bytes of a logical page.
+    /// Number of bytes of a logical page.
     pub logical_bytes: u32,
-    /// Places for a logical page in a block.
+    /// Number of frames in a block. A frame holds one logical page.
     pub frames_per_block: u32,
-    /// Bytes of a frame number or logical page number in a table: 2 or 4.
+    /// Number of bytes of a frame number or logical page number in a table: 2 or 4.
     pub entry_bytes: u32,
-    /// Entries of a leaf.
+    /// Number of entries of a leaf.
     pub leaf_entries: u32,
-    /// Bytes of each page of a leaf that take changes.
+    /// Number of bytes for map changes in each page of a leaf.
     pub leaf_log_bytes: u32,
-    /// Leaves of the map.
+    /// Number of leaves of the map.
     pub leaf_count: u32,
-    /// Size of the logical address space. It is larger than `usable`: the file table is laid out
-    /// in full and used in part.
+    /// Number of logical page numbers. It is larger than `usable`: the file table has a number for
+    /// each of its pages, but few of these pages may be in use.
     pub logical_count: u32,
-    /// Logical pages that may hold data at once. Leaves and the open transaction are not
-    /// counted.
+    /// Maximum number of logical pages that hold data at the same time. Leaves and the open
+    /// transaction are not counted.
     pub usable: u32,
-    /// Blocks of the ring of roots.
+    /// Number of blocks of the ring of roots.
     pub ring_count: u32,
-    /// Bytes of the journal buffer. If the medium programs bytes, they include the tag of a
-    /// record.
+    /// Number of bytes of the journal buffer. If the medium programs bytes, the tag of a record is
+    /// included.
     pub journal_bytes: u32,
     /// Number of program pages that a root takes.
     pub root_pages: u32,
     /// Number of program pages that a root and its copies take.
     pub root_programs: u32,
-    /// Frames that reclamation always leaves free.
+    /// Number of frames that reclamation always keeps free.
     pub reserve_frames: u32,
-    /// Overlay entries above which leaves are written back.
+    /// Number of overlay entries above which leaves are written back.
     pub overlay_soft: u32,
-    /// Fewest overlay entries that a leaf write-back frees, once above `overlay_soft`.
+    /// Minimum number of overlay entries that a leaf write-back frees, if there are more than
+    /// `overlay_soft`.
     pub fold_frees: u32,
-    /// Number of map changes that together take at most one frame: a leaf that is written anew.
+    /// Number of map changes that take at most one frame together: a leaf that is written anew.
     pub leaf_changes: u32,
-    /// Blocks that may be allocated until the next root.
+    /// Number of blocks that may be allocated until the next root.
     pub listed_blocks: u32,
-    /// Blocks for data in the worst case: the rest beside bad blocks, the ring, heads and
-    /// reserve.
+    /// Number of blocks for data in the worst case: all blocks except bad blocks, the ring, blocks
+    /// of heads and the reserve.
     pub data_blocks: u32,
-    /// Most live frames of a victim that is still worth its erase.
+    /// Maximum number of live frames of a victim that is still worth its erase.
     pub victim_max: u32,
 }
 
@@ -118,8 +119,7 @@ impl Layout {
 
     /// Derives all values from a geometry and settings.
     ///
-    /// # Errors
-    /// The broken rule.
+    /// Returns the rule that the settings break.
     pub(crate) const fn derive(geometry: &Geometry, config: &Config) -> Result<Self, ConfigError> {
         let mut layout = Self::of(geometry, config);
         if let Err(rule) = layout.derive_to_read() {
@@ -131,7 +131,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Derives the values without the room for data, which a reader does not need.
+    /// Derives all values except the room for data, which a reader does not need.
     pub(crate) const fn derive_for_reading(
         geometry: &Geometry,
         config: &Config,
@@ -143,7 +143,7 @@ impl Layout {
         }
     }
 
-    /// Checks the limits of the settings, and derives the place of everything.
+    /// Checks the limits of the settings, and derives the position of everything.
     const fn derive_to_read(&mut self) -> Result<(), ConfigError> {
         if let Err(rule) = self.config.is_within_limits(&self.geometry) {
             return Err(rule);
@@ -154,7 +154,7 @@ impl Layout {
         self.derive_ring()
     }
 
-    /// Derives the frames, and the map's numbering of their contents.
+    /// Derives the number of frames, and the numbering of logical pages in the map.
     const fn derive_map(&mut self) -> Result<(), ConfigError> {
         let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) =
             (self.geometry, &self.config);
@@ -190,22 +190,23 @@ impl Layout {
             Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs,
             page_bytes,
         );
-        // The last page of the copies proves that the page before it is complete: so there are
-        // at least two.
+        // The last page of the copies proves that the page before it is complete. So there are at
+        // least two copies.
         self.root_programs = if self.root_pages > 1 { 2 * self.root_pages } else { 3 };
         let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs
             - self.root_pages;
         if taken + 1 > pages_per_block || self.root_pages > ROOT_PAGES_MAX {
             return Err(ConfigError::BlockTooSmall);
         }
-        // Pages that change often should stay in the buffer. If a record need not be a page, it
-        // may be longer than a small page.
+        // Pages that change often should stay in the buffer. If a record need not be exactly a
+        // page, it may be longer than a small page.
         let is_long = programs_bytes && taken + record_pages <= pages_per_block;
         self.journal_bytes = if is_long { record_pages * page_bytes } else { page_bytes };
-        // Enough for their wear to be the average, and for one of them to go bad.
+        // Enough blocks that their wear is the average wear, and that one of them may go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let levelled = if config.wear_spread > 0 {
-            // If programs are of bytes, blocks are used up later than programs are counted.
+            // If the medium programs bytes, blocks are used up later than the count of programs
+            // suggests.
             let most = if programs_bytes { RARE_BLOCKS * pages_per_block } else { u32::MAX };
             ceil_div(
                 self.root_programs * block_count,
@@ -225,23 +226,23 @@ impl Layout {
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         self.overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         self.fold_frees = ceil_div(self.overlay_soft, self.leaf_count);
-        // All logs may be full at once.
+        // The logs of all leaves may be full at once.
         self.leaf_changes =
             max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), self.fold_frees);
         let full_logs = if self.leaf_log_bytes > 0 { self.leaf_count } else { 0 };
-        // The rest of the block of each other stream may be of no use to a call.
+        // A call may be unable to use the rest of the block of each other stream.
         self.reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
         let listed = ceil_div(config.checkpoint_programs as u32, pages_per_block)
             + 4
             + STOCK
             + config.failures as u32;
-        // If programs are of bytes, most of them fill no page. A root comes when they have used
-        // up the listed blocks.
+        // If the medium programs bytes, most programs do not fill a page. The next root is then
+        // written when the programs have used up the listed blocks.
         if listed > LISTED_MAX as u32 && !self.geometry.programs_bytes {
             return Err(ConfigError::CheckpointTooRare);
         }
-        // Each head may begin a block, and the stock has one block for each stream. With fewer
-        // blocks the next root comes sooner.
+        // Each head may begin a block, and the stock has one block for each further stream. If
+        // fewer blocks are listed, the next root comes sooner.
         self.listed_blocks =
             clamp(listed + extra + config.streams as u32 - 1, 0, LISTED_MAX as u32 - extra);
         let fixed = config.bad_blocks_max as u32
@@ -255,8 +256,9 @@ impl Layout {
             return Err(ConfigError::TooFewBlocks);
         }
         self.data_blocks = block_count - fixed;
-        // The most live frames of a victim that still leave a whole user frame, and half a frame
-        // for static wear levelling. Leaf write-backs are included.
+        // The largest number of live frames of a victim that is worth its erase. Its reclamation
+        // must free a whole frame for the caller, and half a frame for static wear levelling. Leaf
+        // write-backs are included.
         let (mut worst, changes) = (fpb, self.leaf_changes);
         while worst > 0 && (2 * worst + 3) * changes + 2 * (worst + 1) > 2 * fpb * changes {
             worst -= 1;
@@ -270,9 +272,9 @@ impl Layout {
         }
     }
 
-    /// Returns the frames without which not even an empty file can exist. They are the file
-    /// system's own pages and the page of a directory. If a page of the file table has only one
-    /// inode, one more such page counts.
+    /// Returns the number of frames without which not even an empty file can exist. They hold the
+    /// file system's own pages and the page of a directory. If a page of the file table has only
+    /// one inode, one more page of the file table counts.
     const fn least_used(&self) -> u32 {
         let config = &self.config;
         if config.is_disk() {
@@ -286,7 +288,8 @@ impl Layout {
         7 + maps + (self.inodes_per_page() == 1) as u32
     }
 
-    /// Returns the changes that the log of a leaf takes before the leaf is written anew.
+    /// Returns the number of changes that fit into the log of a leaf before the leaf is written
+    /// anew.
     const fn log_changes(leaf_log_bytes: u32, entry_bytes: u32) -> u32 {
         leaf_log_bytes / (4 + entry_bytes)
     }
@@ -300,22 +303,22 @@ impl Layout {
         )
     }
 
-    /// Returns the data pages that a file system has numbers for: nine tenths of the frames. If
-    /// moves go in groups, it is the whole room.
+    /// Returns the number of data pages that a file system can address: nine tenths of the frames.
+    /// If pages move in groups, it is all the room.
     pub(crate) const fn data_pages(frames: u32, config: &Config) -> u32 {
         let (room, most) = (Self::room(frames, config), frames / 10 * 9);
         if config.move_group > 1 || room < most { room } else { most }
     }
 
-    /// Returns the data pages of the logical address space: nine tenths of the frames, or 24 of
-    /// 25 if the device levels wear itself. The blocks of such a device are large, and gain
-    /// enough even if nearly all of their frames are live.
+    /// Returns the number of data pages of the logical address space: nine tenths of the frames. If
+    /// the device levels wear by itself, it is 24 of 25 frames. The blocks of such a device are so
+    /// large that reclamation gains enough even if nearly all of their frames are live.
     pub(crate) const fn room(frames: u32, config: &Config) -> u32 {
         if config.wear_spread > 0 { frames / 10 * 9 } else { frames / 25 * 24 }
     }
 
-    /// Returns the logical pages that may hold data: as many as keep the worst victim worth its
-    /// erase.
+    /// Returns the number of logical pages that may hold data. With this number, even the worst
+    /// victim is worth its erase.
     const fn usable(&self, data_blocks: u32, victim_max: u32) -> u32 {
         let (frames, config) = (self.frame_count(), &self.config);
         let proved = ((victim_max + 1) * data_blocks)
@@ -324,14 +327,14 @@ impl Layout {
         if proved < room { proved } else { room }
     }
 
-    /// Returns the blocks for data if `bad` blocks are bad. The volume shrinks by the blocks
-    /// beyond `bad_blocks_max`.
+    /// Returns the number of blocks for data if `bad` blocks are bad. The volume shrinks by each
+    /// block beyond `bad_blocks_max`.
     pub(crate) fn data_blocks_with(&self, bad: u32) -> u32 {
         let lost = bad.saturating_sub(self.config.bad_blocks_max.into());
         self.data_blocks.saturating_sub(lost).max(1)
     }
 
-    /// Returns the logical pages that may hold data if `bad` blocks are bad.
+    /// Returns the number of logical pages that may hold data if `bad` blocks are bad.
     pub(crate) fn usable_with(&self, bad: u32) -> u32 {
         self.usable(self.data_blocks_with(bad), self.victim_max)
     }
@@ -341,14 +344,14 @@ impl Layout {
         self.usable_with(bad) > self.least_used()
     }
 
-    /// Returns the live frames that the blocks for data may hold if `bad` blocks are bad.
+    /// Returns the number of live frames that the blocks for data may hold if `bad` blocks are bad.
     pub(crate) fn live_max(&self, bad: u32) -> u32 {
         (self.victim_max + 1) * self.data_blocks_with(bad)
     }
 
-    /// Returns the bytes of a root: header, frames of the leaves, overlay, pending pages, wear
-    /// and state of every block, heads of streams, page lifetimes. The state of the leaves' logs
-    /// is not included.
+    /// Returns the number of bytes of a root: header, frames of the leaves, overlay, pending pages,
+    /// wear and state of every block, heads of streams, page lifetimes. The state of the leaves'
+    /// logs is not included.
     const fn root_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
         ROOT_HEADER_BYTES
             + leaves * entry
@@ -359,17 +362,17 @@ impl Layout {
             + config.lifetimes_bytes()
     }
 
-    /// Returns true if the first leaf maps the tables of a file system, and is copied.
+    /// Returns true if the first leaf maps the tables of a file system. Such a leaf has a copy.
     pub(crate) const fn copies_leaf(&self) -> bool {
         !self.config.is_disk()
     }
 
-    /// Returns the bytes of a block's bitmap of live frames.
+    /// Returns the number of bytes of a block's bitmap of live frames.
     pub(crate) const fn bitmap_bytes(&self) -> u32 {
         ceil_div(self.frames_per_block, 8)
     }
 
-    /// Returns the bytes of RAM, in the order in which the store divides the lent buffer.
+    /// Returns the number of bytes of RAM, in the order in which the store divides the lent buffer.
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
         let entries = self.leaf_count
@@ -384,7 +387,8 @@ impl Layout {
             + 2 * self.journal_bytes) as usize
     }
 
-    /// Returns the program pages that one command programs; 0 if each is programmed by itself.
+    /// Returns the number of program pages that one command programs, or 0 if each page is
+    /// programmed alone.
     pub(crate) const fn group_pages(&self) -> u32 {
         let pages = self.config.move_group as u32;
         if !GROUPS
@@ -397,12 +401,12 @@ impl Layout {
         }
     }
 
-    /// Returns the bytes of a command's program pages and of their tags.
+    /// Returns the number of bytes of the program pages of one command and of their tags.
     pub(crate) const fn group_bytes(&self) -> u32 {
         self.group_pages() * (self.geometry.page_bytes + TAG_BYTES as u32)
     }
 
-    /// Returns the frames that move at once.
+    /// Returns the number of frames that move together.
     pub(crate) const fn move_group(&self) -> u32 {
         if GROUPS {
             max(self.group_pages() / self.config.pages_per_logical_page as u32, 1)
@@ -411,18 +415,19 @@ impl Layout {
         }
     }
 
-    /// Returns true if moved pages go behind the caller's pages, in one block. On a device that
-    /// prefers few streams, a switch between two streams costs more than separate blocks save.
+    /// Returns true if moved pages are written behind the caller's pages in the same block. On a
+    /// device that prefers few streams, a switch between two streams costs more than separate
+    /// blocks save.
     pub(crate) const fn moves_join(&self) -> bool {
         self.move_group() > 1
     }
 
-    /// Returns the number of heads: three, and the heads of further streams.
+    /// Returns the number of heads: three, and the heads of the streams behind the first one.
     pub(crate) const fn heads(&self) -> u32 {
         if STREAMS { 3 + self.config.stream_heads() } else { 3 }
     }
 
-    /// Returns the bytes of the table of heads, and of the page lifetimes behind it.
+    /// Returns the number of bytes of the table of heads and of the page lifetimes behind it.
     pub(crate) const fn head_table_bytes(&self) -> u32 {
         self.heads() * HEAD_BYTES + if STREAMS { self.config.lifetimes_bytes() } else { 0 }
     }
@@ -437,32 +442,32 @@ impl Layout {
         if STREAMS { self.config.extra_heads() } else { 0 }
     }
 
-    /// Returns the number of heads of moved frames beyond one.
+    /// Returns the number of heads for moved frames beyond the first one.
     pub(crate) const fn extra_moved_heads(&self) -> u32 {
         if self.moves_apart() { self.config.streams as u32 - 1 } else { 0 }
     }
 
-    /// Returns the erased blocks that reclamation keeps in stock.
+    /// Returns the number of erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
         if STREAMS { STOCK + self.config.streams as u32 - 1 } else { STOCK }
     }
 
-    /// Returns the blocks that a format erases for the first calls. So these calls find the same
-    /// blocks as calls of a volume in use: a block for the caller's pages, one for the journal,
-    /// and the stock.
+    /// Returns the number of blocks that a format erases for the first calls: a block for the
+    /// caller's pages, one for the journal, and the stock. Calls of a volume in use find as many
+    /// erased blocks.
     pub(crate) const fn first_blocks(&self) -> u32 {
         2 + self.stock()
     }
 
-    /// Returns true if a journal page that commits pages goes behind them, as a frame.
+    /// Returns true if a journal page that commits pages is written behind them, as a frame.
     pub(crate) const fn commits_join(&self) -> bool {
         self.moves_join()
             && self.config.pages_per_logical_page == 1
             && !self.geometry.programs_bytes
     }
 
-    /// Returns true if there are several streams, and moved pages keep to blocks of their
-    /// stream.
+    /// Returns true if there are several streams, and the moved pages of each stream have separate
+    /// blocks.
     pub(crate) const fn moves_apart(&self) -> bool {
         STREAMS && self.config.moved_apart && self.config.streams > 1
     }
@@ -473,13 +478,13 @@ impl Layout {
         NOR && self.geometry.programs_bytes
     }
 
-    /// Returns the bytes of each page of a leaf that take changes.
+    /// Returns the number of bytes for map changes in each page of a leaf.
     pub(crate) const fn leaf_log_bytes(&self) -> u32 {
         if self.programs_bytes() { self.leaf_log_bytes } else { 0 }
     }
 
-    /// Returns the places of the journal's head in a block: pages, or slots of 8 bytes if the
-    /// medium programs bytes.
+    /// Returns the number of positions of the journal's head in a block. A position is a page, or a
+    /// slot of 8 bytes if the medium programs bytes.
     pub(crate) const fn journal_places(&self) -> u32 {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
         if self.programs_bytes() {
@@ -489,30 +494,30 @@ impl Layout {
         }
     }
 
-    /// Returns the most places that a journal record takes.
+    /// Returns the maximum number of positions that a journal record takes.
     pub(crate) const fn journal_record_places(&self) -> u32 {
         if self.programs_bytes() { self.journal_bytes / SLOT_BYTES } else { 1 }
     }
 
-    /// Returns the most logical pages with patches in the journal buffer. With more, writing one
-    /// of them would make little room, and a call might have to write many.
+    /// Returns the maximum number of logical pages with patches in the journal buffer. With more
+    /// pages, writing one of them would free little room, and a call might have to write many.
     pub(crate) fn patched_pages_max(&self) -> u32 {
         (self.journal_bytes / if self.programs_bytes() { 16 } else { 32 }).max(8)
     }
 
-    /// Returns true if the leaf or logical page in a tag exists. Only a damaged tag contains
-    /// another number.
+    /// Returns true if the leaf or logical page that a tag names exists. Only a damaged tag names a
+    /// leaf or page that does not exist.
     pub(crate) fn names_something(&self, tag: &Tag) -> bool {
         let is_of_leaf = TagKinds::LEAF.has(tag.kind) || tag.kind == TagKind::LeafChanged;
         tag.logical < if is_of_leaf { self.leaf_count } else { self.logical_count }
     }
 
-    /// Returns the bits of the headers in the journal buffer.
+    /// Returns how many bits the headers in the journal buffer have.
     pub(crate) const fn journal_shape(&self) -> RecordShape {
         RecordShape::new(self.logical_count, self.logical_bytes, self.journal_bytes)
     }
 
-    /// Returns the program pages of a journal record, or of a copy of it in the ring.
+    /// Returns the number of program pages of a journal record, or of a copy of it in the ring.
     pub(crate) const fn journal_pages(&self) -> u32 {
         if self.programs_bytes() {
             ceil_div(self.journal_bytes, self.geometry.page_bytes)
@@ -521,26 +526,27 @@ impl Layout {
         }
     }
 
-    /// Returns the entries of a page of a leaf.
+    /// Returns the number of entries of a page of a leaf.
     pub(crate) const fn leaf_page_entries(&self) -> u32 {
         (self.geometry.page_bytes - self.leaf_log_bytes()) / self.entry_bytes
     }
 
-    /// Returns the bytes of a bitmap with a bit for each leaf; 0 if leaves have no logs.
+    /// Returns the number of bytes of a bitmap with a bit for each leaf, or 0 if leaves have no
+    /// logs.
     pub(crate) const fn known_logs_bytes(&self) -> u32 {
         if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count, 8) } else { 0 }
     }
 
-    /// Returns the page of a ring block at which the copies of a mount begin: the first whole
-    /// frame behind the root.
+    /// Returns the page of a ring block at which the copies that a mount writes begin. It is the
+    /// first whole frame behind the root.
     pub(crate) const fn copied_page(&self) -> u32 {
         let unit = self.config.pages_per_logical_page as u32;
         ceil_div(self.root_pages, unit) * unit
     }
 
-    /// Returns the number of pages at the beginning of a ring block that may hold the number of
-    /// its first root. Even if any one of them is lost, another page holds it. They are the
-    /// pages of the root. If the root has one page, they reach up to its copies.
+    /// Returns the number of pages at the beginning of a ring block that may hold the number of its
+    /// first root. Even if any one of these pages is lost, another page holds the number. They are
+    /// the pages of the root. If the root has only one page, they reach up to its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
             1 => {
@@ -554,13 +560,13 @@ impl Layout {
         }
     }
 
-    /// Returns the inodes of a program page of the file table. It is a power of two, so the bits
-    /// of a page's inodes are whole bytes, or lie within one.
+    /// Returns the number of inodes of a program page of the file table. It is a power of two. So
+    /// the bits of the inodes of a page are whole bytes, or lie within one byte.
     pub(crate) const fn inodes_per_program(&self) -> u32 {
         1 << (self.geometry.page_bytes / INODE_BYTES).ilog2()
     }
 
-    /// Returns the inodes of a logical page.
+    /// Returns the number of inodes of a logical page.
     pub(crate) const fn inodes_per_page(&self) -> u32 {
         self.inodes_per_program() * self.config.pages_per_logical_page as u32
     }
@@ -571,8 +577,8 @@ impl Layout {
         index / here * self.geometry.page_bytes + index % here * INODE_BYTES
     }
 
-    /// Returns the bytes of a directory record. Records are shorter if logical pages are small,
-    /// and inodes so few that equal keys are rare.
+    /// Returns the number of bytes of a directory record. Records are shorter if logical pages are
+    /// small, and if there are so few inodes that equal hashes are rare.
     pub(crate) const fn record_bytes(&self) -> u32 {
         if self.logical_bytes < 2048 && self.config.files_max < 0x2000 { 4 } else { 8 }
     }
@@ -583,7 +589,7 @@ impl Layout {
             + frame % self.frames_per_block * self.config.pages_per_logical_page as u32
     }
 
-    /// Returns the page of a place of the journal's head.
+    /// Returns the page of a position of the journal's head.
     pub(crate) const fn journal_page(&self, place: u32) -> u32 {
         place / (self.journal_places() / self.geometry.pages_per_block)
     }

@@ -15,7 +15,7 @@ use crate::media::Flash;
 
 type Pairs = [u8; EXTENSION_BYTES];
 
-/// Iterates over the pairs in an extension: the start of each pair, its key and its value.
+/// Iterates over the pairs in an extension. Returns the start, the key and the value of each pair.
 fn pairs(bytes: &Pairs) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -30,8 +30,8 @@ fn pairs(bytes: &Pairs) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Reads an attribute into `value` and returns its whole length. A shorter `value` gets the
-    /// first bytes.
+    /// Reads an attribute into `value` and returns its whole length. If `value` is shorter, it gets
+    /// the first bytes.
     ///
     /// # Cost
     /// [`Call::Open`](super::Call::Open).
@@ -75,17 +75,17 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Sets an attribute of a file or directory, or removes it with `None`.
+    /// Sets an attribute of a file or directory. `None` removes the attribute.
     ///
-    /// All attributes of one file together take up to 248 bytes. Each takes two bytes beside
-    /// its key and value.
+    /// All attributes of one file together take at most 248 bytes. Each attribute takes two bytes
+    /// in addition to its key and value.
     ///
     /// # Power loss
-    /// Part of the open transaction, as data is.
+    /// The change is part of the open transaction, like a change of data.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
-    /// the look-ups of a path.
+    /// [`Call::SetAttribute`](super::Call::SetAttribute). A path also costs
+    /// [`Call::Open`](super::Call::Open) for its look-ups.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key,
@@ -99,7 +99,8 @@ impl<F: Flash> FileSystem<'_, F> {
         self.set_attribute_of(place.into(), key, value)
     }
 
-    /// Sets an attribute, for every type of path. Not generic, so the code exists once.
+    /// Sets an attribute. All types of paths use this function, which is not generic, so its code
+    /// exists once.
     fn set_attribute_of(
         &mut self,
         place: Location<'_>,
@@ -121,7 +122,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let old = pairs(&bytes)
             .find(|(_, k, _)| *k == key.as_bytes())
             .map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
-        // The old value goes first, because its room may be needed.
+        // The old value is removed first, because its room may be needed.
         if let Some((from, to)) = old {
             bytes.copy_within(to..used, from);
             used -= to - from;

@@ -11,10 +11,10 @@ use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
 use crate::media::{Flash, Timing};
 use crate::reclaim::{Buffer, Work, mount_bound};
 
-/// The worst cases of calls, if they are made now: [`FileSystem::bounds`].
+/// The worst cases of calls, if they are made now: [`FileSystem::bounds`] returns it.
 ///
-/// The functions compute and do not touch the medium. `docs/design/bounds.md` has the formulas.
-/// [`Bound::time_ns`] and [`Cost::time_ns`] convert results to time.
+/// The functions only compute, and do not touch the medium. `docs/design/bounds.md` has the
+/// formulas. [`Bound::time_ns`] and [`Cost::time_ns`] convert results to time.
 pub struct CallBounds<'f, 'm, F> {
     fs: &'f FileSystem<'m, F>,
 }
@@ -30,21 +30,22 @@ impl<F: Flash> CallBounds<'_, '_, F> {
         self.fs.bound_of(call, Buffer::AsItIs, failures)
     }
 
-    /// Returns the worst case of a call at the present fill, for any small changes that earlier
-    /// calls left. It depends on geometry, settings, fill and `failures`. Names chosen for
-    /// their hashes increase it. If a write has more than one logical page, each further piece
-    /// costs at most this bound.
+    /// Returns the worst case of a call at the present fill, whatever small changes earlier calls
+    /// left in the buffers. It depends on geometry, settings, fill and `failures`. If names were
+    /// chosen for their hashes, the bound is larger. If a write covers more than one logical page,
+    /// each further piece costs at most this bound.
     ///
-    /// The bound of an [overwrite](Call::Overwrite) holds if nothing waits for a commit.
-    /// Otherwise the overwrite also commits the waiting changes, and [`of`](Self::of) includes
-    /// them.
+    /// The bound of an [overwrite](Call::Overwrite) holds if no change waits for a commit.
+    /// Otherwise the overwrite also commits the waiting changes. The bound of [`of`](Self::of)
+    /// includes these changes.
     pub fn at_fill(&self, call: Call, failures: u32) -> Bound {
         self.fs.bound_of(call, Buffer::Any, failures)
     }
 
-    /// Returns the worst case, in nanoseconds, of a [sequence of calls](CallSequence) if the
-    /// first of them is made now. It is less than the sum of their bounds: one call pays for
-    /// work that the next ones need not do. The [`envelopes`](Self::envelopes) show the same.
+    /// Returns the worst case, in nanoseconds, of a [sequence of calls](CallSequence) if its first
+    /// call is made now. The time is less than the sum of the bounds, because one call does work
+    /// that the next calls then need not do. The [`envelopes`](Self::envelopes) show the same
+    /// effect.
     ///
     /// ```
     /// # use steadyfs::{Call, CallSequence, File, FileSystem, media::Flash};
@@ -61,8 +62,8 @@ impl<F: Flash> CallBounds<'_, '_, F> {
         calls.bound_ns(self.fs, timing)
     }
 
-    /// Returns the parts of the worst case of a call that is made now, if `failures` programs
-    /// fail. They are the parts of its longest case. Together they take the time of
+    /// Returns the parts of the worst case of a call that is made now, if `failures` programs fail.
+    /// They are the parts of the longest alternative of the bound. Together they take the time of
     /// [`with_failures`](Self::with_failures).
     pub fn breakdown(&self, call: Call, failures: u32, timing: &Timing) -> BoundBreakdown {
         let bound = self.with_failures(call, failures);
@@ -76,9 +77,9 @@ impl<F: Flash> CallBounds<'_, '_, F> {
         longest.unwrap_or_default().filled(whole)
     }
 
-    /// Returns the [`Call`] of a write of at most `bytes` bytes within one logical page, at
-    /// `offset` of a file, for [`of`](Self::of). A handle that appends writes at the end
-    /// of the file.
+    /// Returns the [`Call`] to pass to [`of`](Self::of) for a write of at most `bytes` bytes within
+    /// one logical page, at `offset` of a file. If the handle appends, the write is at the end of
+    /// the file instead.
     pub fn write_call(&self, file: &File, offset: u64, bytes: u32) -> Call {
         let offset = if file.options.append { file.size } else { offset };
         match () {
@@ -91,9 +92,9 @@ impl<F: Flash> CallBounds<'_, '_, F> {
         }
     }
 
-    /// Returns envelopes of calls in a row at the present fill. For each envelope, any `n` of
-    /// the calls take at most `burst_ns + n · rate_ns`. Reads of the file system's own pages
-    /// are not included, except those of whole-page overwrites.
+    /// Returns envelopes of calls in a row at the present fill. For each envelope, any `n` of the
+    /// calls take at most `burst_ns + n · rate_ns`. Only for overwrites of whole pages do the
+    /// envelopes include the reads of the file system's own pages.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
         let each =
             self.fs.works(call).map(|work| self.fs.volume.store.bounds().envelopes(&work, timing));
@@ -101,15 +102,15 @@ impl<F: Flash> CallBounds<'_, '_, F> {
             .unwrap_or_else(|| self.fs.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
-    /// Returns the worst case of [`unmount`](FileSystem::unmount) without its commit: a root, and
-    /// copies of the newest journal page and the first map leaf. The commit costs
+    /// Returns the worst case of [`unmount`](FileSystem::unmount) without its commit: the programs
+    /// of a root, and copies of the newest journal page and the first map leaf. The commit costs
     /// [`Call::Sync`].
     pub fn unmount(&self) -> Cost {
         self.fs.volume.store.bounds().closing_cost()
     }
 
-    /// Returns the worst case of a mount after an unclean stop, at any fill. If the medium
-    /// turns out to take no program, the mount costs at most twice as much.
+    /// Returns the worst case of a mount after an unclean stop, at any fill. If the medium accepts
+    /// no program, the mount costs at most twice as much.
     pub fn mount(&self) -> Cost {
         // Beside the map, the mount reads the root page and the inode of the root directory.
         let map_pages = (self.fs.volume.plan().table - MAP)
@@ -125,7 +126,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         CallBounds { fs: self }
     }
 
-    /// Returns the possible works of a call.
+    /// Returns the alternative works of a call.
     fn works(&self, call: Call) -> impl Iterator<Item = Work> + use<F> {
         call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten()
     }
@@ -150,8 +151,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         bound.unwrap_or_else(|| Bound::default().plus(&call.lookups(&self.volume)))
     }
 
-    /// Computes the bound of one work of a call. Not inlined: its stack is not part of the
-    /// frame in which its caller adds up.
+    /// Computes the bound of one work of a call. Not inlined: the stack that it needs is not part
+    /// of the stack frame of its caller.
     #[inline(never)]
     fn bound_of_work(&self, call: Call, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let (work, beside) = self.with_all_steps(call, *work, buffer);
@@ -162,8 +163,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// of its look-ups.
     #[inline(never)]
     fn with_all_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
-        // A journal page commits the overwrite if the journal buffer patches the page, or if
-        // other changes wait.
+        // If the journal buffer has patches of the page, or if other changes wait, a journal page
+        // commits the overwrite.
         let mut beside = call.lookups(&self.volume);
         match buffer {
             _ if work.commits > 0 => {}

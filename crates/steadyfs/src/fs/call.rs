@@ -1,8 +1,8 @@
 //! The calls that have a computed worst case: the changes of each call, as [`Work`], and its
 //! look-ups.
 //!
-//! The numbers in [`Work::patched`] are the bytes of each patch without its header, and the
-//! pages that the patches touch. `docs/design/bounds.md` adds them up.
+//! The numbers in [`Work::patched`] are the number of bytes of each patch without its header, and
+//! the number of pages that the patches touch. `docs/design/bounds.md` adds them up.
 
 #[cfg(doc)]
 use super::FileSystem;
@@ -14,25 +14,25 @@ use crate::cost::Cost;
 use crate::media::Flash;
 use crate::reclaim::Work;
 
-/// A call with a worst case in [`CallBounds::of`]. If the call changes something, its worst
-/// case includes a commit by its handle or by an [event](super::CommitOn). A commit by the
-/// caller is a separate call, [`Sync`](Self::Sync).
+/// A call with a worst case in [`CallBounds::of`]. If the call changes something, its worst case
+/// includes a commit by its handle or by an [event](super::CommitOn). A commit by the caller is a
+/// separate call, [`Sync`](Self::Sync).
 ///
-/// `depth` is the number of names in the path. In a rename it counts the names of both paths
-/// together, and at least the depth of a directory that moves. In an exchange it counts the
-/// names of both paths, and at least the depth of both if they are directories.
+/// `depth` is the number of names in the path. In a rename or an exchange, it is the number of
+/// names in both paths together. If a directory moves, `depth` must be at least the depth of this
+/// directory. If two directories are exchanged, it must be at least the depth of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Call {
-    /// A write of one whole logical page that the file already has, through a durable handle,
+    /// A write of one whole logical page that the file already has, through a durable handle and
     /// without a clock.
     Overwrite,
-    /// A write or append of at most this many bytes within one logical page, or a reservation.
-    /// If the bytes exceed a logical page, the bound is the sum of the bounds of its pages.
-    /// [`sequence_ns`](CallBounds::sequence_ns) is less than this sum.
+    /// A write or append of at most this many bytes within one logical page, or a reservation. If
+    /// the number of bytes exceeds a logical page, the bound is the sum of the bounds of all pages.
+    /// [`sequence_ns`](CallBounds::sequence_ns) returns less than this sum.
     Write(u32),
-    /// A [`Write`](Self::Write) to a file that does not keep its data in its inode: larger than
-    /// 144 bytes. [`CallBounds::write_call`] finds the right call.
+    /// A [`Write`](Self::Write) to a file that is larger than 144 bytes, so its data is not in its
+    /// inode. [`CallBounds::write_call`] finds the right call.
     WriteLarge(u32),
     /// A [`Write`](Self::Write) to a file that keeps its data in its inode before and after the
     /// call. The write ends within the first 144 bytes, and begins at the end of the file or
@@ -42,36 +42,36 @@ pub enum Call {
     Truncate,
     /// A read of at most this many bytes.
     Read(u32),
-    /// Opening a file that exists, `stat`, `attribute`.
+    /// Opening a file that exists; `stat`; `attribute`.
     Open {
-        /// Names in the path; 0 if the caller passes the inode.
+        /// Number of names in the path; 0 if the caller passes the inode.
         depth: u32,
     },
     /// `open` that creates a file; `create_dir`.
     Create {
-        /// Names in the path.
+        /// Number of names in the path.
         depth: u32,
     },
     /// `create_symlink`.
     Symlink {
-        /// Names in the path.
+        /// Number of names in the path.
         depth: u32,
-        /// Bytes of the link's target.
+        /// Number of bytes of the link's target.
         bytes: u32,
     },
-    /// `remove`, `remove_dir`, `close` of a file that was removed.
+    /// `remove`, `remove_dir`, and `close` of a file that was removed.
     Remove {
-        /// Names in the path.
+        /// Number of names in the path.
         depth: u32,
     },
     /// `rename`.
     Rename {
-        /// Names in both paths.
+        /// Number of names in both paths together.
         depth: u32,
     },
     /// `exchange`.
     Exchange {
-        /// Names in both paths.
+        /// Number of names in both paths together.
         depth: u32,
     },
     /// `set_attribute`, `set_modified`, `set_permissions`.
@@ -95,30 +95,30 @@ impl CallShape {
         Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
     }
 
-    /// Adds the pages of the allocation map that hold `bits` changed bits.
+    /// Adds the pages of the allocation map in which `bits` bits change.
     fn with_bits(self, bits: u32, work: &Work) -> Work {
         Work { pages: work.pages + bits.min(self.map_pages), ..*work }
     }
 
-    /// Returns the work of a page more for a file: its bit, and a region. A page outside of the
-    /// run also takes an entry, an index and the bit of the index. An index of two levels takes
-    /// one more of each.
+    /// Returns the work of adding one page to a file: the page's bit, and a region. If the page is
+    /// outside of the run, the work also has an entry, an index and the bit of the index. An index
+    /// of two levels adds one more of each.
     fn add_page(self) -> Work {
         if self.index_is_deep { self.with_bits(3, &DEEP_PAGE) } else { self.with_bits(2, &PAGE) }
     }
 
-    /// Returns the work of a write beside its data.
+    /// Returns the work of a write except the work of its data.
     fn around_data(self, call: Call) -> Work {
         self.add_page()
             .plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE })
             .plus(&NOTE)
     }
 
-    /// Returns the work of the pieces of one write beside the data. The pieces follow each
-    /// other in a file, on `pieces` of its pages:
+    /// Returns the work of the pieces of one write except the work of their data. The pieces follow
+    /// each other in a file, on `pieces` pages. The work has these parts:
     ///
-    /// - for each page its bit, and its entry in an index;
-    /// - regions with their indexes and the bits of these, one or two more than the pieces
+    /// - for each page, its bit and its entry in an index;
+    /// - regions with their indexes and the bits of the indexes: one or two more than the pieces
     ///   fill;
     /// - size and time.
     fn around_pieces(self, pieces: u32, index_entries: u32) -> Work {
@@ -126,23 +126,24 @@ impl CallShape {
         self.with_bits(pieces, &ENTRY.times(pieces)).plus(&REGION.times(regions)).plus(&NOTE)
     }
 
-    /// Returns the work of an insert: a record, the directory's count, and a page. The page is
+    /// Returns the work of an insert: a record, the count of the directory, and a page. The page is
     /// one of these:
     ///
     /// - the new page of a split bucket: two pages are written;
-    /// - the first page of the directory, or an overflow page: the depth of the volume is
-    ///   written. The regions of the inode are cleared before a first page, as an earlier file
-    ///   may have left them.
+    /// - the first page of the directory, or an overflow page: the call also writes the depth of
+    ///   the volume. Before a first page, it clears the regions of the inode, because an earlier
+    ///   file may have left them.
     fn inserts(self) -> [Work; 2] {
         [&SPLIT, &FIRST_OR_OVERFLOW].map(|insert| self.add_page().plus(insert))
     }
 
-    /// Returns the work of a removal: a record less, the directory's count, and one of these:
+    /// Returns the work of a removal: the record is removed, the count of the directory changes,
+    /// and one of these changes is made:
     ///
-    /// - a file that goes at once: bits and pages of eight neighbouring pages, of the inode and
-    ///   of its extensions;
-    /// - a file that goes later: its place in a list;
-    /// - a directory that goes later: its place in a list; its extensions go at once.
+    /// - A file is freed at once: bits and pages of eight neighbouring pages, of the inode and of
+    ///   its extensions.
+    /// - A file is freed later: its entry in a list.
+    /// - A directory is freed later: its entry in a list. Its extensions are freed at once.
     fn remove(self) -> Work {
         self.with_bits(2, &REMOVE)
     }
@@ -156,21 +157,21 @@ impl CallShape {
         self.with_bits(5, &TRIM)
     }
 
-    /// Returns the work of cutting off the end of a run:
+    /// Returns the work of truncating a run:
     ///
-    /// - the cut of the last page;
+    /// - the truncation of the last page;
     /// - size, and a region;
     /// - bits and pages of eight neighbouring pages.
     fn cut_run(self) -> Work {
         self.with_bits(2, &CUT_RUN)
     }
 
-    /// Returns the work of cutting off an end that goes later:
+    /// Returns the work of truncating an end that is freed later:
     ///
-    /// - the cut of the last page;
+    /// - the truncation of the last page;
     /// - size, and the list;
     /// - an inode for the end, with its bit and regions;
-    /// - if an index is cut, a copy of each of its levels, with a bit.
+    /// - if an index is divided, a copy of each of its levels, with a bit.
     fn truncate(self) -> Work {
         if self.index_is_deep {
             self.with_bits(3, &DEEP_TRUNCATE)
@@ -180,14 +181,15 @@ impl CallShape {
     }
 }
 
-/// Bytes of an inode's regions, or of the data in their place.
+/// Number of bytes of an inode's regions, or of the inline data in their place.
 const AREA: u32 = AREA_BYTES as u32;
-/// Bytes of an extension that one patch writes.
+/// Number of bytes of an extension that one patch writes.
 const PIECE: u32 = EXTENSION_BYTES as u32 / 2;
-/// Most bytes of a name beyond its part in the inode and the first piece of its extension.
+/// Maximum number of bytes of a name beyond its part in the inode and the first piece of its
+/// extension.
 const NAME_REST: u32 = (NAME_BYTES_MAX - NAME_ROOM + PERMISSIONS_BYTES) as u32 - PIECE;
 
-/// Work of making the list of orphans a part of the trim list.
+/// The work of making the list of orphans a part of the trim list.
 const COLLECT: Work = Work::patched(&[12, 4], 2);
 /// See [`CallShape::add_page`].
 const PAGE: Work = Work::patched(&[8, 4, 1, 1], 1);
@@ -209,42 +211,42 @@ const TRUNCATE: Work =
     Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
 const DEEP_TRUNCATE: Work =
     Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
-/// Work of the most data that leaves an inode.
+/// The work of moving the most inline data out of an inode.
 const LEAVE_INODE: Work = leave_inode(AREA);
-/// Returns the work of `bytes` of data that leave an inode: the data, the regions, the flag, a
-/// bit.
+/// Returns the work of moving `bytes` bytes of inline data out of an inode: the data, the regions,
+/// the flag, and a bit.
 const fn leave_inode(bytes: u32) -> Work {
     if bytes > 0 { Work::patched(&[bytes, AREA, 1, 1], 2) } else { Work::patched(&[AREA, 1], 1) }
 }
 
-/// Work of a new size and time.
+/// The work of a new size and time.
 const NOTE: Work = Work::patched(&[16], 1);
-/// Work of an inode with a long name: its bit, header and name; the extension's bit, header and
-/// two pieces.
+/// The work of an inode with a long name. The inode has its bit, its header and the first part of
+/// the name. The extension has its bit, its header and two pieces.
 const INODE: Work = Work::patched(&[112, PIECE, NAME_REST, 8, 1, 1], 4);
-/// Work of an inode that holds its whole name.
+/// The work of an inode that holds its whole name.
 const SHORT_INODE: Work = Work::patched(&[112, 1], 2);
-/// Work of another name and place: name, lengths, extension, the page that the extension leaves
-/// empty, parent.
+/// The work of another name and directory: name, lengths, extension, the page that becomes empty
+/// without the extension, and parent.
 const RENAME: Work =
     Work { discards: 1, ..Work::patched(&[PIECE, NAME_REST, 64, 8, 4, 4, 1, 1], 3) };
-/// Work of another name and place if the inode holds both names.
+/// The work of another name and directory, if the inode has room for both names.
 const SHORT_RENAME: Work = Work::patched(&[64, 4, 1], 1);
-/// Work of a record that gets another inode: the record, and the number of directories and the
-/// time of its directory.
+/// The work of a record that gets another inode: the record, and in its directory the number of
+/// subdirectories and the time.
 const REPLACE: Work = Work::patched(&[16, 4], 2);
-/// Work of attributes: an extension's bit, header and two pieces, or the page that the
-/// extension leaves empty; the inode's link.
+/// The work of attributes: the bit, header and two pieces of an extension, or the page that becomes
+/// empty without the extension. In addition, the link in the inode.
 const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 4, 1], 3) };
 
-/// Returns the work that earlier calls left to the beginning of a call: `trims` steps of the
-/// trim list, and the orphans from before the mount.
+/// Returns the work that earlier calls left to be done at the beginning of a call: `trims` steps of
+/// the trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
     CallShape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
-/// Returns the work of a write of several pieces. Its first and last piece have `first` and
-/// `last` bytes. With `leaves`, this much data leaves the inode.
+/// Returns the work of a write of several pieces. The first piece has `first` bytes, the last piece
+/// has `last` bytes. If `leaves` is given, this much inline data moves out of the inode.
 pub(super) fn work_of_pieces<F: Flash>(
     volume: &Volume<'_, F>,
     pieces: u32,
@@ -258,8 +260,8 @@ pub(super) fn work_of_pieces<F: Flash>(
 }
 
 impl Call {
-    /// Returns the most pieces of a write behind its first one. Each lies within one logical
-    /// page of `logical_bytes`.
+    /// Returns the maximum number of pieces of a write behind its first piece. Each piece lies
+    /// within one logical page of `logical_bytes`.
     pub(super) fn further_pieces(self, logical_bytes: u32) -> u32 {
         match self {
             Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => {
@@ -269,8 +271,8 @@ impl Call {
         }
     }
 
-    /// Returns the alternative changes of a call. With `is_long` a name of the call may exceed
-    /// its room in an inode. A call that changes nothing has no work.
+    /// Returns the alternative changes of a call. If `is_long`, a name of the call may be longer
+    /// than its room in an inode. A call that changes nothing has no work.
     pub(super) fn works<F: Flash>(
         self,
         volume: &Volume<'_, F>,
@@ -287,7 +289,7 @@ impl Call {
                 let around = shape.around_data(self);
                 let page = Work::PAGE.plus(&around);
                 if self.further_pieces(volume.store.layout().logical_bytes) > 0 {
-                    // A piece is a whole page, or at either end maybe a patch.
+                    // A piece is a whole page. The first and the last piece may be a patch.
                     (
                         of_data(volume.store.logical.patch_bytes_max() as u32).plus(&around),
                         Some(page),
@@ -311,8 +313,8 @@ impl Call {
             }
             Call::Remove { .. } => (shape.remove(), None),
             Call::Rename { .. } => {
-                // The record of the old name goes. A new record comes, or another one gets the
-                // inode.
+                // The record of the old name is removed. A record for the new name is added, or an
+                // existing record gets the inode.
                 let moved = if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE);
                 let [split, no_split] = shape.inserts().map(|insert| moved.plus(&insert));
                 third = Some(moved.plus(&shape.remove()));
@@ -327,16 +329,16 @@ impl Call {
         [Some(one), other, third].map(|work| work.map(|work| Work { commits: 1, ..work }))
     }
 
-    /// Returns true if a write of few bytes may complete a page of which the journal buffer
-    /// holds much. The page is then written.
+    /// Returns true if a write of few bytes may complete a page, most of which is in the journal
+    /// buffer. The page is then written.
     fn may_complete<F: Flash>(self, volume: &Volume<'_, F>) -> bool {
         let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return false };
         bytes as usize <= volume.store.logical.patch_bytes_max()
             && volume.store.logical.may_be_completed(bytes)
     }
 
-    /// Returns the call as it begins. An overwrite begins as a large write, and turns out to be
-    /// an overwrite later.
+    /// Returns the call as it begins. An overwrite begins as a large write. Only later does the
+    /// call find that it is an overwrite.
     pub(super) fn begun<F: Flash>(self, volume: &Volume<'_, F>) -> Self {
         if self == Call::Overwrite {
             Call::WriteLarge(volume.store.layout().logical_bytes)
@@ -345,24 +347,25 @@ impl Call {
         }
     }
 
-    /// Returns the reads of a call, without those for the frames that it writes.
+    /// Returns the reads of a call, without the reads for the frames that it writes.
     fn reads<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
         let layout = volume.store.layout();
         let unit = u32::from(layout.config.pages_per_logical_page);
-        // The inode and an index. Header and regions of an inode lie in one program page.
+        // The inode and an index. The header and the regions of an inode lie in one program page.
         let page = 2 + u32::from(volume.plan().index_is_deep);
-        // A page of a directory: its place, and its program pages.
+        // A page of a directory: its map entry, and its program pages.
         let dir_page = page + unit;
         let depth = volume.depth();
         // The overflow pages, and the check that no further one exists.
         let overflow = depth.pages.saturating_mul(dir_page).saturating_add(page);
-        // Header and name of each inode with an equal hash, and of its extension.
+        // The header and the name of each inode with an equal hash, and of the extension of the
+        // inode.
         let equal = depth.equal.saturating_mul(if volume.has_long_names() { 4 } else { 2 });
-        // The directory, and its bucket.
+        // The inode of the directory, and the bucket.
         let near = 2 + dir_page;
         let find = near.saturating_add(overflow).saturating_add(equal);
-        // A search of the whole allocation map for free bits. It looks up the place of each
-        // logical page of the map once.
+        // A search of the whole allocation map for free bits. It looks up the map entry of each
+        // logical page of the allocation map once.
         let map_pages = volume.plan().table - MAP;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let write = 3 * page + 3 + scan;
@@ -371,7 +374,7 @@ impl Call {
         let count = match self {
             Call::Overwrite => page,
             Call::Write(_) => write,
-            // The page's place; then the inode's regions, a free page, and the index.
+            // The page's map entry; then the inode's regions, a free page, and the index.
             Call::WriteLarge(_) => 2 * page + scan,
             Call::WriteInline(_) => 2 + unit,
             Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
@@ -386,7 +389,8 @@ impl Call {
             Call::Rename { depth } => {
                 finds(depth).saturating_add(levels(depth) + 3 * near + 2 * unit + 21 + 3 * scan)
             }
-            // Both ways up to the root, and the places of two inodes and two extensions.
+            // Both paths of parents up to the root, and the map entries of two inodes and two
+            // extensions.
             Call::Exchange { depth } => {
                 finds(depth).saturating_add(2 * levels(depth) + 2 * near + 24 + 2 * scan)
             }
@@ -397,13 +401,13 @@ impl Call {
         looks(count)
     }
 
-    /// Returns the reads as a cost, with the looks at a page that may be unsteady.
+    /// Returns the reads as a cost, including repeated reads of a page that may be unsteady.
     pub(super) fn lookups<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
         Cost { reads: self.reads(volume) + volume.store.unsteady_reads(), ..Cost::default() }
     }
 }
 
-/// Limits the names of a path that count: no path has more.
+/// Limits the number of names of a path: no path has more.
 fn levels(depth: u32) -> u32 {
     depth.min(0xFFFF)
 }

@@ -16,20 +16,20 @@ use crate::mount::Access;
 use crate::reclaim::clean_mount_bound;
 use crate::store::Store;
 
-/// A volume that is unchanged since its [unmount](FileSystem::unmount) or its format. It is
-/// only read.
+/// A volume that is unchanged since its [unmount](FileSystem::unmount) or its format. A program can
+/// only read it.
 ///
-/// It is for a boot loader that reads a finished and unmounted image. A firmware that uses
-/// nothing else of this crate links no code for programs, erases or recovery from a power cut.
-/// A `CleanReader` takes half of the code of a [`Reader`], which shows the same data.
+/// A `CleanReader` is for a boot loader that reads a finished and unmounted image. If a firmware
+/// uses nothing else of this crate, it contains no code for programs, erases or recovery from a
+/// power cut. A `CleanReader` takes half of the code of a [`Reader`], which shows the same data.
 ///
-/// In any doubt the mount returns [`MountError::NeedsRecovery`]. A [`Reader`] then shows the
-/// state of the last commit. The error stays until a [`FileSystem`] has changed something and
-/// was unmounted.
+/// If the mount is not certain that the volume is unchanged, it returns
+/// [`MountError::NeedsRecovery`]. A [`Reader`] then shows the state of the last commit. The mount
+/// returns this error until a [`FileSystem`] has changed something and was unmounted.
 ///
-/// No call programs or erases, so power may be cut in any of them. Every page is checked
-/// against its checksum. Each call costs as much as the call of [`FileSystem`] with the same
-/// name. It also reads some pages again that a [`FileSystem`] would keep in RAM.
+/// No call programs or erases, so the power may be cut in any of them. The checksum of every page
+/// is verified. Each call costs as much as the call of [`FileSystem`] with the same name. In
+/// addition, it reads some pages again that a [`FileSystem`] would keep in RAM.
 ///
 /// ```
 /// use steadyfs::{CleanReader, Config, FileSystem, MountError};
@@ -67,22 +67,23 @@ pub struct CleanReader<'m, F> {
 }
 
 impl<'m, F: Flash> CleanReader<'m, F> {
-    /// Mounts a volume. `memory` has the size that [`FileSystem::mount`] takes. Open files take
-    /// none of it.
+    /// Mounts a volume. `memory` has the same size as for [`FileSystem::mount`]. Open files need no
+    /// memory.
     ///
     /// # Cost
     /// The mount reads no leaf of the map and no allocation map. If all pages can be read, it
     /// takes:
     ///
-    /// - `2 + R + C` pages, with `R` [blocks of the ring](crate::Description::ring_blocks) and
-    ///   `C` pages of a root and its copies. These are the superblock, the first page of each
-    ///   of the blocks, the root, and the journal page. On media that program bytes, the
-    ///   records of the journal's chain replace the journal page.
-    /// - `3·(log₂ P + 2) + (C + 2)·R` tags, with `P` pages in a block: the end of a block, and
-    ///   blank blocks of the ring.
+    /// - `2 + R + C` pages. `R` is the number of [blocks of the
+    ///   ring](crate::Description::ring_blocks), and `C` is the number of pages of a root and its
+    ///   copies. The pages are the superblock, the first page of each block of the ring, the root,
+    ///   and the journal page. On media that program bytes, the mount reads the records of the
+    ///   journal's chain instead of the journal page.
+    /// - `3·(log₂ P + 2) + (C + 2)·R` tags. `P` is the number of pages in a block. The tags are
+    ///   read to find the end of a block, and blank blocks of the ring.
     ///
-    /// [`mount_bound`](Self::mount_bound) also includes pages that cannot be read at the first
-    /// look.
+    /// [`mount_bound`](Self::mount_bound) also includes pages that can be read only at a second
+    /// attempt.
     ///
     /// # Errors
     /// [`MountError::NeedsRecovery`] in each of these cases:
@@ -123,7 +124,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         self.volume.read_known(file, offset, data)
     }
 
-    /// Returns the size of a file in bytes, as its handle has it. Costs nothing.
+    /// Returns the size of a file in bytes that its handle stores. Costs nothing.
     pub fn size(&self, file: &File) -> u64 {
         file.size
     }
@@ -160,7 +161,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         self.volume.store.flash().inner()
     }
 
-    /// Gives the medium back.
+    /// Ends the use of the volume and returns the medium.
     pub fn unmount(self) -> F {
         self.volume.store.into_flash().into_inner()
     }

@@ -1,12 +1,12 @@
-//! The events that make changes durable, and how much may wait for a commit.
+//! The events that make changes durable, and the limits of changes that wait for a commit.
 
 #[cfg(doc)]
 use super::FileSystem;
 use super::call::Call;
 use crate::features::GROUPS;
 
-/// Events after which a volume commits by itself: any of the constants, joined by
-/// [`with`](Self::with).
+/// Events after which a volume commits by itself. [`with`](Self::with) joins several of the
+/// constants.
 ///
 /// ```
 /// use steadyfs::CommitOn;
@@ -31,42 +31,43 @@ impl CommitOn {
     pub const RENAME: Self = Self(1 << 4);
     /// A handle that may write was closed.
     pub const CLOSE: Self = Self(1 << 5);
-    /// Bytes of a file (one logical page of a long write), or attributes, were written.
+    /// Bytes or attributes of a file were written. In a long write, each logical page is an event.
     pub const WRITE: Self = Self(1 << 6);
     /// The application has completed a file: [`FileSystem::sync`].
     pub const FSYNC: Self = Self(1 << 7);
-    /// A file was cut or made larger.
+    /// A file was truncated or made larger.
     pub const TRUNCATE: Self = Self(1 << 8);
-    /// The next call may not find room in the transaction, or on the volume, without a commit.
+    /// Without a commit, the next call may not find room in the transaction or on the volume.
     pub const FULL: Self = Self(1 << 9);
-    /// The application wants the volume to be durable: [`FileSystem::sync`].
+    /// The application wants all changes of the volume to be durable: [`FileSystem::sync`].
     pub const SYNC: Self = Self(1 << 10);
     /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the
     /// transaction.
     pub const TIMED: Self = Self(1 << 11);
-    /// The waiting changes or bytes have reached one of the
-    /// [limits](FileSystem::set_commit_limits). A build without the feature `groups` has no
-    /// limits.
+    /// The number of waiting changes or bytes has reached one of the
+    /// [limits](FileSystem::set_commit_limits). A build without the feature `groups` has no limits,
+    /// so this event never occurs there.
     pub const MANY: Self = Self(1 << 12);
 
     /// Preset: every change is durable when its call returns.
     pub const EVERY_WRITE: Self = Self(0x7FF);
     /// Preset: commits when a file is closed, and when a name is created, changed or removed.
     pub const ON_CLOSE: Self = Self(0x7FF & !Self::WRITE.0 & !Self::TRUNCATE.0);
-    /// Preset, the default: commits with [`sync`](FileSystem::sync), for a file or the volume, and
-    /// when room runs out.
+    /// Preset, the default. It commits in [`sync`](FileSystem::sync) for a file or for the volume,
+    /// and in [`unmount`](FileSystem::unmount). It also commits when room runs out.
     pub const ON_SYNC: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
-    /// Preset: commits after an interval, and as [`ON_SYNC`](Self::ON_SYNC).
+    /// Preset: commits after an interval, and after the events of [`ON_SYNC`](Self::ON_SYNC).
     pub const TIMED_AND_ON_SYNC: Self = Self(Self::ON_SYNC.0 | Self::TIMED.0);
-    /// Preset: commits after an interval or after many changes or bytes, whichever comes first,
-    /// and as [`ON_SYNC`](Self::ON_SYNC). A device that charges for a commit rather than for
-    /// bytes, such as a card, then takes several times as much data.
+    /// Preset: commits after an interval or after many changes or bytes, whichever comes first, and
+    /// after the events of [`ON_SYNC`](Self::ON_SYNC). On some devices, such as cards, a commit
+    /// takes much more time than the bytes. Such a device then writes several times as much data in
+    /// the same time.
     pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_SYNC.0 | Self::MANY.0);
-    /// Preset: commits with [`commit`](FileSystem::commit) only. A transaction that outgrows
-    /// its limit is refused.
+    /// Preset: commits only in [`commit`](FileSystem::commit). If a transaction outgrows its limit,
+    /// the call is refused.
     pub const MANUAL: Self = Self(0);
 
-    /// Returns these events and others.
+    /// Returns these events joined with others.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -78,21 +79,22 @@ impl CommitOn {
         Self(self.0 & !other.0)
     }
 
-    /// Returns true if `event` is one of these events. It never is for [`NONE`](Self::NONE).
+    /// Returns true if `event` is one of these events. For [`NONE`](Self::NONE) it returns false.
     pub const fn contains(self, event: Self) -> bool {
         self.0 & event.0 != 0
     }
 }
 
-/// Limits of the changes that may wait for a commit if [`CommitOn::MANY`] is chosen. The limit
-/// that is reached first commits. 0 is no limit.
+/// Limits of the changes that may wait for a commit, if [`CommitOn::MANY`] is chosen. The volume
+/// commits when the first of the limits is reached. 0 means no limit.
 ///
-/// A power cut loses less than a limit allows: the call that reaches the limit also commits.
+/// A power cut loses fewer changes than the limit, because the call that reaches the limit also
+/// commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitLimits {
-    /// Calls that change something. A write counts once for each logical page.
+    /// Number of calls that change something. A write counts once for each logical page.
     pub changes: u32,
-    /// Bytes written to files.
+    /// Number of bytes written to files.
     pub bytes: u32,
 }
 
@@ -117,11 +119,11 @@ pub(super) struct Commits {
     interval_ns: u64,
     /// Time of the first change.
     since_ns: u64,
-    /// Empty in a build without groups, which has no use for commits in groups.
+    /// Empty in a build without the feature `groups`, which cannot commit in groups.
     many: [Many; GROUPS as usize],
 }
 
-/// The limits, and the changes that wait.
+/// The limits, and the number of changes that wait.
 #[derive(Clone, Copy, Default)]
 struct Many {
     limits: CommitLimits,
@@ -146,7 +148,7 @@ impl Commits {
         self.events = events;
     }
 
-    /// Returns true if a call commits when it ends with this event.
+    /// Returns true if a call that ends with this event must commit.
     pub fn commits_on(&self, event: CommitOn) -> bool {
         let is_many =
             event != CommitOn::NONE && self.events.contains(CommitOn::MANY) && self.is_much();
@@ -162,14 +164,14 @@ impl Commits {
         self.interval_ns = interval_ns;
     }
 
-    /// Begins to count: nothing waits yet.
+    /// Starts counting at zero: no change waits yet.
     pub fn begin(&mut self, now_ns: u64) {
         self.since_ns = now_ns;
         self.many.iter_mut().for_each(|many| many.waiting = CommitLimits::default());
     }
 
-    /// Counts a call that changes something. A call that fails counts as well: the commit comes
-    /// a call sooner.
+    /// Counts a call that changes something. A call that fails counts as well, so the commit may
+    /// come one call sooner.
     pub fn count(&mut self, call: Call) {
         let bytes = match call {
             Call::Write(bytes) | Call::WriteLarge(bytes) | Call::WriteInline(bytes) => bytes,

@@ -1,36 +1,38 @@
 //! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
 //!
-//! A *bucket* is a logical page of the directory, full of records in no order. Let a directory
-//! have `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the
-//! number of its bucket. If that bucket does not exist yet, the low `l` bits are.
+//! A *bucket* is a logical page of the directory, and holds records in no order. Let a directory
+//! have `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the number
+//! of its bucket. If this bucket does not exist yet, the low `l` bits are its number.
 //!
-//! If the directory has too many entries for its buckets, one bucket is split: records whose
-//! hash has bit `l` set go to a new page. So a look-up reads one page for any number of names,
-//! and growth costs two frames at a time.
+//! If the directory has too many entries for its buckets, one bucket is split: the records whose
+//! hash has bit `l` set move to a new page. So a look-up reads one page for any number of names,
+//! and each step of growth costs two frames.
 //!
 //! ```text
 //! 0      4           8
 //! | hash | inode + 1 |      0: free; all ones: removed from a full program page
 //! ```
 //!
-//! If logical pages are small and inodes few, hash and inode have 16 bits each. A page, which
-//! is written for each of its records, then holds twice as many records.
+//! If logical pages are small and there are few inodes, hash and inode have 16 bits each. A page
+//! then holds twice as many records. This helps because each change of a record writes a whole
+//! page.
 //!
 //! Other bits of the hash choose the program page of the bucket for a record. If this page is
 //! full, the record goes into the next one. If the bucket is full, the record goes into the
 //! first *overflow page* with a free slot. All buckets of a directory share its overflow pages,
 //! and no split changes them. So no name is refused because of its hash.
 //!
-//! A search ends at the first program page that was never full. Each directory has a seed,
-//! drawn when it gets its first name. So the listing order of one directory is a random order
-//! for another. Only names chosen for their hashes fill buckets.
+//! A search ends at the first program page that was never full. Each directory has a seed, which is
+//! drawn when the directory gets its first name. So the order of names in one directory is a random
+//! order in another directory. Only names that were chosen for their hashes fill buckets.
 //!
-//! Two numbers in the root page of the volume bound every search, its [`Depth`]: the most
-//! overflow pages of a directory, and the most names of equal hash. An insert that makes one
-//! larger writes it, and does not split a bucket in the same call.
+//! Two numbers in the root page of the volume bound every search. They are the volume's [`Depth`]:
+//! the maximum number of overflow pages of a directory, and the maximum number of names of equal
+//! hash. If an insert makes one of them larger, it writes the new number, and does not split a
+//! bucket in the same call.
 //!
-//! Names lie in the inodes. Listing goes by reversed bits of the hash. Splits and overflow do
-//! not change this order.
+//! Names lie in the inodes. Names are listed in the order of the reversed bits of their hashes.
+//! Splits and overflow pages do not change this order.
 
 use super::inode::{
     AREA_AT, AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT,
@@ -47,7 +49,7 @@ use crate::media::Flash;
 #[derive(Clone, Copy, Debug)]
 struct Directory {
     node: Node,
-    /// Entries; the upper half counts the directories among them.
+    /// Number of entries. The upper half is the number of directories among them.
     size: u64,
     modified_ns: u64,
     buckets: u32,
@@ -62,7 +64,7 @@ impl Directory {
     }
 }
 
-/// The place for a name that does not exist, and the extent of the search for it.
+/// The free slot for a name that does not exist, and the extent of the search for the name.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NameGap {
     /// The first free slot of the search. `None` if all searched pages are full, or if the
@@ -73,7 +75,7 @@ pub struct NameGap {
 
 /// The result of the search for a name.
 pub enum Found {
-    /// The name is in this place, with this inode.
+    /// The record of the name is in this place, and names this inode.
     At { place: RecordPlace, inode: u32, searched: Depth },
     /// The name does not exist.
     Free(NameGap),
@@ -116,8 +118,7 @@ impl Directories {
 
     /// Makes a directory the current one: the functions below work on it.
     ///
-    /// # Cost
-    /// Nothing if it was used last, else two looks.
+    /// Nothing if the directory was used last. Otherwise two looks.
     pub fn enter<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
@@ -184,10 +185,10 @@ impl Directories {
     /// Looks a name up in a directory.
     ///
     /// # Cost
-    /// - A look at the directory's inode, if it was not used last.
-    /// - A look at a program page of the bucket, seldom two.
+    /// - If the directory was not used last, a look at its inode.
+    /// - A look at a program page of the bucket; seldom at two.
     /// - A look at the inode of each name of equal hash.
-    /// - If the bucket was full at some time, a look at each overflow page, and one more.
+    /// - If the bucket was full at some time, a look at each overflow page, and one further look.
     pub fn find<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -207,16 +208,16 @@ impl Directories {
             match volume.next_record(page, hash, after, &mut gap.place)? {
                 SearchStep::Record { slot, inode } => {
                     gap.searched.equal += 1;
-                    // Bounds count no deeper search, so only damage leads to one.
+                    // Bounds include no deeper search, so only damage leads to a deeper search.
                     volume.check_searched(gap.searched)?;
-                    // Names of one hash differ.
+                    // Equal hashes do not prove equal names.
                     if volume.name_is(inode, name)? {
                         let place = volume.buckets().place(page, slot);
                         return Ok(Found::At { place, inode, searched: gap.searched });
                     }
                     after = Some(slot);
                 }
-                // The page was full at some time, so the record may have gone on.
+                // The page was full at some time, so the record may be in the next page.
                 SearchStep::GoesOn => {
                     let Some(next) = self.overflow_page(volume, gap.searched.pages)? else { break };
                     gap.searched.pages += 1;
@@ -232,7 +233,7 @@ impl Directories {
     /// Adds a record to the directory, in the gap that the search for its name has found.
     ///
     /// # Cost
-    /// Nothing but patches; two frames when a bucket is split.
+    /// Only patches. If a bucket is split, also two frames.
     pub fn insert_record<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -245,14 +246,15 @@ impl Directories {
         let name = check_name(name)?;
         let buckets = self.buckets(volume)?;
         let before = self.directory();
-        // The first name brings the seed, on which its hash depends.
+        // With the first name, the directory gets the seed on which the name's hash depends.
         if buckets == 0 {
             self.begin(volume, name)?;
         }
         let hash = hash(self.directory().seed, name);
         let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
         let place = match gap.place {
-            // A call that writes the depth does not split: its bound counts only one of both.
+            // A call that writes the depth does not split a bucket: its bound includes only one of
+            // these.
             Some(place)
                 if depth.max(volume.depth()) == volume.depth()
                     && self.is_crowded(volume, buckets) =>
@@ -278,8 +280,8 @@ impl Directories {
         self.count_entry(volume, true, is_directory, has_grown)
     }
 
-    /// Replaces the inode of a record. `was_directory` and `is_directory` are true if the old
-    /// and the new inode are directories.
+    /// Replaces the inode of a record. `was_directory` is true if the old inode is a directory, and
+    /// `is_directory` is true if the new inode is.
     pub fn replace_record<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -301,8 +303,8 @@ impl Directories {
         self.note_directory(volume, dir, false)
     }
 
-    /// Exchanges the inodes of two names: in the records of their directories, and in the
-    /// inodes themselves.
+    /// Exchanges the inodes of two names: in the records of the directories, and in the inodes
+    /// themselves.
     pub fn exchange<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -346,11 +348,11 @@ impl Directories {
         let RecordPlace { page, at } = place;
         let (page_bytes, width) =
             (volume.store.layout().geometry.page_bytes, volume.store.layout().record_bytes());
-        // A full program page may have sent records on to the next one.
+        // While this program page was full, inserts may have put records into the next page.
         let number = volume.store.logical.with_page(page, at / page_bytes, |bytes| {
             if is_full(bytes, width) { REMOVED } else { 0 }
         })?;
-        // The last byte of a number of four bytes is 0 already.
+        // The last byte of an inode number of four bytes is 0 already.
         let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
         volume.store.logical.patch(
             page,
@@ -360,8 +362,8 @@ impl Directories {
         self.count_entry(volume, false, is_directory, false)
     }
 
-    /// Counts one entry more or less in the directory, and updates its time. If the directory
-    /// has grown, its number of buckets is written as well.
+    /// Counts one entry more or less in the directory, and updates the directory's time. If the
+    /// directory has grown, also writes its number of buckets.
     fn count_entry<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -376,7 +378,7 @@ impl Directories {
     }
 
     /// Writes the number of entries of the directory, and the time. If the directory has grown,
-    /// its buckets and its seed are written as well.
+    /// also writes its number of buckets and its seed.
     fn note_directory<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -389,7 +391,7 @@ impl Directories {
         bytes[..8].copy_from_slice(&dir.size.to_le_bytes());
         bytes[8..16].copy_from_slice(&dir.modified_ns.to_le_bytes());
         bytes[16..20].copy_from_slice(&dir.buckets.to_le_bytes());
-        // The seed follows the byte of the stream, which a directory does not use.
+        // The seed follows the byte for the stream, which a directory does not use.
         bytes[20..].copy_from_slice(&(dir.seed << 8).to_le_bytes());
         volume.store.logical.patch(
             page,
@@ -400,12 +402,12 @@ impl Directories {
         Ok(())
     }
 
-    /// Prepares the directory for its first name, with a seed of its own.
+    /// Prepares the directory for its first name, and gives it a separate seed.
     fn begin<F: Flash>(&mut self, volume: &mut Volume<'_, F>, name: &[u8]) -> Result<(), Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
-        // Two volumes with the same history differ in the name that comes first.
+        // Two volumes with the same history get different seeds if their first names differ.
         dir.seed = hash(volume.store.sequence(), name) >> (32 - SEED_BITS);
-        // An earlier file with this inode may have left bytes there.
+        // An earlier file with this inode may have left bytes in the area of regions.
         let (page, at) = volume.inode_place(dir.node.inode);
         volume.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])
     }
@@ -443,8 +445,8 @@ impl Directories {
         volume.add_page(&mut dir.node, file_page, room)
     }
 
-    /// Splits the bucket whose turn it is. Returns the free place for a hash, which was `place`
-    /// before.
+    /// Splits the bucket whose turn it is. Returns the free slot for a hash. Before the split, this
+    /// slot was `place`.
     fn split<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -457,7 +459,8 @@ impl Directories {
         let bit = 1 << number.ilog2();
         let old = self.bucket_page(volume, number - bit)?;
         let bytes = volume.store.layout().record_bytes();
-        // The new page comes first, because the old page has the records until it is rewritten.
+        // The new page is written first, because the old page has the records until it is
+        // rewritten.
         volume.store.logical.write_edited(
             new,
             old,
@@ -468,25 +471,25 @@ impl Directories {
             old,
             Edit::Records { bytes, mask: bit, value: 0 },
         )?;
-        // A slot that was free in the old page is free in both pages.
+        // A slot that was free in the old page is free in the old and in the new page.
         let moves = place.page == old && hash & bit != 0;
         Ok(if moves { RecordPlace { page: new, ..place } } else { place })
     }
 
     /// Returns the first entry of a directory from `cursor` on, and moves `cursor` behind it.
     ///
-    /// A subdirectory is listed only by the directory that its inode names. On a damaged volume
-    /// another directory may have its record as well, perhaps one within it. A walk along such
-    /// records would find no end. If the mount has found damage, the entry is skipped.
-    /// Otherwise it is [`Error::Corrupt`].
+    /// A subdirectory is listed only by the directory that its inode names. On a damaged volume,
+    /// another directory may also have a record of it, perhaps a directory inside the subdirectory.
+    /// A walk along such records would never end. If the mount has found damage, such an entry is
+    /// skipped. Otherwise it is [`Error::Corrupt`].
     ///
     /// # Cost
     /// - A look at the directory's inode.
     /// - A look at each page of the bucket.
     /// - A look for each bucket without entries.
-    /// - A look at the inode of the entry; on a damaged volume also one for each entry that is
-    ///   skipped.
-    /// - If the bucket was full at some time, a look at each overflow page, and one more.
+    /// - A look at the inode of the entry. On a damaged volume, also a look at the inode of each
+    ///   entry that is skipped.
+    /// - If the bucket was full at some time, a look at each overflow page, and one further look.
     pub fn next_entry<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -497,7 +500,7 @@ impl Directories {
         let buckets = self.buckets(volume)?;
         while buckets > 0 && *cursor != END {
             let (bucket, bits) = bucket_of(cursor.reversed.reverse_bits(), buckets);
-            // `next` comes behind all reversed hashes that belong to this bucket.
+            // `next` is greater than all reversed hashes that belong to this bucket.
             let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
             if let Some(found) = self.first_in_bucket(volume, bucket, *cursor, (next - 1) as u32)? {
                 let inode = found.number - 1;
@@ -522,8 +525,8 @@ impl Directories {
         Ok(None)
     }
 
-    /// Returns the first record of a bucket from `cursor` to the hash `end`, in the bucket or
-    /// in the overflow pages.
+    /// Returns the first record of a bucket from `cursor` to the hash `end`. The record may be in
+    /// the bucket or in an overflow page.
     fn first_in_bucket<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -543,7 +546,7 @@ impl Directories {
         Ok(best)
     }
 
-    /// Returns the number of overflow pages of a directory, as far as they can be found.
+    /// Returns the number of overflow pages of a directory that can be found.
     pub fn overflow_pages<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -572,7 +575,7 @@ impl Directories {
         volume.store.logical.patch(page, at + SIZE_AT, &size.to_le_bytes())
     }
 
-    /// Returns true if `inode` is `directory`, or contains it.
+    /// Returns true if `inode` is equal to `directory`, or contains `directory`.
     ///
     /// # Cost
     /// A look at the inode of each directory up to the root.

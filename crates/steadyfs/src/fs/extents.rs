@@ -16,9 +16,9 @@ pub enum SeekTo {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns the bytes of all pages of a file or directory. They include the pages of its
-    /// indexes and the pages reserved behind its end. The result is 0 if the data lies in the
-    /// inode.
+    /// Returns the number of bytes of all pages of a file or directory. The pages of its indexes
+    /// and the pages that were reserved behind its end are included. If the data lies in the inode,
+    /// the result is 0.
     ///
     /// # Cost
     /// [`Call::Open`](super::Call::Open), and a look at each index page of the file.
@@ -31,23 +31,23 @@ impl<F: Flash> FileSystem<'_, F> {
             * u64::from(self.volume.store.layout().logical_bytes))
     }
 
-    /// Returns the bytes of the pages that removed files and cut ends still hold. Later calls
-    /// free these pages, a few each, before they need room themselves. So a write can use them
-    /// like free pages. After a mount they include the pages of files that were removed but
-    /// still open when power failed.
+    /// Returns the number of bytes of the pages that removed files and truncated ends still hold.
+    /// Later calls free these pages, a few pages in each call, before they need room themselves. So
+    /// a write can use them like free pages. If files were removed but still open when power
+    /// failed, their pages are included after the next mount.
     ///
     /// # Cost
-    /// The cost of [`allocated`](Self::allocated) for each of these files, at most
-    /// [`files_max`](crate::Config::files_max) times.
+    /// The cost of [`allocated`](Self::allocated) for each of these files. There are at most
+    /// [`files_max`](crate::Config::files_max) such files.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the list of them is damaged.
+    /// [`Error::Corrupt`] if the list of removed files is damaged.
     pub fn pending_free_bytes(&mut self) -> Result<u64, Error> {
         self.reload()?;
         let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
         let (mut pages, mut number, used) =
             (0, self.lists.trim(), u64::from(self.volume.space().used));
-        // A damaged list may have no end, and name the same pages again and again.
+        // A damaged list may have no end, and may name the same pages again and again.
         for _ in 0..self.volume.plan().inode_count {
             if number == 0 {
                 number = core::mem::take(&mut orphans);
@@ -62,16 +62,17 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(bytes.min(self.usage().used_bytes))
     }
 
-    /// Returns the bytes that are available to writes: free pages, and the pages that removed
-    /// files [leave](Self::pending_free_bytes). It is 0 if no write finds a page.
+    /// Returns the number of bytes that are available to writes: free pages, and the pages of
+    /// removed files ([`pending_free_bytes`](Self::pending_free_bytes)). If it is 0, no write finds
+    /// a page.
     ///
-    /// Pages that keep track of data are part of it, so one file may get less:
-    /// [`available`](Self::available). A page of the file table is added when the last of its
-    /// removed files is freed.
+    /// Some of these pages are needed for indexes and tables, so one file may get less:
+    /// [`available`](Self::available). When the last removed file in a page of the file table is
+    /// freed, this page becomes available too.
     ///
     /// # Cost
     /// As [`pending_free_bytes`](Self::pending_free_bytes). [`usage`](Self::usage) costs nothing,
-    /// but counts the pages of removed files as used.
+    /// but it counts the pages of removed files as used.
     ///
     /// # Errors
     /// As [`pending_free_bytes`](Self::pending_free_bytes).
@@ -81,14 +82,14 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(usage.usable_bytes - usage.used_bytes + leaving)
     }
 
-    /// Returns the bytes that one file gets for certain: a write of this many bytes at its end
-    /// finds room.
+    /// Returns the number of bytes that one file can get for certain: a write of this many bytes at
+    /// its end finds room.
     ///
-    /// The pages that keep track of the bytes are subtracted from the [free](Self::free_bytes)
-    /// room. These are indexes of the file, a page of its directory, and a page of the file
-    /// table. So the result is 0 while a few pages are free, though a write may find room.
-    /// Writes to many files at once need an index each. Pages that the open transaction frees
-    /// can be written only after its commit.
+    /// The pages that are needed to find the data are subtracted from the [free](Self::free_bytes)
+    /// room. These are indexes of the file, a page of its directory, and a page of the file table.
+    /// So the result is 0 if only a few pages are free, though a write may find room. If many files
+    /// are written at once, each of them needs an index. Pages that the open transaction frees can
+    /// be written only after its commit.
     ///
     /// # Cost
     /// As [`pending_free_bytes`](Self::pending_free_bytes).
@@ -98,7 +99,7 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn available(&mut self) -> Result<u64, Error> {
         let page = u64::from(self.volume.store.layout().logical_bytes);
         let free = self.free_bytes()? / page;
-        // A region that is begun and a new one have an index each, and there may be an index of
+        // Both a region that is begun and a new region have an index, and there may be an index of
         // indexes.
         let indexes = free / u64::from(self.volume.plan().index_entries)
             + 2
@@ -107,12 +108,12 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(free.saturating_sub(indexes + names) * page)
     }
 
-    /// Returns the first byte from `offset` on that is [data](SeekTo::Data), or in a
-    /// [hole](SeekTo::Hole). Returns `None` if there is none, or if `offset` is not before the
-    /// end of the file.
+    /// Returns the offset of the first byte from `offset` on that is [data](SeekTo::Data), or that
+    /// is in a [hole](SeekTo::Hole). Returns `None` if no such byte exists, or if `offset` is not
+    /// before the end of the file.
     ///
     /// # Cost
-    /// A look for each skipped page outside of a run.
+    /// A look for each skipped page that is not in a run.
     ///
     /// # Errors
     /// [`Error::Stale`].
@@ -142,7 +143,7 @@ impl<F: Flash> FileSystem<'_, F> {
                         .min(file.size),
                 ));
             }
-            // A run is one step; a hole is found page by page.
+            // A run is one step. In a hole, each page is a step.
             page = if is_there { file.node.run_end(page).max(page + 1) } else { page + 1 };
         }
         Ok((part == SeekTo::Hole).then_some(file.size))

@@ -1,4 +1,4 @@
-//! Reading, writing, cutting and reserving within a file.
+//! Reading, writing, truncating and reserving within a file.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -13,7 +13,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Returns the size of a file in bytes.
     ///
     /// # Cost
-    /// Nothing, or one look at the inode after a change through another handle.
+    /// Nothing. After a change through another handle, one look at the inode.
     ///
     /// # Errors
     /// [`Error::Stale`].
@@ -22,12 +22,12 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(file.size)
     }
 
-    /// Reads from `offset` on, and returns the number of bytes. It is less than the length of
-    /// `data` only at the end of the file.
+    /// Reads from `offset` on, and returns the number of bytes read. The number is less than the
+    /// length of `data` only at the end of the file.
     ///
     /// # Cost
-    /// [`Call::Read`](super::Call::Read). If a command that reads several pages fails, these
-    /// pages are read once more, sixteen at most.
+    /// [`Call::Read`](super::Call::Read). If one command for several pages fails, the volume reads
+    /// these pages once more. These are at most sixteen pages.
     ///
     /// # Errors
     /// [`Error::NotReadable`], [`Error::Stale`].
@@ -40,18 +40,18 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.read_known(file, offset, data)
     }
 
-    /// Writes at `offset`. A handle that [appends](super::OpenOptions::append) writes at the
-    /// end instead. The file grows if needed, and a gap reads as zeros.
+    /// Writes at `offset`. A handle that [appends](super::OpenOptions::append) writes at the end
+    /// instead. The file grows if needed, and a gap reads as zeros.
     ///
-    /// A long write is the sum of writes of one logical page each.
+    /// A long write is a sequence of writes. Each of them covers one logical page.
     ///
     /// # Power loss
-    /// A cut before the next commit undoes the whole write. Through a durable handle each
-    /// logical page is a commit.
+    /// A cut before the next commit undoes the whole write. Through a durable handle, the write of
+    /// each logical page is a commit.
     ///
     /// # Cost
-    /// For each logical page [`Call::Overwrite`](super::Call::Overwrite) or
-    /// [`Call::Write`](super::Call::Write). All of them together cost at most
+    /// For each logical page, [`Call::Overwrite`](super::Call::Overwrite) or
+    /// [`Call::Write`](super::Call::Write). The whole write costs at most
     /// [`sequence_ns`](super::CallBounds::sequence_ns), which is less than the sum.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
         while done < data.len() {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.volume.split(at).1) as usize).min(data.len() - done);
-            // Each logical page is a call of its own, so that its bound holds.
+            // Each logical page is a separate call, so that its bound holds.
             self.begin(self.bounds().write_call(file, at, step as u32))?;
             let commits = file.options.durable || self.commits.commits_on(CommitOn::WRITE);
             let result = self.volume.write_piece(file, at, &data[done..done + step], commits);
@@ -91,19 +91,20 @@ impl<F: Flash> FileSystem<'_, F> {
         self.write(file, size, data)
     }
 
-    /// Cuts a file, or makes it larger with zeros. If the file does not grow, room that was
-    /// [reserved](Self::reserve) behind the new end is freed.
+    /// Truncates a file, or makes it larger with zeros. If the file does not grow, the call frees
+    /// room that was [reserved](Self::reserve) behind the new end.
     ///
     /// # Power loss
-    /// The file has the old size or the new one.
+    /// After a power cut, the file has the old size or the new one.
     ///
     /// # Cost
     /// [`Call::Truncate`](super::Call::Truncate), for any sizes. Up to eight neighbouring pages
-    /// behind the new end are freed at once. Later calls free the pages of a larger end, a few
-    /// each.
+    /// behind the new end are freed at once. If more pages lie there, later calls free them, a few
+    /// pages in each call.
     ///
     /// # Errors
-    /// As [`write`](Self::write); [`Error::Unsupported`] in a build without the feature `truncate`.
+    /// As [`write`](Self::write), and [`Error::Unsupported`] if the build does not have the feature
+    /// `truncate`.
     pub fn truncate(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
         if !TRUNCATE {
             return Err(Error::Unsupported);
@@ -129,15 +130,16 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Reserves room for the bytes `from..to` of a file, within its size or behind it. Writes
     /// there then cannot fail for lack of room. The size of the file stays.
     ///
-    /// A call takes up to 512 neighbouring pages, or skips some pages that exist. It returns
-    /// the end of the room that exists now. Call it again from there until it returns `to` or
-    /// more.
+    /// A call reserves up to 512 neighbouring pages, or skips some pages that exist already. It
+    /// returns the end of the part that has room now. Call it again from this offset until it
+    /// returns `to` or more.
     ///
     /// # Power loss
-    /// The room is reserved after the next commit.
+    /// The reservation is durable after the next commit.
     ///
     /// # Cost
-    /// [`Call::Write`](super::Call::Write) of 65 bytes: the bits of 512 pages take as many.
+    /// [`Call::Write`](super::Call::Write) of 65 bytes, because the bits of 512 pages take 65
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::NotWritable`], [`Error::Stale`].

@@ -16,46 +16,46 @@ use crate::mount::{Access, Damage};
 use crate::pages::Verify;
 use crate::store::{Description, Store};
 
-/// A change that the observer gets. It is part of the open transaction: a power cut or a
-/// rollback may undo it.
+/// A change that the volume reports to the observer. It is part of the open transaction: a power
+/// cut or a rollback may undo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
     /// A file or directory was created.
     Created(InodeNumber),
-    /// A file's bytes or size, or attributes, were changed.
+    /// The bytes, the size or the attributes of a file were changed.
     Updated(InodeNumber),
-    /// A file or directory has another name.
+    /// A file or directory got another name.
     Renamed(InodeNumber),
     /// A file or directory was removed.
     Removed(InodeNumber),
-    /// Everything since the last commit was undone.
+    /// All changes since the last commit were undone.
     RolledBack,
 }
 
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Room for file data and for the pages of the file table beyond its first one, used and
-    /// free, in bytes. It stays the same, unless so many blocks go bad that the volume shrinks.
+    /// Number of bytes, used and free, for file data and for the file table except its first page.
+    /// It stays the same, unless so many blocks go bad that the volume shrinks.
     pub usable_bytes: u64,
-    /// Used room, in bytes. It includes the pages of removed files, though writes
-    /// [find](FileSystem::free_bytes) them. Data of files of up to 144 bytes lies in the file
-    /// table, 256 bytes for each file.
+    /// Number of bytes in use. The pages of removed files are included, though writes [can
+    /// use](FileSystem::free_bytes) them. The data of a file of up to 144 bytes lies in the file
+    /// table, which has 256 bytes for each file.
     pub used_bytes: u64,
-    /// Unit of allocation, in bytes.
+    /// Unit of allocation: number of bytes of a logical page.
     pub logical_bytes: u32,
-    /// Largest number of files and directories.
+    /// Maximum number of files and directories.
     pub files_max: u32,
-    /// Existing files, directories, long names and sets of attributes.
+    /// Number of existing files, directories, long names and sets of attributes.
     pub files: u32,
 }
 
 /// A mounted volume.
 ///
-/// Changes become durable with [`commit`](Self::commit), with the chosen [events](CommitOn), or
-/// at once through a [durable](OpenOptions::durable) handle. After a power cut, either all
-/// changes between two commits are there, or none of them.
+/// Changes become durable with [`commit`](Self::commit), after the chosen [events](CommitOn), or at
+/// once through a [durable](OpenOptions::durable) handle. After a power cut, either all changes
+/// between two commits are there, or none of them.
 ///
 /// A volume has one owner: every call takes `&mut self`, so the compiler prevents two calls at
 /// once. Firmware with several tasks puts the volume behind the mutex of its kernel. A program
@@ -100,27 +100,26 @@ pub struct Usage {
 /// [`check`]: Self::check
 /// [`repair`]: Self::repair
 ///
-/// # Power loss
-/// Calls that only read neither program nor erase. So a power cut in such a call is like a cut
-/// between two calls. A volume that is dropped without [`unmount`](Self::unmount) is as after a
-/// power cut.
+/// Calls that only read neither program nor erase. So a power cut in such a call has no other
+/// effect than a power cut between two calls. If a volume is dropped without
+/// [`unmount`](Self::unmount), its state is the state after a power cut.
 ///
-/// # Cost
-/// A call without a cost in its description does not touch the medium. A *look* at a page of
-/// the file system is at most two reads: a leaf of the map, and the page.
+/// If the description of a call names no cost, the call does not touch the medium. A *look* at a
+/// page of the file system is at most two reads: a leaf of the map, and the page.
 ///
 /// # Errors of every call
 /// Every call may return [`Error::Device`] and [`Error::Corrupt`]. Calls that change something
 /// may also return [`Error::ReadOnly`], [`Error::MediaFailing`], [`Error::TransactionTooLarge`]
 /// and [`Error::Unknown`]. Calls that take a handle may also return [`Error::WrongMount`].
 ///
-/// A call that returns an error has changed nothing. The open transaction is as it was before:
-/// it can go on and be committed. There are two exceptions:
+/// A call that returns an error has changed nothing. The open transaction is as it was before the
+/// call: you can continue and commit it. There are two exceptions:
 ///
-/// - After [`Error::Unknown`] the change may be there or not. The volume can then be read until
-///   it is mounted again, except for data that the device may have lost in a failed flush.
-/// - A [`write`](Self::write) of more than one logical page is the sum of such calls. The calls
-///   before the failed one have taken effect.
+/// - After [`Error::Unknown`] it is unknown if the change took effect. The volume can then be read
+///   until it is mounted again. Data that the device may have lost in a failed flush cannot be
+///   read.
+/// - A [`write`](Self::write) of more than one logical page is a sequence of such calls. The calls
+///   before the failed call have taken effect.
 ///
 /// # Example
 /// See the [crate](crate).
@@ -146,14 +145,15 @@ pub(super) fn demand_files(config: &Config) -> Result<(), MountError> {
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
-    /// Makes an empty volume on a medium. Everything on the medium is lost.
+    /// Makes an empty volume on a medium. All data on the medium is lost.
     ///
     /// # Power loss
-    /// After a cut neither the new volume nor an earlier one can be relied on: format again.
+    /// After a power cut, neither the new volume nor an earlier volume is reliable: format again.
     ///
     /// # Cost
-    /// - For each block a look at its mark, and one read.
-    /// - Some sixteen erases: superblocks, ring, and the blocks that the first calls use.
+    /// - For each block, a check of its bad-block mark, and one read.
+    /// - Some sixteen erases: for the superblocks, the ring, and the blocks that the first calls
+    ///   use.
     /// - A few programs.
     ///
     /// # Errors
@@ -164,11 +164,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Store::format(flash, config, memory, None)
     }
 
-    /// Formats a medium as [`format`](Self::format) does, and erases every block for data. No
-    /// call then has to erase until all these blocks were used: the first volume of writes is
-    /// as fast as programs are. Calls `told` after each block with the number of finished
-    /// blocks and the number of all blocks. This is mainly for NOR, where an erase lasts as
-    /// long as hundreds of programs.
+    /// Formats a medium as [`format`](Self::format) does, and erases every block for data. Then no
+    /// call has to erase until all these blocks were used: the first writes, as many as fill the
+    /// volume, are as fast as programs. After each block, this function calls `told` with the
+    /// number of finished blocks and the number of all blocks. It is mainly for NOR, where an erase
+    /// lasts as long as hundreds of programs.
     ///
     /// # Power loss
     /// As [`format`](Self::format).
@@ -189,23 +189,23 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Store::format(flash, config, memory, Some(told))
     }
 
-    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. Further
-    /// bytes hold more open files, twelve bytes for each.
+    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. If `memory`
+    /// is larger, more files can be open at once: one more for each twelve bytes.
     ///
     /// # Power loss
-    /// A mount may be cut any number of times.
+    /// The power may be cut in a mount any number of times.
     ///
     /// # Cost
     /// At most [`CallBounds::mount`](super::CallBounds::mount). It depends on the map and on the
-    /// programs between two roots, not on the number of files.
+    /// number of programs between two roots, not on the number of files.
     ///
     /// # Errors
     /// [`MountError`] names the fault of the medium or of the buffer.
-    // Not inlined: less of the stack is in use during recovery.
+    // Not inlined: more of the stack is then free during recovery.
     #[inline(never)]
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
-        // Changed in place: a copy of the whole costs code and stack.
+        // Recover in place: a copy of the whole volume costs code and stack.
         if let Ok(fs) = &mut result
             && let Err(error) = fs.recover(access)
         {
@@ -250,7 +250,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
         // One failed read does not prove that the page is lost.
         match (0..3).map(|_| self.load_tables()).find(|result| *result != Err(Error::Corrupt)) {
-            // Intact pages can be read. The free pages are unknown, or no path leads to a file.
+            // Other pages can still be read. But the free pages are unknown, or no path leads to a
+            // file.
             None => self.volume.store.find_tables_lost(),
             Some(result) => result?,
         }
@@ -264,20 +265,21 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.read_header(ROOT).map(drop)
     }
 
-    /// Sets an observer, which gets every change. The call that makes a change calls the
-    /// observer after the change. No [bound](super::CallBounds::of) includes the observer's own time.
+    /// Sets an observer. The volume calls it once for every change, after the change, within the
+    /// call that made the change. No [bound](super::CallBounds::of) includes the observer's own
+    /// time.
     pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
 
-    /// Chooses the pages that are checked against their checksum when they are read; after a
-    /// mount all pages are. Costs nothing. The checksums of data pages take nine tenths of the
-    /// instructions of a long read. Unchecked pages do not take them.
+    /// Chooses the pages whose checksum is verified when they are read. After a mount, all pages
+    /// are verified. Costs nothing. In a long read, the checksums of data pages take nine tenths of
+    /// the instructions. If these pages are not verified, the read saves them.
     pub fn set_verify(&mut self, verify: Verify) {
         self.volume.store.set_verify(verify);
     }
 
-    /// Calls the observer. Not inlined: the caller's code is called from one place.
+    /// Calls the observer. Not inlined: the code for this call exists once.
     #[inline(never)]
     pub(super) fn notify(&mut self, change: Change) {
         if let Some(observer) = &mut self.observer {
@@ -305,28 +307,28 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
     }
 
-    /// Returns the settings of the volume, as its superblock has them. Costs nothing.
+    /// Returns the settings of the volume that are stored in its superblock. Costs nothing.
     pub fn config(&self) -> &Config {
         &self.volume.store.layout().config
     }
 
-    /// Returns the places of things on the medium, for tools. Costs nothing.
+    /// Returns the positions of all structures on the medium, for tools. Costs nothing.
     pub fn describe(&self) -> Description {
         self.volume.store.describe()
     }
 
-    /// Returns the state of a block, its wear and its live pages; `None` behind the last block.
-    /// Costs nothing.
+    /// Returns the state of a block, its wear and its number of live pages, or `None` behind the
+    /// last block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.volume.store.block(block)
     }
 
     /// Returns the health of the medium: spare blocks, wear, corrected bits. Costs nothing.
     ///
-    /// If more blocks have gone bad than [`Config::bad_blocks_max`], the volume shrinks with
-    /// each further one: there is less [room](Self::usage). If the stored data leaves too
-    /// little room for reclamation, the volume can only be read. Every change is then refused
-    /// with [`Error::ReadOnly`], and committed data stays.
+    /// If more blocks go bad than [`Config::bad_blocks_max`], the volume shrinks with each further
+    /// bad block: there is less [room](Self::usage). If the stored data leaves too little room for
+    /// reclamation, the volume can only be read. It then refuses every change with
+    /// [`Error::ReadOnly`], and committed data stays.
     pub fn health(&self) -> Health {
         self.volume.store.health()
     }
@@ -336,51 +338,54 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.flash()
     }
 
-    /// Returns the medium, mutable: for counters of a simulator, not for changes of its
+    /// Returns the medium as a mutable reference, for counters of a simulator. Do not change its
     /// content.
     pub fn flash_mut(&mut self) -> &mut F {
         self.volume.store.flash_mut()
     }
 
-    /// Returns the damage that the mount found; `None` if everything is there. A damaged volume
-    /// can only be read until it is [repaired](Self::repair).
+    /// Returns the damage that the mount found, or `None` if nothing is lost. A damaged volume can
+    /// only be read until it is [repaired](Self::repair).
     ///
-    /// A [leaf of the map](Damage::Leaf) may also be lost later. Its write-back finds the loss.
-    /// Any call that changes something may write it back. Committed data stays, and the next
-    /// mount can begin a repair.
+    /// A [leaf of the map](Damage::Leaf) may also be lost later. The volume finds this loss when it
+    /// writes the leaf back, in any call that changes something. Committed data stays, and a repair
+    /// is possible after the next mount.
     pub fn damage(&self) -> Option<Damage> {
         self.volume.store.status().damage()
     }
 
-    /// Returns true if every later mount shows the same last commit as this one. Costs nothing.
+    /// Returns true if every later mount is certain to show the same last commit as this mount.
+    /// Costs nothing.
     ///
-    /// It is `false` in each of these cases:
+    /// It returns `false` in each of these cases:
     ///
     /// - This mount was [for reading](Access::ReadOnly), and the volume was not
-    ///   [unmounted](Self::unmount). A power cut or a failure may have left a metastable page,
-    ///   which may read otherwise the next time. So the last commit may be there, or not. A
-    ///   mount [for writing](Access::ReadWrite) decides it, unless the medium takes no more
-    ///   programs.
+    ///   [unmounted](Self::unmount). A power cut or a failure may have left a metastable page. The
+    ///   next read of such a page may return something else, so the last commit may be there or
+    ///   not. A mount [for writing](Access::ReadWrite) decides this, unless the medium accepts no
+    ///   more programs.
     /// - A call has returned [`Error::Unknown`].
     /// - The volume has [damage](Self::damage).
     pub fn is_settled(&self) -> bool {
         self.volume.store.status().is_settled()
     }
 
-    /// Ends the use of a volume and returns the medium. It commits first if
-    /// [`CommitOn::UNMOUNT`] is chosen, as it is by default.
+    /// Ends the use of a volume and returns the medium. If [`CommitOn::UNMOUNT`] is chosen, as it
+    /// is by default, it commits first.
     ///
-    /// The next mount searches nothing and programs nothing. If the root could not be written,
-    /// the next mount works as after a power cut. Nothing is lost then, and it is no error. If
-    /// nothing was changed since the mount, nothing is programmed. A
-    /// [`CleanReader`](crate::CleanReader) then still refuses a volume that it refused before.
+    /// The next mount searches nothing and programs nothing. If the root could not be written, the
+    /// next mount works as after a power cut. Then nothing is lost, and `unmount` returns no error.
+    /// If nothing was changed since the mount, `unmount` programs nothing. In this case, a
+    /// [`CleanReader`](crate::CleanReader) still refuses the volume if it refused the volume
+    /// before.
     ///
     /// # Power loss
-    /// Committed data stays. The next mount may have to search.
+    /// Committed data stays. After a power cut, the next mount may have to search.
     ///
     /// # Cost
     /// The cost of [`commit`](Self::commit), or of [`rollback`](Self::rollback) if uncommitted
-    /// changes are dropped. Then a root: [`unmount_cost`](super::CallBounds::unmount).
+    /// changes are dropped. In addition, the cost of a root:
+    /// [`CallBounds::unmount`](super::CallBounds::unmount).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -390,7 +395,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         } else if self.volume.store.logical.is_open() {
             self.rollback()?;
         }
-        // Without the root the next mount searches; nothing is lost.
+        // Without the root the next mount must search, but nothing is lost.
         let _ = self.volume.store.end_use();
         Ok(self.volume.store.into_flash())
     }

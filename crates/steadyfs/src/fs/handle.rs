@@ -1,4 +1,4 @@
-//! A handle of an open file, and how it is opened.
+//! A handle of an open file, and the options for opening a file.
 
 #[cfg(doc)]
 use super::FileSystem;
@@ -15,21 +15,21 @@ pub struct OpenOptions {
     pub write: bool,
     /// Allows writing, but only at the end of the file. The given offset is ignored.
     pub append: bool,
-    /// Cuts the file to nothing; needs `write`.
+    /// Truncates the file to zero bytes; needs `write`.
     pub truncate: bool,
     /// Creates the file if it does not exist; needs `write` or `append`.
     pub create: bool,
-    /// Creates the file, and fails with [`Error::Exists`] if it exists.
+    /// Creates the file. If the file exists, the call fails with [`Error::Exists`].
     pub create_new: bool,
-    /// Makes every change through this handle durable when the call returns, and also the
-    /// creation of the file.
+    /// Makes every change through this handle durable when the call returns. If the file is
+    /// created, its creation is durable too.
     pub durable: bool,
-    /// The stream for the pages of a file that is created. It is stored with the file. Files
-    /// that are rewritten at about the same pace should share a stream, and files of another
-    /// pace should have another stream.
+    /// The stream for the pages of a file that is created. It is stored with the file. Files that
+    /// are rewritten about equally often should share a stream. Files that are rewritten much more
+    /// or less often should have another stream.
     ///
-    /// All files without a choice have stream 0. If the [volume](crate::Config::streams) does
-    /// not have a stream, its last stream is used.
+    /// If no stream is chosen, the file has stream 0. If the [volume](crate::Config::streams) does
+    /// not have the chosen stream, its last stream is used.
     pub stream: u8,
 }
 
@@ -57,20 +57,20 @@ impl OpenOptions {
     }
 }
 
-/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its place
-/// in the table until the unmount.
+/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its entry in
+/// the table of open files until the unmount.
 ///
-/// Changes through one handle of a file appear in its other handles. A renamed or removed file
-/// stays the same for its handles.
+/// A change through one handle of a file appears in the other handles of the file. If a file is
+/// renamed or removed, its handles still refer to the same file.
 ///
-/// A handle works with the mount that made it. Another volume, and a later mount of the same one,
-/// refuse it with [`Error::WrongMount`].
+/// A handle works with the mount that made it. Another volume, or a later mount of the same volume,
+/// refuses it with [`Error::WrongMount`].
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub struct File {
     pub(super) slot: u16,
     pub(super) options: OpenOptions,
-    /// The volume's stamp when the fields below were read.
+    /// The stamp of the volume at the time when the fields below were read.
     pub(super) stamp: u32,
     pub(super) mount_id: MountId,
     generation: u32,
@@ -87,14 +87,15 @@ impl File {
         self.node.inode
     }
 
-    /// Returns the [stream](OpenOptions::stream) of its pages, chosen at its creation: 0 to 3.
-    /// If the volume does not have this stream, its last stream is used. Costs nothing.
+    /// Returns the [stream](OpenOptions::stream) of the file's pages, chosen when the file was
+    /// created: 0 to 3. If the volume does not have this stream, its last stream is used. Costs
+    /// nothing.
     pub fn stream(&self) -> u8 {
         self.stream
     }
 
-    /// Makes a handle of a file, in this mount after the change `stamp`. `slot` is its place in
-    /// the table of open files.
+    /// Makes a handle of a file in this mount, after the change `stamp`. `slot` is the entry of the
+    /// file in the table of open files.
     pub(super) fn new(
         slot: u16,
         inode: u32,
@@ -121,8 +122,8 @@ impl File {
         if self.mount_id == mount_id { Ok(()) } else { Err(Error::WrongMount) }
     }
 
-    /// Updates the handle from the inode of its file, which has changed. Refuses an inode that
-    /// belongs to another file now.
+    /// Updates the handle from the inode of its file, which has changed. Refuses the inode if it
+    /// now belongs to another file.
     pub(super) fn update(&mut self, header: &InodeHeader, stamp: u32) -> Result<(), Error> {
         if header.generation != self.generation
             || !matches!(header.kind, InodeKind::File | InodeKind::Orphan)

@@ -8,28 +8,29 @@
 //! ```
 //!
 //! - `link`: 1 if the data of the file is the target of a symbolic link.
-//! - `parent`: the directory that names the inode; in an orphan, the previous inode in the list
-//!   of orphans plus one.
+//! - `parent`: the directory that contains the file; in an orphan, the previous inode in the list
+//!   of orphans, plus one.
 //! - `next`: the next inode of the trim list, or of the list of orphans, plus one.
-//! - `name ext.`, `attributes`: inode of kind *extension* plus one. It holds the rest of a long
-//!   name, or the attributes.
-//! - `size`: bytes; in a directory, its entries (32 bits) and the directories among them (32
-//!   bits).
-//! - `extra`: in a directory, its buckets; in a removed file, the first entry of its first
-//!   index that belongs to it.
-//! - `stream`: 0 to 3, the stream of a file's pages; one byte. `seed`: in a directory, the
-//!   start value of the hashes of its names; three bytes.
+//! - `name ext.`, `attributes`: number of an inode of kind *extension*, plus one. This inode holds
+//!   the rest of a long name, or the attributes.
+//! - `size`: number of bytes; in a directory, number of entries (32 bits) and number of directories
+//!   among them (32 bits).
+//! - `extra`: in a directory, the number of buckets; in a removed file, the first entry of its
+//!   first index that belongs to this file.
+//! - `stream`: one byte: 0 to 3, the stream of a file's pages. `seed`: three bytes: in a directory,
+//!   the start value of the hashes of its names.
 //!
-//! On a volume with permissions the last twelve bytes of the name hold them, and longer names
-//! have an extension:
+//! On a volume with permissions, the last twelve bytes of the name field hold the permissions, and
+//! longer names have an extension:
 //!
 //! ```text
 //! 100                                     102  104     108     112
 //! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
 //! ```
 //!
-//! A *region* maps [`VolumePlan::region_pages`](super::volume::VolumePlan) pages. The first `count`
-//! of them lie from `logical` on. An index holds the places of all others.
+//! A *region* maps [`VolumePlan::region_pages`](super::volume::VolumePlan) pages of a file. The
+//! first `count` of them are the *run*: consecutive logical pages from `logical` on. An index holds
+//! the logical pages of all others.
 //!
 //! ```text
 //! 0         3       5       8
@@ -38,10 +39,10 @@
 
 use crate::config::INODE_BYTES;
 
-/// Number of a file or directory, constant for its life. Later mounts accept it.
+/// Number of a file or directory, constant for its life. It is still valid after a mount.
 pub type InodeNumber = u32;
 
-/// Most bytes of a name.
+/// Maximum number of bytes of a name.
 pub const NAME_BYTES_MAX: usize = 255;
 
 /// The directory at which every path begins.
@@ -57,26 +58,26 @@ pub(super) const MODIFIED_AT: u32 = 32;
 pub(super) const EXTRA_AT: u32 = 40;
 const STREAM_AT: usize = 44;
 const SEED_AT: usize = 45;
-/// Bits of a seed.
+/// Number of bits of a seed.
 pub(super) const SEED_BITS: u32 = 24;
 pub(super) const NAME_AT: u32 = 48;
-/// Most bytes of a name in the inode itself; see
+/// Maximum number of bytes of a name in the inode itself; see
 /// [`VolumePlan::name_inline`](super::volume::VolumePlan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
 pub(super) const AREA_AT: u32 = NAME_AT + NAME_ROOM as u32;
-/// Bytes of the permissions, before the area.
+/// Number of bytes of the permissions, which lie before the area.
 pub(super) const PERMISSIONS_BYTES: usize = 12;
 pub(super) const PERMISSIONS_AT: u32 = AREA_AT - PERMISSIONS_BYTES as u32;
-/// Bytes for inline data or regions.
+/// Number of bytes of the area, which holds inline data or regions.
 pub(super) const AREA_BYTES: usize = (INODE_BYTES - AREA_AT) as usize;
 pub(super) const REGION_BYTES: u32 = 8;
-/// Regions of a file.
+/// Number of regions of a file.
 pub(super) const REGIONS: u32 = AREA_BYTES as u32 / REGION_BYTES;
-/// Bytes before the name.
+/// Number of bytes before the name.
 pub(super) const HEADER_BYTES: usize = NAME_AT as usize;
-/// Bytes of an extension before its content.
+/// Number of bytes of an extension before its content.
 pub(super) const EXTENSION_AT: u32 = 8;
-/// Bytes of the content of an extension.
+/// Number of bytes of the content of an extension.
 pub(super) const EXTENSION_BYTES: usize = (INODE_BYTES - EXTENSION_AT) as usize;
 
 /// The kind of an inode.
@@ -85,8 +86,8 @@ pub(super) const EXTENSION_BYTES: usize = (INODE_BYTES - EXTENSION_AT) as usize;
 pub(super) enum InodeKind {
     File = 1,
     Directory = 2,
-    /// A removed file or directory, or the end that was cut off a file. Its pages are still being
-    /// freed.
+    /// A removed file or directory, or the end that was truncated from a file. Its pages are still
+    /// being freed.
     Removed = 3,
     /// A removed file that is open.
     Orphan = 4,
@@ -139,8 +140,8 @@ impl InodeHeader {
         }
     }
 
-    /// Parses the header in `bytes`. Returns `None` if no inode can have it. The root is a
-    /// directory from the start.
+    /// Parses the header in `bytes`. Returns `None` if no inode can have such a header. The root is
+    /// always a directory.
     pub fn parse(bytes: &[u8; HEADER_BYTES], inode: u32) -> Option<Self> {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -203,14 +204,14 @@ impl InodeHeader {
     }
 }
 
-/// The places of the pages of a region.
+/// The logical pages of the pages of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Region {
     /// The first page of the run.
     pub logical: u32,
-    /// Pages of the run, which starts the region.
+    /// Number of pages of the run, which starts the region.
     pub count: u32,
-    /// The index of the other pages, or 0.
+    /// The logical page of the index of the other pages, or 0.
     pub index: u32,
 }
 
@@ -225,8 +226,8 @@ impl Region {
         }
     }
 
-    /// Splits the run. Returns its first pages, `keep` at most, without the index, and the
-    /// others with it.
+    /// Splits the run. Returns two parts: at most `keep` first pages without the index, and the
+    /// other pages with the index.
     pub fn split(&self, keep: u32) -> (Self, Self) {
         let run = |logical, count| {
             if count > 0 { Self { logical, count, index: 0 } } else { Self::EMPTY }
@@ -238,7 +239,7 @@ impl Region {
         )
     }
 
-    /// Cuts the run after `count` pages.
+    /// Returns the region with a run of only `count` pages.
     pub fn without_end(self, count: u32) -> Self {
         Self { count, logical: if count > 0 { self.logical } else { 0 }, ..self }
     }

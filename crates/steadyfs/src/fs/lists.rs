@@ -1,20 +1,20 @@
 //! Removed files with pages to free, and removed files that are still open.
 //!
-//! A few neighbouring pages are freed together with the removed file, or with the end that is
-//! cut off. The removal of a larger file only puts its inode on the *trim list*. A larger cut
-//! gives the pages behind the new end to an inode without a name, which goes on the list. Every
-//! later call that opens a transaction, or lacks free pages, first frees a few pages of the
-//! first inode of the list. So no call waits for a large file.
+//! If a removed file has only a few neighbouring pages, they are freed together with the file. The
+//! same holds for the end of a truncated file. If a larger file is removed, its inode is only put
+//! on the *trim list*. If a larger end is truncated, its pages move to an inode without a name, and
+//! this inode is put on the list. Every later call that opens a transaction, or lacks free pages,
+//! first frees a few pages of the first inode of the list. So no call waits for a large file.
 //!
-//! The list starts in the root page and goes on through the inodes. So does the list of
-//! *orphans*, files that were removed while they were open:
+//! The list starts in the root page, and each of its inodes names the next inode. So does the list
+//! of *orphans*: files that were removed while they were open.
 //!
 //! ```text
 //! 0      4              8             12
 //! | trim | first orphan | last orphan |      each an inode plus one, or 0
 //! ```
 //!
-//! Behind the lists the page holds the volume's [`Depth`].
+//! Behind the lists, the page stores the volume's [`Depth`].
 
 use super::inode::{InodeHeader, InodeKind, NEXT_AT, PARENT_AT};
 use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
@@ -22,11 +22,11 @@ use crate::error::Error;
 use crate::media::Flash;
 
 const LISTS_BYTES: usize = 12;
-/// Pages that a write takes: one for the data, two for its index, and one for data that leaves
-/// the inode. A step of freeing may free one.
+/// Number of pages that a write takes: one for the data, two for its index, and one for inline data
+/// that moves out of the inode. A step of freeing may free only one page.
 pub(super) const TAKEN_PER_CALL: u32 = 4;
 
-/// Starts and ends of the lists: inodes plus one, or 0.
+/// First and last inodes of the lists: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
 struct ListHeads {
     trim: u32,
@@ -38,7 +38,7 @@ struct ListHeads {
 #[derive(Default)]
 pub(super) struct Lists {
     heads: ListHeads,
-    /// The state that a failed call returns to.
+    /// The state to which a failed call returns.
     mark: ListHeads,
 }
 
@@ -52,7 +52,7 @@ impl Lists {
 
     /// Reads the lists of the root page, and the volume's depth behind them.
     pub fn load<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        // A root page without content has empty lists, even while small changes are lost.
+        // A root page without content has empty lists. This also holds if small changes are lost.
         let bytes: [u8; DEPTH_AT as usize + DEPTH_BYTES] =
             volume.store.logical.with_page(0, 0, |page| {
                 core::array::from_fn(|at| page.get(at).copied().unwrap_or(0))
@@ -87,7 +87,7 @@ impl Lists {
         Ok(())
     }
 
-    /// Empties both lists: their content is unknown.
+    /// Empties both lists, because their content is unknown.
     pub fn clear<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         self.write(volume, ListHeads::default())
     }
@@ -107,9 +107,9 @@ impl Lists {
         self.heads.trim
     }
 
-    /// Returns the steps of freeing that a call may begin with. With `others` the list may also
-    /// get other inodes. The result is one, or as many as free the pages that the call may
-    /// lack.
+    /// Returns the number of steps of freeing that a call may begin with. If `others` is true, the
+    /// list may also get other inodes. The result is one, or as many steps as free the pages that
+    /// the call may lack.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, others: bool) -> u32 {
         if self.trim() == 0 && !others { 0 } else { lacking(volume).max(1) }
     }
@@ -138,8 +138,8 @@ impl Lists {
         self.write(volume, ListHeads { trim: inode + 1, ..self.heads })
     }
 
-    /// Frees a file: at once if its data lies in the inode or is a run of few pages, otherwise
-    /// step by step.
+    /// Frees a file. If its data lies in the inode or is a run of few pages, the file is freed at
+    /// once. Otherwise it is freed step by step.
     pub fn free_file<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -153,7 +153,8 @@ impl Lists {
         }
     }
 
-    /// Frees a directory: at once if it has no pages or a run of few, otherwise step by step.
+    /// Frees a directory. If it has no pages or a run of few pages, the directory is freed at once.
+    /// Otherwise it is freed step by step.
     pub fn free_directory<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -164,7 +165,8 @@ impl Lists {
             return Ok(());
         }
         volume.free_extensions(header)?;
-        // In a directory `extra` counts buckets, in a removed file entries that it does not own.
+        // `extra` is the number of buckets of a directory, but the number of foreign entries of a
+        // removed file.
         let freed = InodeHeader {
             kind: InodeKind::Removed,
             extra: 0,
@@ -177,8 +179,8 @@ impl Lists {
         self.add_removed(volume, inode)
     }
 
-    /// Cuts the pages from page `keep` on off a file. A few pages are freed at once. More pages
-    /// go on the trim list under an inode of their own.
+    /// Truncates the pages of a file from page `keep` on. A few pages are freed at once. More pages
+    /// move to a separate inode, which is put on the trim list.
     pub fn cut<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -195,8 +197,8 @@ impl Lists {
         }
     }
 
-    /// Frees the last few pages of the first inode of the list. If the inode has no pages,
-    /// frees the inode. With `gives_up`, an index that cannot be read counts as empty.
+    /// Frees the last few pages of the first inode of the list. If the inode has no pages, frees
+    /// the inode. If `gives_up` is true, an index that cannot be read is treated as empty.
     pub fn trim_step<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -211,22 +213,22 @@ impl Lists {
             return Err(Error::Corrupt);
         }
         if !header.inline && volume.free_some(inode, header.extra, gives_up)? {
-            // The inode is freed in the same step if no page is left. Otherwise the list would
-            // grow for ever, as its newest inode is freed first.
+            // If no page is left, the inode is freed in the same step. Otherwise the list would
+            // grow for ever, because its newest inode is freed first.
             if volume.last_region(inode)?.is_some() {
                 return Ok(());
             }
         }
         self.write(volume, ListHeads { trim: header.next, ..self.heads })?;
         match volume.free_extensions(&header) {
-            // The inodes that the header names are no extensions.
+            // The inodes that the header names are not extensions.
             Err(Error::Corrupt) if gives_up => {}
             result => result?,
         }
         volume.free_inode(inode)
     }
 
-    /// Empties the trim list. Its inodes and pages stay taken until a repair.
+    /// Empties the trim list. Its inodes and pages stay in use until a repair.
     pub fn give_up_trim<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         self.write(volume, ListHeads { trim: 0, ..self.heads })
     }
@@ -243,7 +245,7 @@ impl Lists {
         let mut links = [0; 8];
         links[4..].copy_from_slice(&next.to_le_bytes());
         volume.store.logical.patch(page, at + PARENT_AT, &links)?;
-        // Links in both directions let any orphan leave the list.
+        // Each orphan links to both neighbours, so any orphan can be removed from the list.
         link_orphan(volume, next, PARENT_AT, inode + 1)?;
         let last = if next == 0 { inode + 1 } else { self.heads.orphan_last };
         self.write(volume, ListHeads { orphan_first: inode + 1, orphan_last: last, ..self.heads })
@@ -270,18 +272,18 @@ impl Lists {
     /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         let ListHeads { trim, orphan_first, orphan_last } = self.heads;
-        // The last orphan leads on to the trim list.
+        // The link of the last orphan then leads to the trim list.
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
         self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
     }
 }
 
-/// Returns the number of pages that a call may take beyond the free ones.
+/// Returns the number of pages that a call may take beyond the free pages.
 fn lacking<F: Flash>(volume: &Volume<'_, F>) -> u32 {
     (volume.space().used + TAKEN_PER_CALL).saturating_sub(volume.capacity())
 }
 
-/// Writes one link of an orphan, if `number` names one.
+/// Writes one link of the orphan `number`. Does nothing if `number` is 0.
 fn link_orphan<F: Flash>(
     volume: &mut Volume<'_, F>,
     number: u32,

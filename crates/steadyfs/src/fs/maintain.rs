@@ -1,4 +1,4 @@
-//! Idle work, which later calls would otherwise have to do.
+//! Work in idle time that later calls would otherwise have to do.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -8,21 +8,21 @@ use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither
-    /// reclamation nor erase. Returns true if nothing is left to prepare.
+    /// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither
+    /// reclamation nor an erase. Returns true if nothing is left to prepare.
     ///
-    /// As far as the budget goes, it does these steps:
+    /// It makes these steps, as long as the budget allows:
     ///
     /// - It frees the pages of removed files.
     /// - It moves live frames out of blocks that are to be erased.
     /// - It erases blocks, and writes leaves and roots.
     ///
-    /// `burst_bytes` counts programmed bytes: a durable write of less than a program page
-    /// counts as a program page. A burst may be as large as the free room. Nearly full volumes
-    /// have no room to prepare.
+    /// `burst_bytes` is the number of programmed bytes: a durable write of less than a program page
+    /// counts as a program page. A burst may be as large as the free room. A nearly full volume has
+    /// no room to prepare blocks.
     ///
     /// # Power loss
-    /// Committed data stays; an open transaction stays open.
+    /// Committed data stays, and an open transaction stays open.
     ///
     /// # Cost
     /// Never more than `budget`, if no operation fails. Each operation that fails adds one
@@ -34,7 +34,8 @@ impl<F: Flash> FileSystem<'_, F> {
         let frames =
             self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
         let mut left = budget;
-        // Freeing pages commits. An open transaction is the caller's to commit.
+        // The freeing of pages ends with a commit. If a transaction is open, only the caller may
+        // commit it.
         while !self.volume.store.logical.is_open() && self.lists.trims_first(&self.volume) {
             let cost = self.bounds().of(Call::Remove { depth: 0 }).most();
             let Some(rest) = left.after(&cost, self.volume.store.flash()) else { return Ok(false) };
@@ -45,23 +46,23 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.store.idle_within(left, frames)
     }
 
-    /// Reads data at rest, so pages whose bits begin to flip are noticed while the ECC still
-    /// corrects them. It goes on at the end of the last call; after a mount it begins anywhere.
-    /// Returns true if a round through everything is complete.
+    /// Reads all data, one part in each call, to find pages whose bits begin to flip while the ECC
+    /// can still correct them. Each call continues at the end of the last call. After a mount, the
+    /// first call begins anywhere. Returns true if a round through all data is complete.
     ///
-    /// Weak blocks move with the next calls that change something, and with
-    /// [`maintain`](Self::maintain). A round every few months suffices for data that has to
-    /// last years. Hot devices and worn chips need more. Without scrubbing, reads find weak
-    /// pages as well, but only among the pages that they read. Devices that do not report
-    /// corrected bits gain nothing from it.
+    /// The data of weak pages moves in later calls that change something, and in
+    /// [`maintain`](Self::maintain). A round every few months suffices for data that has to last
+    /// years. Hot devices and worn chips need more rounds. Without scrubbing, ordinary reads also
+    /// find weak pages, but only among the pages that they read. If a device does not report
+    /// corrected bits, scrubbing gains nothing.
     ///
     /// # Cost
-    /// Never more than `budget`: reads of a logical page or a root at a time. A budget below
-    /// such a step does nothing.
+    /// Never more than `budget`. One step reads a logical page or a root. If the budget is too
+    /// small for one step, the call does nothing.
     ///
     /// # Errors
-    /// [`Error::Device`]. A page that cannot be read any more is counted in
-    /// [`health`](Self::health); `check` finds its owner.
+    /// [`Error::Device`]. If a page cannot be read any more, it is counted in
+    /// [`health`](Self::health), and [`check`](Self::check) finds the file that it belongs to.
     #[cfg(feature = "scrub")]
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
         self.volume.store.scrub_within(budget)

@@ -1,11 +1,10 @@
 //! Files and directories on the store.
 //!
-//! [`FileSystem`] executes calls. Its state lies in rooms. Each room owns its state, and its
-//! calls get the volume as an argument, but no other room:
-//!
+//! [`FileSystem`] executes calls. Its state is divided into rooms. Each room owns its state. A call
+//! of a room gets the volume as an argument, but no other room:
 //! | room | owns |
 //! |---|---|
-//! | [`volume`] | the store, and which of its pages and inodes are taken |
+//! | [`volume`] | the store, and the record of pages and inodes in use |
 //! | [`directories`] | the directory that was used last |
 //! | [`open_table`] | the open files |
 //! | [`lists`] | removed files that are being freed, and removed files that are open |
@@ -29,8 +28,8 @@
 //! | [`check`] | verifying and mending a whole volume |
 //! | [`reader`] | reading only |
 //! | [`maintain`] | the work of later calls, in idle time |
-//! | [`bounds`], [`rows`] | the worst case of each call; of calls in a row |
-//! | [`room`] | the room of the open transaction |
+//! | [`bounds`], [`sequences`] | the worst case of each call; the worst case of calls in a row |
+//! | [`room`] | the room that is left in the open transaction |
 //! | [`needs`] | the RAM and the capacity of a volume with given settings |
 
 mod attributes;

@@ -14,7 +14,7 @@ use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Creates an inode and its entry in a directory, in the gap that the search for the name
-    /// has found.
+    /// found.
     pub(super) fn create(
         &mut self,
         directory: u32,
@@ -30,8 +30,8 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         let inode = self.volume.allocate_inode(self.volume.plan().files_max())?;
-        // The generation has two parts: the sequence grows from mount to mount, the stamp grows
-        // within a transaction.
+        // The generation has two parts. The sequence number grows from mount to mount, and the
+        // stamp grows within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
         let mut header =
@@ -55,7 +55,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Creates a directory.
     ///
     /// # Power loss
-    /// The directory is there after the next commit.
+    /// The directory exists after the next commit.
     ///
     /// # Cost
     /// [`Call::Create`](super::Call::Create).
@@ -79,12 +79,12 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(inode)
     }
 
-    /// Removes a file or a symbolic link. Up to eight neighbouring pages are freed at once.
-    /// Later calls free the pages of a larger file, a few each. An open file stays until it is
-    /// closed.
+    /// Removes a file or a symbolic link. Up to eight neighbouring pages are freed at once. Later
+    /// calls free the pages of a larger file, a few pages in each call. An open file keeps its
+    /// pages until it is closed.
     ///
     /// # Power loss
-    /// The file is there until the next commit.
+    /// Until the next commit, a power cut brings the file back.
     ///
     /// # Cost
     /// [`Call::Remove`](super::Call::Remove), for a file of any size.
@@ -99,7 +99,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Removes an empty directory.
     ///
     /// # Power loss
-    /// The directory is there until the next commit.
+    /// Until the next commit, a power cut brings the directory back.
     ///
     /// # Cost
     /// [`Call::Remove`](super::Call::Remove).
@@ -121,8 +121,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Frees a file or directory that has lost its name: at once, step by step, or when it is
-    /// closed.
+    /// Frees a file or directory that has lost its name. It is freed at once, step by step, or when
+    /// it is closed.
     fn unlink(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         if header.kind == InodeKind::Directory {
             self.directories.forget_if(inode);
@@ -140,12 +140,12 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Renames or moves a file or directory. If the new name exists, it is replaced: a file by
-    /// a file, an empty directory by a directory.
+    /// Renames or moves a file or directory. If the new name exists, it is replaced: a file
+    /// replaces only a file, and a directory replaces only an empty directory.
     ///
     /// # Power loss
-    /// Before the next commit everything is as it was. At each moment the file or directory has
-    /// exactly one of the two names.
+    /// A power cut before the next commit leaves everything as it was. At each moment the file or
+    /// directory has exactly one of the two names.
     ///
     /// # Cost
     /// [`Call::Rename`](super::Call::Rename).
@@ -178,7 +178,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::IntoItself);
         }
         let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
-            // The new name already names this inode, so there is nothing to do.
+            // The new name already names this inode, so nothing changes.
             Found::At { inode: other, .. } if other == inode => return Ok(()),
             Found::At { place, inode: other, .. } => {
                 let replaced = self.volume.read_header(other)?;
@@ -232,26 +232,26 @@ impl<F: Flash> FileSystem<'_, F> {
                 Room::Usable,
             )?,
         }
-        // The inode of a directory that moves gets another parent and name.
+        // If a directory moves, its inode gets another parent and name.
         self.directories.forget_if(inode);
         self.volume.move_inode(inode, header, target, name)
     }
 
-    /// Exchanges two names of files or directories: each gets the inode of the other. So a tree
-    /// that was written beside another takes its place in one step. A second exchange brings
-    /// the old tree back.
+    /// Exchanges two names of files or directories: each name gets the inode of the other. So a
+    /// tree that was written beside another tree replaces this tree in one step. A second exchange
+    /// restores the old state.
     ///
     /// # Power loss
-    /// Before the next commit everything is as it was. At each moment both names are there,
-    /// with different inodes.
+    /// A power cut before the next commit leaves everything as it was. At each moment both names
+    /// exist, with different inodes.
     ///
     /// # Cost
     /// [`Call::Exchange`].
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::IntoItself`] if one contains the other,
-    /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] if a long name
-    /// finds no inode.
+    /// [`Error::NotADirectory`], [`Error::InvalidName`]. [`Error::TooManyFiles`] if no inode is
+    /// free for a long name.
     pub fn exchange<'p>(
         &mut self,
         one: impl Into<Location<'p>>,
@@ -298,11 +298,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// clock.
     ///
     /// # Power loss
-    /// Part of the open transaction, as data is.
+    /// The change is part of the open transaction, like a change of data.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
-    /// the look-ups of a path.
+    /// [`Call::SetAttribute`](super::Call::SetAttribute). A path also costs
+    /// [`Call::Open`](super::Call::Open) for its look-ups.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -331,14 +331,14 @@ impl<F: Flash> FileSystem<'_, F> {
     /// created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. A path is
-    /// looked up in each call; an inode is not. If names
-    /// were chosen to fill a bucket, also a look at each overflow page.
+    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. Each call
+    /// looks a path up again, but an inode needs no look-up. If names were chosen to fill a bucket,
+    /// also a look at each overflow page.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a
-    /// directory that lies elsewhere. If the volume has [damage](Self::damage), this entry is
-    /// skipped instead.
+    /// directory whose inode names another parent. If the volume has [damage](Self::damage), this
+    /// entry is skipped instead.
     pub fn list<'p>(
         &mut self,
         directory: impl Into<Location<'p>>,
@@ -349,8 +349,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 }
 
-/// Refuses to remove or replace an inode by one of another kind, and refuses a directory that
-/// is not empty.
+/// Refuses to remove or replace an inode of another kind, or a directory that is not empty.
 fn check_replaceable(header: &InodeHeader, kind: InodeKind) -> Result<(), Error> {
     match (header.kind, kind) {
         (InodeKind::Directory, InodeKind::Directory) if header.entries() > 0 => {

@@ -15,18 +15,18 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Opens a file, by its path or by its inode.
     ///
     /// # Power loss
-    /// After the next commit a created file is there, and a truncated file is cut.
+    /// After the next commit, a created file exists, and a truncated file is empty.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open) or [`Call::Create`](super::Call::Create); with
-    /// `truncate` also [`Call::Truncate`](super::Call::Truncate).
+    /// [`Call::Open`](super::Call::Open) or [`Call::Create`](super::Call::Create). With `truncate`,
+    /// also [`Call::Truncate`](super::Call::Truncate).
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`],
     /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`],
     /// [`Error::NotWritable`] if the options contradict each other,
     /// [`Error::TooManyOpenFiles`], [`Error::TooManyFiles`], [`Error::NoSpace`],
-    /// [`Error::Unsupported`] if the build lacks the feature for a long name or for cutting.
+    /// [`Error::Unsupported`] if the build lacks the feature for a long name or for truncation.
     /// Also the errors of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(
         &mut self,
@@ -36,7 +36,8 @@ impl<F: Flash> FileSystem<'_, F> {
         self.open_place(place.into(), options)
     }
 
-    /// Opens a file, for every type of path. Not generic, so the code exists once.
+    /// Opens a file. All types of paths use this function, which is not generic, so its code exists
+    /// once.
     fn open_place(&mut self, place: Location<'_>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {
@@ -63,8 +64,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Creates a file and opens it. Not inlined: its stack is not in use while an existing file
-    /// is cut.
+    /// Creates a file and opens it. Not inlined: the stack that this function needs is free while
+    /// an existing file is truncated.
     #[inline(never)]
     fn create_open(
         &mut self,
@@ -73,7 +74,7 @@ impl<F: Flash> FileSystem<'_, F> {
         gap: NameGap,
         options: OpenOptions,
     ) -> Result<File, Error> {
-        // This error must come before the file exists.
+        // This error must be returned before the file exists.
         if !self.open.has_room() {
             return Err(Error::TooManyOpenFiles);
         }
@@ -129,7 +130,7 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Makes a handle and counts it.
+    /// Makes a handle and counts it in the table of open files.
     pub(super) fn handle(
         &mut self,
         inode: u32,
@@ -145,16 +146,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Closes a file. The last handle of a removed file frees its room.
     ///
     /// # Power loss
-    /// As in [`commit`](Self::commit), if the volume commits on close. Calls after the next
-    /// mount free the room of files that were removed and still open.
+    /// As in [`commit`](Self::commit), if the volume commits on close. If files were removed and
+    /// still open, calls after the next mount free their room.
     ///
     /// # Cost
-    /// Nothing, or one commit if the volume commits on close.
-    /// [`Call::Remove`](super::Call::Remove) for the last handle of a removed file.
+    /// Nothing, or one commit if the volume commits on close. For the last handle of a removed
+    /// file, [`Call::Remove`](super::Call::Remove).
     ///
     /// # Errors
-    /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed all
-    /// the same. After [`Error::WrongMount`] it keeps its place in the mount that made it.
+    /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed even if
+    /// the call returns an error. But after [`Error::WrongMount`] it keeps its entry in the mount
+    /// that made it.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commits.events().contains(CommitOn::CLOSE) && file.options.changes();
@@ -169,20 +171,21 @@ impl<F: Flash> FileSystem<'_, F> {
             return known;
         }
         let begun = self.begin(Call::Remove { depth: 0 });
-        // If the call fails, no handle holds the orphan any more, and a later call collects it.
+        // If the call fails, the orphan has no handle any more, and a later call frees it.
         self.open.close(file);
         begun?;
         let result = self.lists.free_orphan(&mut self.volume, file.inode());
-        // The commit belongs to this call: a call of its own would do the share of reclamation
+        // The commit belongs to this call. As a separate call, it would do the share of reclamation
         // a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
         self.finish(result, event, false)
     }
 
-    /// Updates a handle from its inode, if an inode was changed since the last update.
+    /// Updates a handle from its inode, if any inode was changed since the last update.
     #[inline(always)]
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
-        // A rollback outdates every handle, so the inode of a file that is gone is read again.
+        // A rollback outdates every handle. So the inode of a file that no longer exists is read
+        // again.
         let is_known =
             file.stamp == self.volume.stamp() && file.check_mount(self.volume.mount_id()).is_ok();
         if is_known { Ok(()) } else { self.look_again(file) }
@@ -198,8 +201,8 @@ impl<F: Flash> FileSystem<'_, F> {
         file.update(&header, self.volume.stamp())
     }
 
-    /// Returns true if there are orphans and no handle has one of them: a power cut or a failed
-    /// close has left them. Always false while a repair has not mended the volume.
+    /// Returns true if there are orphans without a handle, which a power cut or a failed close has
+    /// left. Always false while a damaged volume waits for a repair.
     pub(super) fn has_abandoned_orphans(&self) -> bool {
         self.lists.orphans().0 != 0
             && !self.open.has_orphans()

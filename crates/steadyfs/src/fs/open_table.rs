@@ -1,16 +1,16 @@
 //! The table of open files.
 //!
-//! The table counts the handles of each inode. So a file that is removed while it is open stays
-//! until its last handle is closed. It becomes an *orphan*, in a list on the medium. After a
-//! power cut and a mount, later calls free the files of this list.
+//! The table counts the handles of each inode. So if a file is removed while it is open, its pages
+//! stay until its last handle is closed. Meanwhile it is an *orphan*, in a list on the medium.
+//! After a power cut and a mount, later calls free the files of this list.
 //!
 //! ```text
 //! 0           4            8      10      12
 //! | inode + 1 | generation | open | flags |      flags 1: orphan, 2: gone with a rollback
 //! ```
 //!
-//! The generation distinguishes two files with the same inode: one exists after a rollback, and
-//! the creation of the other was undone.
+//! After a rollback, the generation distinguishes two files with the same inode: a file that exists
+//! now, and a file whose creation was undone.
 
 use super::handle::File;
 use super::inode::InodeKind;
@@ -18,13 +18,13 @@ use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Bytes of RAM that each open file takes beyond the eight files in
+/// Number of bytes of RAM for each open file beyond the eight files in
 /// [`Config::memory_bytes`](crate::Config::memory_bytes).
 pub const OPEN_FILE_BYTES: usize = 12;
 const ORPHAN: u16 = 1;
 const GONE: u16 = 2;
 
-/// An entry of the table; `open` is 0 in a free entry.
+/// An entry of the table. In a free entry, `open` is 0.
 #[derive(Clone, Copy, Default)]
 struct OpenEntry {
     number: u32,
@@ -101,7 +101,7 @@ impl<'m> OpenTable<'m> {
         Ok(slot as u16)
     }
 
-    /// Returns true if the file of a handle is gone after a rollback.
+    /// Returns true if the file of a handle no longer exists after a rollback.
     pub fn is_gone(&self, file: &File) -> bool {
         self.get(usize::from(file.slot)).flags & GONE != 0
     }
@@ -143,11 +143,12 @@ impl<'m> OpenTable<'m> {
         (0..self.len()).any(|slot| self.get(slot).open == 0)
     }
 
-    /// Updates the entries after a rollback: files may be gone, removed files may be back.
+    /// Updates the entries after a rollback: files may no longer exist, and removed files may exist
+    /// again.
     pub fn check<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         for slot in 0..self.len() {
             let entry = self.get(slot);
-            // A file that is gone never comes back under this handle.
+            // If a file no longer exists, it never exists again for this handle.
             if entry.open == 0 || entry.flags & GONE != 0 {
                 continue;
             }

@@ -6,14 +6,14 @@ use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// The place of a file or directory: a path, and the directory that it starts from.
+/// The location of a file or directory: a path, and the directory at which the path starts.
 ///
-/// A `&str` is a path from the root, with or without a `/` in front. `(directory, path)` starts
-/// from the inode of a directory. An [`InodeNumber`] alone is the file or directory of this
-/// inode, without a look-up. Empty names and `.` are skipped. `..` is the directory above.
+/// A `&str` is a path from the root, with or without a `/` in front. `(directory, path)` is a path
+/// from the inode of a directory. An [`InodeNumber`] alone is the file or directory with this
+/// inode, and needs no look-up. Empty names and `.` are skipped. `..` is the directory above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location<'p> {
-    /// Inode of the directory that the path starts from.
+    /// Inode of the directory at which the path starts.
     pub from: InodeNumber,
     /// Names joined by `/`.
     pub path: &'p str,
@@ -37,11 +37,11 @@ impl From<InodeNumber> for Location<'_> {
     }
 }
 
-/// A path after the search for its directories.
+/// A path whose directories were looked up.
 pub(super) enum Target<'p> {
     /// A name in a directory, which may exist or not.
     Name { directory: u32, name: &'p str },
-    /// An inode. Apart from empty names and `.`, the path has no name, or ends with `..`.
+    /// An inode. The path has only empty names and `.`, or it ends with `..`.
     Inode(u32),
 }
 
@@ -119,7 +119,7 @@ impl Directories {
     }
 
     /// Returns the directory and the last name of a path, for a call that creates, renames or
-    /// removes it.
+    /// removes the name.
     pub fn resolve_name<'p, F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -134,8 +134,8 @@ impl Directories {
         }
     }
 
-    /// Finds the file or directory of a path, and its record, for a call that renames or
-    /// removes it.
+    /// Finds the file or directory of a path and its record, for a call that renames or removes the
+    /// file or directory.
     pub fn find_named<'p, F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,

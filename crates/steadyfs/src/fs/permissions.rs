@@ -1,6 +1,6 @@
-//! Mode, owner and group of a file or directory, for systems that have users. Nothing here
-//! checks them: those systems decide about access. A new file has none: create it and
-//! set them in one transaction.
+//! Mode, owner and group of a file or directory, for systems that have users. The file system does
+//! not check permissions: those systems decide about access. A new file has no permissions. To
+//! create a file with permissions, create it and set its permissions in one transaction.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::media::Flash;
 
 const MODE_MASK: u16 = 0o7777;
-/// Flag of permissions that were set. An inode whose file was created without permissions has
+/// Flag for permissions that were set. If a file was created without permissions, its inode has
 /// zeros.
 const ARE_SET: u16 = 0x8000;
 
@@ -46,8 +46,8 @@ fn parse_permissions(bytes: [u8; PERMISSIONS_BYTES]) -> Option<Permissions> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns the permissions of a file or directory. Returns `None` if they were never set,
-    /// and on a volume that [keeps none](crate::Config::permissions).
+    /// Returns the permissions of a file or directory. Returns `None` if they were never set, or if
+    /// the volume [does not store permissions](crate::Config::permissions).
     ///
     /// # Cost
     /// [`Call::Open`](super::Call::Open).
@@ -71,15 +71,15 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Sets the permissions of a file or directory.
     ///
     /// # Power loss
-    /// Part of the open transaction, as data is.
+    /// The change is part of the open transaction, like a change of data.
     ///
     /// # Cost
-    /// [`Call::SetAttribute`](super::Call::SetAttribute), and [`Call::Open`](super::Call::Open) for
-    /// the look-ups of a path.
+    /// [`Call::SetAttribute`](super::Call::SetAttribute). A path also costs
+    /// [`Call::Open`](super::Call::Open) for its look-ups.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps
-    /// none](crate::Config::permissions).
+    /// [`Error::NotFound`]. [`Error::Unsupported`] if the volume [does not store
+    /// permissions](crate::Config::permissions).
     pub fn set_permissions<'p>(
         &mut self,
         place: impl Into<Location<'p>>,

@@ -11,17 +11,17 @@ use crate::media::Flash;
 use crate::mount::{Access, Damage};
 use crate::pages::Verify;
 
-/// A volume that is only read. A firmware that uses nothing else of this crate links no code
+/// A volume that is only read. If a firmware uses nothing else of this crate, it contains no code
 /// for programs or erases.
 ///
-/// For unmounted volumes only, a [`CleanReader`](crate::CleanReader) takes half of the code.
+/// A [`CleanReader`](crate::CleanReader) takes half of the code, but reads only unmounted volumes.
 ///
-/// After a power cut one mount may show the last commit, and the next one may not. A mount of a
-/// [`FileSystem`] for writing settles it: [`is_settled`](Self::is_settled). If committed data
-/// is lost, the volume is shown without it: call [`damage`](Self::damage) before you trust an
-/// image.
+/// After a power cut, one mount may show the last commit, and the next mount may not. A mount of a
+/// [`FileSystem`] for writing decides this: see [`is_settled`](Self::is_settled). If committed data
+/// is lost, the volume is shown without this data. So call [`damage`](Self::damage) before you
+/// trust an image.
 ///
-/// No call programs or erases, so power may be cut in any of them. Each call costs as much as
+/// No call programs or erases, so the power may be cut in any of them. Each call costs as much as
 /// the call of [`FileSystem`] with the same name.
 ///
 /// ```
@@ -54,7 +54,7 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// As [`FileSystem::mount`].
     pub fn mount(flash: F, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
-        // Changed in place: a copy of the whole costs code and stack.
+        // Recover in place: a copy of the whole volume costs code and stack.
         if let Ok(reader) = &mut result {
             demand_files(reader.0.config())?;
             let is_there = reader.0.volume.store.recover::<false>()?;
@@ -80,7 +80,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.read(file, offset, data)
     }
 
-    /// Chooses the pages that are checked; as [`FileSystem::set_verify`].
+    /// Chooses the pages whose checksum is verified; as [`FileSystem::set_verify`].
     pub fn set_verify(&mut self, verify: Verify) {
         self.0.set_verify(verify);
     }
@@ -93,7 +93,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.size(file)
     }
 
-    /// Closes a file. A handle of another mount is dropped.
+    /// Closes a file. If the handle belongs to another mount, it is only dropped.
     pub fn close(&mut self, file: File) {
         if file.check_mount(self.0.volume.mount_id()).is_ok() {
             self.0.open.close(&file);
@@ -158,8 +158,8 @@ impl<'m, F: Flash> Reader<'m, F> {
 
     /// Returns the damage that the mount found; as [`FileSystem::damage`]. Costs nothing.
     ///
-    /// A damaged volume shows an older state, or a mixture of states. Files may be missing, and
-    /// may have bytes of an earlier time.
+    /// A damaged volume shows an older state, or a mixture of states. Files may be missing, or may
+    /// have bytes of an earlier time.
     pub fn damage(&self) -> Option<Damage> {
         self.0.damage()
     }
@@ -174,7 +174,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.usage()
     }
 
-    /// Gives the medium back.
+    /// Ends the use of the volume and returns the medium.
     pub fn unmount(self) -> F {
         self.0.volume.store.into_flash()
     }

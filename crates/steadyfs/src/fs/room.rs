@@ -10,10 +10,10 @@ use crate::reclaim::Work;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransactionRoom {
-    /// Bytes that one write or append surely takes, at any offset of any file.
+    /// Number of bytes that one write or append can write for certain, at any offset of any file.
     pub bytes: u32,
-    /// Different logical pages that may still be written. Small files share them: the
-    /// [guide](crate::guide) has their number for usual chips.
+    /// Number of different logical pages that may still be written. Small files share logical
+    /// pages: the [guide](crate::guide) lists how many new files fit for usual chips.
     pub pages: u32,
 }
 

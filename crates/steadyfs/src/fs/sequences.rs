@@ -1,5 +1,5 @@
-//! The worst case of calls in a row. It is less than the sum of their bounds: one call pays for
-//! work that the next ones need not do.
+//! The worst case of calls in a row. It is less than the sum of their bounds, because one call does
+//! work that the next calls then need not do.
 
 use super::call::{Call, first_steps, looks, work_of_pieces};
 use super::commits::CommitOn;
@@ -12,8 +12,8 @@ use crate::cost::Cost;
 use crate::media::{Flash, Timing};
 use crate::reclaim::{Buffer, Work};
 
-/// Calls in a row with a worst case in [`CallBounds::sequence_ns`]. Each call begins as soon
-/// as the one before has returned.
+/// Calls in a row with a worst case in [`CallBounds::sequence_ns`]. Each call begins as soon as the
+/// call before it has returned.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum CallSequence<'f> {
@@ -26,7 +26,7 @@ pub enum CallSequence<'f> {
         file: &'f File,
         /// Offset of the write. A handle that appends writes at the end of the file.
         offset: u64,
-        /// Bytes of the write.
+        /// Number of bytes of the write.
         bytes: u32,
     },
 }
@@ -61,10 +61,10 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
     each.min(with_steps_ns(fs, Call::Overwrite, &work, [count, trims, 1], timing))
 }
 
-/// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` together.
-/// Each begins with `trims` steps of the trim list, and has the look-ups of `call`. They write
-/// at least `per_commit` pages between two commits. The result is `u64::MAX` if commits may
-/// come between the steps.
+/// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` together. Each
+/// call begins with `trims` steps of the trim list, and has the look-ups of `call`. The calls write
+/// at least `per_commit` pages between two commits. If commits may come between the steps, the
+/// result is `u64::MAX`.
 fn with_steps_ns<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,
@@ -98,7 +98,7 @@ fn write_ns<F: Flash>(
     let is_known = file.stamp == fs.volume.stamp();
     let offset = if file.options.append { file.size } else { offset };
     let first = (logical_bytes - fs.volume.split(offset).1).min(bytes);
-    // If the end of the file is unknown, the bytes may begin at another place of a page.
+    // If the end of the file is unknown, the bytes may begin at another offset in a page.
     let pieces = 1
         + (bytes - first).div_ceil(logical_bytes)
         + u32::from(file.options.append && !is_known && bytes > 1);
@@ -132,7 +132,7 @@ fn write_ns<F: Flash>(
     } else {
         [1; 2].map(|least| bytes.min(logical_bytes).max(least))
     };
-    // The pieces before may have left less room.
+    // The earlier pieces may have left less room.
     let used = fs.volume.space().used + TAKEN_PER_CALL * pieces;
     let trims = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans());
     let trims =
@@ -142,8 +142,8 @@ fn write_ns<F: Flash>(
     each.min(with_steps_ns(fs, further, &work, [pieces, trims, per_commit], timing))
 }
 
-/// Returns the fewest pages that `calls` calls in a row write between two commits. It is 1
-/// unless a commit waits until the transaction has no room for one more call.
+/// Returns the minimum number of pages that `calls` calls in a row write between two commits. It is
+/// more than 1 only if a commit waits until the transaction has no room for one more call.
 fn pages_between_commits<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,

@@ -21,15 +21,15 @@ pub enum Kind {
 pub struct Stat {
     /// Number of the file or directory, constant for its life.
     pub inode: InodeNumber,
-    /// Its kind: a file, a directory or a symbolic link.
+    /// The kind: a file, a directory or a symbolic link.
     pub kind: Kind,
-    /// Bytes of a file, or of the target of a link; entries of a directory.
+    /// Number of bytes of a file or of the target of a link; number of entries of a directory.
     pub size: u64,
-    /// Directories in a directory.
+    /// Number of directories in a directory.
     pub subdirectories: u32,
-    /// Time of the last change, in the unit of the caller's clock; 0 if there is none.
+    /// Time of the last change, in the unit of the caller's clock; 0 if no time was recorded.
     pub modified_ns: u64,
-    /// The directory that it is in. The parent of the root is the root.
+    /// The directory that contains the file or directory. The parent of the root is the root.
     pub parent: InodeNumber,
     /// Distinguishes files that had the same number one after the other.
     pub generation: u32,

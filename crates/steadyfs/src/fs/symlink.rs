@@ -1,5 +1,5 @@
-//! Symbolic links: files whose data is a path. The file system stores links and follows none.
-//! Its user decides about the meaning of a path.
+//! Symbolic links: files whose data is a path. The file system stores links, but does not follow
+//! them. The program that uses the file system decides what the path means.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -13,14 +13,14 @@ use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Slot of a handle without a place in the table of open files.
+/// Slot of a handle that has no entry in the table of open files.
 const NO_SLOT: u16 = u16::MAX;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes a symbolic link to `target`, any text of one logical page at most.
+    /// Makes a symbolic link to `target`. The target is any text of at most one logical page.
     ///
     /// # Power loss
-    /// The whole link is there after the next commit.
+    /// The whole link exists after the next commit.
     ///
     /// # Cost
     /// [`Call::Symlink`](super::Call::Symlink).
@@ -53,7 +53,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let commits = self.commits.commits_on(CommitOn::CREATE);
         let result =
             self.create(directory, name, gap, Kind::Symlink, 0).and_then(|(inode, header)| {
-                // The target is content of the link, as of a file.
+                // The target is the data of the link.
                 let mut file = self.unlisted(inode, &header);
                 self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
             });
@@ -62,8 +62,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(inode)
     }
 
-    /// Reads the target of a symbolic link into `target` and returns its whole length. A
-    /// shorter `target` gets the first bytes.
+    /// Reads the target of a symbolic link into `target` and returns its whole length. If `target`
+    /// is shorter, it gets the first bytes.
     ///
     /// # Cost
     /// [`Call::Open`](super::Call::Open) and [`Call::Read`](super::Call::Read).
@@ -84,7 +84,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(header.size as usize)
     }
 
-    /// Makes a handle for one call, without a place in the table of open files.
+    /// Makes a handle for one call, without an entry in the table of open files.
     fn unlisted(&self, inode: u32, header: &InodeHeader) -> File {
         File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.mark_of_handle())
     }

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::media::Flash;
 use crate::reclaim::Work;
 
-/// Most pages of data and of the file table, and most inodes, that one call takes. With fewer
-/// left it may fail.
+/// Maximum number of pages of data and of the file table, and maximum number of inodes, that one
+/// call takes. If fewer are left, the call may fail.
 pub(super) const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
 
@@ -40,18 +40,18 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.commits.set_interval(interval_ns);
     }
 
-    /// Sets the time: nanoseconds since 1970, or the time of any clock that does not go back.
-    /// Changes are stamped with it. Without it they are not stamped, and an overwrite through a
-    /// durable handle costs one program less.
+    /// Sets the time: nanoseconds since 1970, or the time of any clock that does not go back. Later
+    /// changes get this time as their time stamp. If the time is never set, changes get no time
+    /// stamp. Then an overwrite through a durable handle costs one program less.
     pub fn set_time(&mut self, now_ns: u64) {
         self.volume.set_time(now_ns);
     }
 
-    /// Sets the time, and makes the timed commit if it is due. Returns the time of the next
-    /// call, if changes wait.
+    /// Sets the time, and makes the timed commit if it is due. If changes wait, returns the time at
+    /// which to call `poll` again.
     ///
     /// # Power loss
-    /// As in [`commit`](Self::commit), if it makes one.
+    /// If the call commits, as in [`commit`](Self::commit).
     ///
     /// # Cost
     /// Nothing, or [`Call::Sync`](super::Call::Sync).
@@ -73,18 +73,18 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a
-    /// number of logical pages. Partly written pages then wait there for the commit, and cost
-    /// one frame for any number of writes. Without it (write-through) each such write costs one
-    /// frame.
+    /// number of logical pages. Partly written pages then wait in this memory for the commit. Each
+    /// of them costs one frame for any number of writes. Without such memory (write-through), each
+    /// write of a part of a page costs one frame.
     ///
-    /// More pages save programs if several files are written in small pieces in long
-    /// transactions. A commit may have to write all of them.
+    /// More pages save programs if several files are written in small pieces in long transactions.
+    /// But a commit may have to write all these pages.
     ///
     /// # Power loss
-    /// Committed data stays; an open transaction stays open.
+    /// Committed data stays, and an open transaction stays open.
     ///
     /// # Cost
-    /// A frame for each page that waits in an earlier cache.
+    /// A frame for each page that waits in a cache that was lent earlier.
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
@@ -98,33 +98,33 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.logical.lend_cache(memory)
     }
 
-    /// Lends memory for pages that are read again and again, such as those of directories,
+    /// Lends memory for pages that are read again and again, such as the pages of directories,
     /// inodes and the map: [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a
-    /// number of program pages. A page in this memory is not read from the medium, until it
-    /// changes there or was found 255 times.
+    /// number of program pages. A page in this memory is not read from the medium again. It is read
+    /// again only after it was changed on the medium, or was found in the memory 255 times.
     ///
-    /// Reads of more than a program page take their whole pages from the medium, and keep none
-    /// of them. Pages that are [not checked](crate::Verify) are not kept. Earlier memory is not
-    /// used any more.
+    /// If a read covers more than a program page, it reads its whole pages from the medium, and
+    /// keeps none of them in the memory. Pages that are [not verified](crate::Verify) are not kept
+    /// either. Memory that was lent earlier is not used any more.
     ///
     /// # Power loss
     /// Nothing changes: the pages in this memory are also on the medium.
     ///
     /// # Cost
-    /// None. The bounds stay the same, because no page is sure to be in this memory.
+    /// None. The bounds stay the same, because no page is certain to be in this memory.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.volume.store.logical.ftl.pages.lend_read_cache(memory);
     }
 
-    /// Makes all changes durable, for any chosen events.
+    /// Makes all changes durable, whichever events are chosen.
     ///
     /// # Power loss
-    /// All changes since the last commit are there, or none.
+    /// After a power cut, either all changes since the last commit are there, or none of them.
     ///
     /// # Cost
-    /// [`Call::Sync`](super::Call::Sync): one program, or none if nothing has changed; then the
-    /// share of reclamation.
+    /// [`Call::Sync`](super::Call::Sync): one program, or no program if nothing has changed. In
+    /// addition, the share of reclamation.
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
@@ -150,32 +150,33 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if self.commits.events().contains(event) { self.commit() } else { Ok(()) }
     }
 
-    /// Undoes all changes since the last commit. Handles of files that were created since
+    /// Undoes all changes since the last commit. If a file was created since then, its handles
     /// become [stale](Error::Stale).
     ///
     /// # Power loss
-    /// A cut undoes the same changes.
+    /// A power cut undoes the same changes.
     ///
     /// # Cost
-    /// One read of the journal page; on media that program bytes, all records of its block are
-    /// read twice. Then reads of the allocation map, and two looks for each open file. If one
-    /// of these last reads fails, later calls make them.
+    /// One read of the journal page. On media that program bytes, two reads of all records of the
+    /// journal's block. Then reads of the allocation map, and two looks for each open file. If one
+    /// of the reads after the journal fails, a later call repeats it.
     ///
     /// # Errors
-    /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]: nothing has changed.
+    /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]. After these errors, nothing has
+    /// changed.
     pub fn rollback(&mut self) -> Result<(), Error> {
         self.volume.store.logical.rollback()?;
         self.volume.outdate_handles();
         self.directories.forget();
         self.is_stale = true;
-        // The rollback is done, so a failed read is not its error.
+        // The rollback is complete, so a failed read does not make it fail.
         let _ = self.reload();
         self.notify(Change::RolledBack);
         Ok(())
     }
 
-    /// After a rollback: reads the tables in RAM again from the volume's own pages, unless that
-    /// is done.
+    /// After a rollback, reads the tables in RAM again from the volume's own pages, if this was not
+    /// done yet.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         if !self.is_stale {
             return Ok(());
@@ -186,12 +187,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(())
     }
 
-    /// Returns the room that is left in the open transaction. After a [commit](Self::commit) it
-    /// is the room of a whole transaction.
+    /// Returns the room that is left in the open transaction. After a [commit](Self::commit), it is
+    /// the room of a whole transaction.
     ///
-    /// A call with more may be refused with [`Error::TransactionTooLarge`], and nothing has
-    /// changed then. [`CommitOn::FULL`] commits a full transaction instead. More
-    /// [`transaction_pages`](crate::Config::transaction_pages) give more room.
+    /// A call that needs more room may return [`Error::TransactionTooLarge`]. Then nothing has
+    /// changed. If [`CommitOn::FULL`] is chosen, the volume commits a full transaction instead. A
+    /// larger [`transaction_pages`](crate::Config::transaction_pages) gives more room.
     ///
     /// [`Error::TransactionTooLarge`]: crate::Error::TransactionTooLarge
     ///
@@ -203,34 +204,34 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         TransactionRoom::of(&self.volume, &first_steps(&self.volume, steps, false))
     }
 
-    /// Returns true if changes wait for a commit. A call that returns an error leaves them as
-    /// they were.
+    /// Returns true if changes wait for a commit. A call that returns an error does not change the
+    /// result.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }
 
-    /// Starts a call that changes the volume. Its first steps are not undone with the call:
+    /// Starts a call that changes the volume. If the call fails, its first steps are not undone:
     /// each step that succeeded stays.
     pub(super) fn begin(&mut self, call: Call) -> Result<(), Error> {
         self.begin_named(call, true)
     }
 
-    /// Starts a call as [`begin`](Self::begin) does. Unless it `is_long`, every name of the
-    /// call fits in an inode.
+    /// Starts a call as [`begin`](Self::begin) does. If `is_long` is false, every name of the call
+    /// fits in an inode.
     pub(super) fn begin_named(&mut self, call: Call, is_long: bool) -> Result<(), Error> {
-        // After a rollback, the counts in RAM decide if the call has room.
+        // After a rollback, the counts in RAM must be right: they decide if the call has room.
         self.reload()?;
         self.volume.store.begin()?;
-        // An undo of this call must not reach into earlier calls.
+        // An undo of this call must not undo earlier calls.
         self.accept();
-        // A commit comes first, or the call could be refused halfway.
+        // Commit first, because the call could otherwise be refused halfway.
         self.commit_if(self.commits_first(call, is_long))?;
         if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());
         }
         self.commits.count(call);
-        // The move is committed, so no rollback brings the orphans back. An open transaction is
-        // the caller's to commit.
+        // The move of the orphans is committed, so a rollback cannot bring the orphans back. If a
+        // transaction is open, only the caller may commit it.
         if self.has_abandoned_orphans() && !self.volume.store.logical.is_open() {
             let result = self
                 .lists
@@ -271,8 +272,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes =
             self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
-        // A new transaction frees removed files. The steps for them count here, so it begins in
-        // time.
+        // A new transaction frees pages of removed files. These steps are included here, so that
+        // the new transaction begins in time.
         let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()
@@ -287,8 +288,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         call.works(&self.volume, is_long).into_iter().flatten().any(lacks_room)
     }
 
-    /// Returns true if commits may come behind `trims` steps of the trim list: the steps and
-    /// the call may outgrow one transaction.
+    /// Returns true if the `trims` steps of the trim list and the call may need more room than one
+    /// transaction has. Then commits may come behind the steps.
     #[inline(never)]
     pub(super) fn trims_commit(&self, call: Call, is_long: bool, trims: u32) -> bool {
         if trims == 0 || !self.commits.events().contains(CommitOn::FULL) {
@@ -309,8 +310,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Ends a call that changes the volume, and commits if it is `durable` or if `event`
-    /// commits. A call that fails is undone: half of a change must not become part of the open
+    /// Ends a call that changes the volume. If the call is `durable` or if `event` is chosen,
+    /// commits. If the call failed, undoes it: half of a change must not become part of the open
     /// transaction.
     pub(super) fn finish<T>(
         &mut self,
@@ -342,8 +343,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Undoes the changes of the call since the mark. It reads nothing and cannot fail.
     fn undo(&mut self, error: Error) {
         if error == Error::Unknown {
-            // The volume is locked. Until the next mount it shows the state that the call would
-            // have left.
+            // The volume is read-only now. Until the next mount it shows the state that the call
+            // would have made.
             return;
         }
         self.volume.undo();
@@ -354,16 +355,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.directories.forget();
     }
 
-    /// Takes a step of freeing, and ends it. If several looks cannot read an inode or an index,
-    /// its pages stay taken until a repair, and no call fails for it. A look that fails once
-    /// fails the call.
+    /// Makes a step of freeing, and ends it. If several looks cannot read an inode or an index, its
+    /// pages stay in use until a repair, and the call does not fail. If a look fails only once, the
+    /// call fails.
     fn trim(&mut self) -> Result<(), Error> {
         let result = self.lists.trim_step(&mut self.volume, false);
         match self.step(result) {
             Err(Error::Corrupt) if !self.volume.pages_can_be_freed(self.lists.trim() - 1)? => {}
             result => return result,
         }
-        // The failed step was undone, so its pages may be stale.
+        // The failed step was undone, so pages in RAM may be stale.
         self.volume.store.begin()?;
         let given_up = match self.lists.trim_step(&mut self.volume, true) {
             Err(Error::Corrupt) => self.lists.give_up_trim(&mut self.volume),

@@ -12,7 +12,7 @@ use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// Names that are tried for an inode without a name.
+/// Number of names that a repair tries for an inode without a name.
 const NAMES_MAX: u32 = 10;
 
 /// A record of a directory.
@@ -25,11 +25,12 @@ struct NameRecord {
     inode: u32,
 }
 
-/// The depth of the searches in the directories that a walk has visited.
+/// The depth of the searches in the directories that a walk has visited so far.
 struct Walk {
-    /// The maximum of this depth and the depth of the volume.
+    /// The maximum of the depth of the volume and the depth of these searches.
     depth: Depth,
-    /// The last directory that exceeded the depth of the volume and of the directories before it.
+    /// The last directory that needed a greater depth than the volume and the directories before
+    /// it.
     deepest: Option<u32>,
 }
 
@@ -47,14 +48,14 @@ impl<F: Flash> Checker<'_, '_, F> {
     pub fn directories(&mut self) -> Result<(), Error> {
         let told = self.fs.volume.space().depth;
         let mut walk = Walk { depth: self.fs.volume.depth(), deepest: None };
-        // Look up names beyond the depth of the volume, too.
+        // Also look up names beyond the depth of the volume.
         self.fs.volume.set_depth(Depth::ANY);
         let walked = self.walk(&mut walk);
         self.fs.volume.set_depth(told);
         walked?;
         let Some(directory) = walk.deepest else { return Ok(()) };
         if !self.is_readable(0)? {
-            // The root page is already a finding, and holds no depth.
+            // The root page is already a finding, and its depth cannot be read.
             return Ok(());
         }
         self.fault(Finding::WrongCount { directory }, Count::Counts, |fs| {
@@ -98,11 +99,12 @@ impl<F: Flash> Checker<'_, '_, F> {
             };
             let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))?
             else {
-                // The inodes hold the names, so a directory that lacks a page gets them again.
+                // The inodes also hold the names. So a directory that lacks a page is emptied, and
+                // filled from them.
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
-                // The inodes hold the lost names. Fill the page so that no search ends in it.
+                // The inodes also hold the lost names. Fill the page, so that no search ends in it.
                 self.salvage(
                     Finding::UnreadablePage { inode: directory, logical: page },
                     page,
@@ -111,7 +113,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             for slot in 0..buckets.slots() {
                 let place = buckets.place(page, slot);
-                // A page that cannot be read is a finding already.
+                // A page that cannot be read is already a finding.
                 let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else {
                     break;
                 };
@@ -126,7 +128,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                         entries += 1;
                         subdirectories += u32::from(kind == InodeKind::Directory);
                     }
-                    // The inode holds the name as well, so a wrong entry is no loss.
+                    // The inode also holds the name, so nothing is lost with a wrong entry.
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
                         self.fault(finding, Count::Entries, |fs| fs.volume.clear_record(place))?;
@@ -151,9 +153,9 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(count.unwrap_or(0))
     }
 
-    /// Returns the kind of the inode that a record names, if the record is right. The inode has
-    /// the same name and directory, a look-up finds the record, and no other record names the
-    /// inode.
+    /// Returns the kind of the inode that a record names, if the record is right. For a right
+    /// record, the inode has the same name and directory, a look-up finds the record, and no other
+    /// record names the inode.
     fn entry(&mut self, record: &NameRecord, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
         let NameRecord { directory, seed, hash, inode, .. } = *record;
         if inode >= self.fs.volume.plan().inode_count || inode == ROOT {
@@ -165,13 +167,13 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.fs.volume.record_is_right(inode, &header, hash, seed)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
             && self.is_found(record, &header, walk)?;
-        // An inode has one name, so a second entry goes.
+        // An inode has only one name, so a second entry is wrong.
         if !is_right || self.marks.is_named(inode) {
             return Ok(None);
         }
         // An old allocation map may mark inodes in use as free.
         if !self.is_taken(inode)? {
-            // An inode of an earlier time may name pages that are another file's now.
+            // If the inode is old, it may name pages that belong to another file now.
             if !self.is_complete(inode, &header)? {
                 return Ok(None);
             }
@@ -181,7 +183,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(Some(header.kind))
     }
 
-    /// Returns true if a look-up of the name ends at the record. Notes the depth of this search.
+    /// Returns true if a look-up of the name finds the record. Stores the depth of this search.
     fn is_found(
         &mut self,
         record: &NameRecord,
@@ -203,7 +205,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         )
     }
 
-    /// The name of an inode, if it can be read.
+    /// Returns the name of an inode, if it can be read.
     fn name<'b>(
         &mut self,
         inode: u32,
@@ -215,8 +217,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(name.ok().filter(|_| is_read))
     }
 
-    /// Returns true if an inode that is marked as free still has all its pages. A removed file has
-    /// given its pages back.
+    /// Returns true if an inode that is marked as free still has all its pages. If the file was
+    /// removed, its pages were freed.
     fn is_complete(&mut self, inode: u32, header: &InodeHeader) -> Result<bool, Error> {
         if header.inline {
             return Ok(true);
@@ -243,8 +245,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(true)
     }
 
-    /// Names all inodes in use that have no name yet, or frees them. Directories come first,
-    /// because files may be in them.
+    /// Gives a name to each inode in use without a name, or frees the inode. Directories come
+    /// first, because files may belong into them.
     pub fn unnamed(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
         for kind in [InodeKind::Directory, InodeKind::File] {
@@ -256,7 +258,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Some(header) if header.kind == kind => self.lost(inode, &header)?,
                     Some(header)
                         if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
-                    // An invalid inode is a finding already.
+                    // An invalid inode is already a finding.
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
                         self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| {
@@ -274,10 +276,10 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Gives a file without a name the name in its inode, or another name in the root.
+    /// Gives a file without a name the name that its inode stores, or another name in the root.
     fn lost(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         let mut bytes = [0; NAME_BYTES_MAX];
-        // A name in a directory that the root does not reach would be lost again.
+        // If the root does not reach a directory, a name in this directory would be lost again.
         let may_stay = self.is_directory(header.parent)?
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
@@ -320,7 +322,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes })
                 .unwrap_or("lost");
             if let Found::Free(gap) = self.directories.find(&mut self.volume, ROOT, name)? {
-                // An entry counts only if its inode names the directory.
+                // An entry is valid only if its inode names the directory.
                 let (page, at) = self.volume.inode_place(inode);
                 self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
                 self.volume.write_name(inode, &mut header, name.as_bytes())?;

@@ -10,16 +10,17 @@ use core::fmt;
 pub enum Finding {
     /// A page of the file system's tables cannot be read, or does not hold the written data.
     ///
-    /// Mended by rewriting it without the unreadable parts. Inodes in these parts are lost. The
-    /// repair restores the marks of free pages.
+    /// The repair rewrites the page without the unreadable parts. Inodes in these parts are lost.
+    /// The repair restores the marks of pages in use.
     UnreadableTable {
         /// The logical page.
         logical: u32,
     },
     /// A page of a file or directory cannot be read, or does not hold the written data.
     ///
-    /// - A page of a directory is mended, because the inodes hold the names as well.
-    /// - A page of an index is mended: the pages of the file that it named are unreadable then.
+    /// - A page of a directory is mended, because the inodes also hold the names.
+    /// - A page of an index is mended. The pages of the file that it named are unreadable
+    ///   afterwards.
     /// - A page of a file's data stays unreadable until it is rewritten.
     UnreadablePage {
         /// The file or directory of the page.
@@ -27,81 +28,82 @@ pub enum Finding {
         /// The logical page.
         logical: u32,
     },
-    /// An inode in use is invalid. Mended: a file becomes empty, unless its pages can be
-    /// determined; a directory gets its entries again from their inodes.
+    /// An inode in use is invalid. The repair makes a file empty, unless its pages can be
+    /// determined. A directory gets its entries again from the inodes of its files.
     BadInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// The rest of a long name, or the attributes of a file, are missing. Mended: the file then
-    /// has no attributes, or another name.
+    /// The rest of a long name, or the attributes of a file, are missing. After the repair the file
+    /// has another name, or no attributes.
     LostExtension {
         /// The file or directory.
         inode: InodeNumber,
     },
-    /// A directory names an inode that is missing, belongs to another directory, or is named
-    /// twice. Mended by removing the entry.
+    /// A directory names an inode that is missing, that belongs to another directory, or that
+    /// already has an entry. The repair removes the entry.
     BadEntry {
         /// The directory.
         directory: InodeNumber,
         /// The inode that the entry names.
         inode: InodeNumber,
     },
-    /// A directory's counts are wrong. Or the volume's counts of overflow pages or of names of
-    /// equal hash are lower than the directory's. Mended.
+    /// The counts of a directory are wrong. Or the directory has more overflow pages or more names
+    /// of equal hash than the volume's counts allow. The repair corrects the counts.
     WrongCount {
         /// The directory.
         directory: InodeNumber,
     },
-    /// A file or directory has no entry in any directory. Mended by adding an entry with the name
-    /// and the directory in its inode. If this is impossible, the root names it `lost-` and its
-    /// number.
+    /// A file or directory has no entry in any directory. The repair adds an entry with the name
+    /// and the directory that the inode stores. If this is impossible, the repair adds an entry to
+    /// the root directory. The name is then `lost-` and the number of the file or directory.
     Lost {
         /// The file or directory.
         inode: InodeNumber,
     },
-    /// An inode in use is marked as free. Mended.
+    /// An inode in use is marked as free. The repair marks it as in use.
     UnmarkedInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// An inode is marked as in use, but has no content and no reference. Mended by freeing it.
+    /// An inode is marked as in use, but has no content, and nothing names it. The repair frees it.
     LeakedInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// A page is marked as in use, or has content, but belongs to no file or directory. Mended by
-    /// freeing it.
+    /// A page is marked as in use, or has content, but belongs to no file or directory. The repair
+    /// frees it.
     LeakedPage {
         /// The logical page.
         logical: u32,
     },
-    /// A page belongs to a file and is marked as free. Mended.
+    /// A page belongs to a file, but is marked as free. The repair marks it as in use.
     UnmarkedPage {
         /// The logical page.
         logical: u32,
     },
-    /// A page belongs to two files, and its true owner cannot be determined. Mended: the second
-    /// file becomes empty, and the page becomes unreadable in the first file.
+    /// A page belongs to two files, and the file that it really belongs to cannot be determined.
+    /// The repair makes the second file empty, and the page becomes unreadable in the first file.
     SharedPage {
         /// The second file.
         inode: InodeNumber,
         /// The logical page.
         logical: u32,
     },
-    /// Old content lies behind the end of a file. It would become part of the file when the file
-    /// grows. Mended by cutting it off.
+    /// Old content lies behind the end of a file. If the file grew, the content would become part
+    /// of the file. The repair truncates the content.
     DirtyEnd {
         /// The file.
         inode: InodeNumber,
     },
-    /// A list of removed files has no end, or names an inode of another kind. Mended by clearing
-    /// the list, and freeing its inodes and pages.
+    /// A list of removed files has no end, or names an inode of another kind. The repair clears the
+    /// list, and frees its inodes and pages.
     BadList,
-    /// A repair accepted the loss of small changes, and no page names the files of these changes.
-    /// This file or directory may be in an earlier state.
+    /// A repair accepted the loss of small changes, and it is unknown which files these changes
+    /// belonged to. This file or directory may be in an earlier state.
     ///
-    /// A page whose whole content is lost is an [unreadable page](Self::UnreadablePage).
+    /// If the whole content of a page is lost, the page is an [unreadable
+    /// page](Self::UnreadablePage).
     InDoubt {
         /// The file or directory.
         inode: InodeNumber,
@@ -109,7 +111,7 @@ pub enum Finding {
     /// A repair accepted the loss of small changes. Files and directories may be missing,
     /// together with their names.
     LostChanges {
-        /// Inodes that are empty now. Each of them may have been a file or a directory.
+        /// Number of inodes that are empty now. Each of them may have been a file or a directory.
         inodes: u32,
     },
 }
@@ -175,47 +177,48 @@ impl fmt::Display for Finding {
 /// The counts of a [check](FileSystem::check).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Files.
+    /// Number of files.
     pub files: u32,
-    /// Directories, the root included.
+    /// Number of directories, the root included.
     pub directories: u32,
-    /// Logical pages of files and directories.
+    /// Number of logical pages of files and directories.
     pub pages: u32,
-    /// Pages of files' data that cannot be read.
+    /// Number of pages of files' data that cannot be read.
     pub unreadable: u32,
-    /// Findings, including the mended ones.
+    /// Number of findings, including the mended findings.
     pub findings: u32,
-    /// The changes of the repair.
+    /// Numbers of the changes that the repair made.
     pub mended: Repairs,
 }
 
-/// The changes of a repair, by kind. Each change is one finding.
+/// The numbers of changes of a repair, by kind. Each change is one finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// Pages of the file system's tables, of directories and of indexes, rewritten without their
-    /// unreadable parts.
+    /// Number of pages of the file system's tables, of directories and of indexes that were
+    /// rewritten without their unreadable parts.
     pub tables: u32,
-    /// Files that are empty now, including removed files, and inodes that were cleared.
+    /// Number of files that are empty now, including removed files, and of inodes that were
+    /// cleared.
     pub emptied: u32,
-    /// Files whose content behind the end was cut off.
+    /// Number of files whose content behind the end was truncated.
     pub ends: u32,
-    /// Directories that were emptied, and get their entries again from their inodes.
+    /// Number of directories that were emptied and get their entries again from the inodes.
     pub directories: u32,
-    /// Attributes and ends of long names that were removed.
+    /// Number of sets of attributes and ends of long names that were removed.
     pub extensions: u32,
-    /// Entries that were removed from directories.
+    /// Number of entries that were removed from directories.
     pub entries: u32,
-    /// Corrected counts of directories and of files' pages, and cleared lists.
+    /// Number of corrected counts of directories and of files' pages, and of cleared lists.
     pub counts: u32,
-    /// Files and directories that got a name again.
+    /// Number of files and directories that got a name again.
     pub names: u32,
-    /// Inodes that were marked as in use.
+    /// Number of inodes that were marked as in use.
     pub inodes_marked: u32,
-    /// Inodes that were freed.
+    /// Number of inodes that were freed.
     pub inodes_freed: u32,
-    /// Pages that were marked as in use.
+    /// Number of pages that were marked as in use.
     pub pages_marked: u32,
-    /// Pages that were freed.
+    /// Number of pages that were freed.
     pub pages_freed: u32,
 }
 
@@ -237,7 +240,7 @@ pub(super) enum Count {
 }
 
 impl Repairs {
-    /// The sum of all counters.
+    /// Returns the sum of all counters.
     pub const fn total(&self) -> u32 {
         let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } =
             *self;

@@ -5,17 +5,18 @@ use super::super::inode::ROOT;
 use super::super::volume::VolumePlan;
 use crate::error::Error;
 
-/// The bits.
+/// The marks.
 pub(super) struct Marks<'c> {
-    /// Inodes that are named, or on a list, or extensions of an inode in use.
+    /// A bit for each inode: set if it has a name, is on a list, or is an extension of an inode in
+    /// use.
     inodes: &'c mut [u8],
-    /// Data pages that have an owner.
+    /// A bit for each data page: set if the page has an owner.
     pages: &'c mut [u8],
     first_page: u32,
 }
 
 impl<'c> Marks<'c> {
-    /// Takes the memory for the bits of a volume.
+    /// Divides the memory into the bits of a volume.
     pub fn new(scratch: &'c mut [u8], plan: &VolumePlan) -> Result<Self, Error> {
         Self::check_size(scratch, plan)?;
         let [inodes, pages] = Self::bytes(plan);
@@ -32,7 +33,7 @@ impl<'c> Marks<'c> {
         }
     }
 
-    /// Bytes of the bits for all inodes, and for all data pages.
+    /// Returns the number of bytes of the bits for all inodes, and for all data pages.
     fn bytes(plan: &VolumePlan) -> [usize; 2] {
         [plan.inode_count, plan.data_count].map(|count| count.div_ceil(8) as usize)
     }

@@ -1,11 +1,13 @@
 //! Verifies a whole volume, and mends the damage that can be mended.
 //!
-//! The walk goes by inodes. A directory names each of its entries once, an extension has an
-//! owner, and all other inodes are on a list. Every page in use belongs to one file. Two rows of
-//! bits record the named inodes and the pages found; the caller lends the memory for them. A
-//! power cut alone never makes a check or repair necessary: every finding is damage.
+//! The walk visits all inodes. A directory names each of its entries once, an extension has an
+//! owner, and all other inodes are on a list. Every page in use belongs to one file. Two bitmaps
+//! record the inodes with a name and the pages that were found. The caller lends the memory for
+//! these bitmaps. A power cut alone never makes a check or repair necessary: every finding is
+//! damage.
 //!
-//! A repair works in rounds ([`rounds`]) until a round changes nothing. A complete look ends it.
+//! A repair works in rounds ([`rounds`]) until a round changes nothing. It ends with a complete
+//! look.
 //!
 //! | file | idea |
 //! |---|---|
@@ -34,7 +36,7 @@ use marks::Marks;
 use rounds::Checker;
 
 impl Config {
-    /// Bytes of the scratch memory of [`FileSystem::check`].
+    /// Returns the number of bytes of the scratch memory of [`FileSystem::check`].
     pub const fn check_bytes(&self, geometry: &Geometry) -> usize {
         let frames = (geometry.pages_per_block / self.pages_per_logical_page as u32)
             .saturating_mul(geometry.block_count);
@@ -46,21 +48,21 @@ impl Config {
 impl<F: Flash> FileSystem<'_, F> {
     /// Verifies every page and every reference of the volume, and calls `report` for each fault.
     ///
-    /// With `repair`, commits an open transaction first. Then mends each fault that can be mended
-    /// in a separate transaction. The remaining faults are pages of files that cannot be read: a
-    /// second repair finds and changes nothing else. Close all files first.
+    /// If `repair` is true, it first commits an open transaction. Then it mends each fault that can
+    /// be mended, in a separate transaction. The remaining faults are pages of files that cannot be
+    /// read: a second repair finds nothing else, and changes nothing. Close all files first.
     ///
     /// # Power loss
-    /// Faults that were mended stay mended.
+    /// Faults that were mended before a power cut stay mended.
     ///
     /// # Cost
-    /// Reads the whole volume. With `repair`, each round also reads everything except the files'
-    /// data. This call has no bound.
+    /// Reads the whole volume. If `repair` is true, each round also reads everything except the
+    /// data of files. This call has no bound.
     ///
     /// # Errors
     /// - [`Error::ScratchTooSmall`] if `scratch` has fewer bytes than [`Config::check_bytes`].
     /// - [`Error::Device`].
-    /// - With `repair`, the errors of every call that changes something.
+    /// - If `repair` is true, the errors of every call that changes something.
     ///
     /// Damage is a finding, not an error.
     pub fn check(
@@ -76,21 +78,21 @@ impl<F: Flash> FileSystem<'_, F> {
         checker.look()
     }
 
-    /// Accepts the losses that the mount found, [checks](Self::check) the volume and mends the
-    /// consequences. After that, the volume can be changed again. Does nothing if nothing is
-    /// missing. Returns the [repairs](Repairs) with the result of the check.
+    /// Accepts the losses that the mount found, [checks](Self::check) the volume, and mends the
+    /// consequences. After that, the volume can be changed again. If nothing is lost, does nothing.
+    /// Returns the [repairs](Repairs) and the result of the check.
     ///
-    /// The repair is necessary because an old allocation map could give away pages that are in
-    /// use. If [small changes](Finding::LostChanges) are lost, a page of a file without content
-    /// becomes an error: its content may be among them.
+    /// The repair is necessary because an old allocation map could mark pages in use as free. If
+    /// [small changes](Finding::LostChanges) are lost, a page of a file without content becomes an
+    /// error, because its content may be among the lost changes.
     ///
     /// # Power loss
-    /// The volume is read-only until a repair ends. A repair that was cut starts again from the
-    /// beginning.
+    /// The volume is read-only until a repair ends. If power is cut in a repair, the next repair
+    /// starts again from the beginning.
     ///
     /// # Cost
-    /// [`CallBounds::mount`](super::CallBounds::mount), a frame for each lost leaf of the map, and
-    /// the cost of a check with `repair`.
+    /// The cost of [`CallBounds::mount`](super::CallBounds::mount), a frame for each lost leaf of
+    /// the map, and the cost of a check with `repair`.
     ///
     /// # Errors
     /// - [`Error::Corrupt`] if the first leaf of the map is lost and has no copy. Nothing has
@@ -116,7 +118,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let checked = self.check(scratch, true, report);
         let is_in_doubt = checked.is_ok() && self.volume.store.status().is_in_doubt();
         let doubts = if is_in_doubt { self.report_doubt(report) } else { Ok(0) };
-        // Only content may still be missing. Any other fault may let a call take a page of
+        // Only content may still be missing. With any other fault, a call could take a page of
         // another file.
         let is_mended = checked
             .is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
@@ -129,8 +131,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Reports that every file and directory may be in an earlier state, and reports the number
-    /// of empty inodes. Returns the number of findings.
+    /// Reports that every file and directory may be in an earlier state, and reports the number of
+    /// empty inodes. Returns the number of these findings.
     fn report_doubt(&mut self, report: &mut dyn FnMut(Finding)) -> Result<u32, Error> {
         let (mut count, inode_count) = (1, self.volume.plan().inode_count);
         let mut unknown = 0;

@@ -7,8 +7,8 @@
 //! 3. by files behind their sizes,
 //! 4. by removed files.
 //!
-//! If two inodes claim a page, the later one is emptied. Behind the size of a file, only the
-//! entry or run that names the page is cut off.
+//! If two inodes claim a page, the inode that claims it later is emptied. But if a file claims the
+//! page behind its size, only the entry or run that names the page is truncated.
 
 use super::super::inode::{
     AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, InodeHeader, InodeKind,
@@ -21,11 +21,11 @@ use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// A reason for which an inode cannot keep its pages.
+/// The reason why an inode cannot keep its pages.
 enum Fault {
-    /// It names a page that is no data page.
+    /// The inode names a page that is not a data page.
     Nonsense,
-    /// A page has another owner as well.
+    /// Another inode also owns the page.
     Shared(u32),
 }
 
@@ -33,15 +33,15 @@ enum Fault {
 struct Owner {
     inode: u32,
     kind: InodeKind,
-    /// Pages up to the end of a file, or the buckets of a directory.
+    /// Number of pages up to the end of a file, or number of buckets of a directory.
     pages: u32,
-    /// Overflow pages of a directory.
+    /// Number of overflow pages of a directory.
     overflow: u32,
-    /// Bytes of the last page that are in the file; 0 if all are.
+    /// Number of bytes of the last page that are in the file; 0 if all bytes are in the file.
     last_bytes: u32,
-    /// Entries of the first index that belong to another file.
+    /// Number of entries of the first index that belong to another file.
     kept: u32,
-    /// Only pages behind the size of a file are claimed.
+    /// True if this turn claims only pages behind the size of a file.
     is_behind: bool,
 }
 
@@ -52,45 +52,46 @@ impl Owner {
     }
 }
 
-/// An index, or a page of entries of an index. An entry stands for `span` pages of the file. The
-/// first entry stands for the pages from page `first` of its region on.
+/// An index, or a page of entries of an index. An entry represents `span` pages of the file. The
+/// first entry represents the pages of its region that begin at page `first`.
 #[derive(Clone, Copy)]
 struct Index {
     page: u32,
     /// The first file page of the region.
     base: u32,
-    /// Pages of the region that its run maps. Look-ups never read their entries.
+    /// Number of pages of the region that its run maps. Look-ups never read the entries of these
+    /// pages.
     run: u32,
     first: u32,
     span: u32,
 }
 
 impl Index {
-    /// The first page of the file whose look-up reads entry `entry`; `u32::MAX` if no look-up
-    /// does.
+    /// Returns the first page of the file whose look-up reads entry `entry`, or `u32::MAX` if no
+    /// look-up reads it.
     fn file_page(&self, entry: u32) -> u32 {
         let from = self.first + entry * self.span;
         if from + self.span <= self.run { u32::MAX } else { self.base + from.max(self.run) }
     }
 
-    /// The first page of the file whose look-up reads any of the `entries`.
+    /// Returns the first page of the file whose look-up reads any of the `entries`.
     fn first_page(&self, entries: u32) -> u32 {
         Self { span: self.span * entries, ..*self }.file_page(0)
     }
 
-    /// The page of entries that entry `entry` of an index names.
+    /// Returns the page of entries that entry `entry` of an index names.
     fn below(&self, entry: u32, page: u32) -> Self {
         Self { page, first: self.first + entry * self.span, span: 1, ..*self }
     }
 }
 
-/// The fault of the claimed pages, if any.
+/// The fault of the claimed pages, or `None`.
 type Claim = Result<Option<Fault>, Error>;
 
-/// Turns in which pages are claimed.
+/// Number of turns in which pages are claimed.
 const TURNS: u32 = 4;
 
-/// A turn in which pages are claimed. A set of turns has a bit for each.
+/// A turn in which pages are claimed. A set of turns has a bit for each turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ClaimTurn(u32);
 
@@ -101,7 +102,7 @@ impl ClaimTurn {
     const BEHIND: Self = Self(2);
     const REMOVED: Self = Self(3);
 
-    /// The turn in which a kind claims its pages.
+    /// Returns the turn in which an inode of a kind claims its pages.
     fn of(kind: InodeKind) -> Option<Self> {
         match kind {
             InodeKind::Directory => Some(Self::DIRECTORIES),
@@ -111,7 +112,7 @@ impl ClaimTurn {
         }
     }
 
-    /// The set of turns in which an inode is looked at.
+    /// Returns the set of turns that must visit an inode.
     fn all_of(header: &InodeHeader) -> u32 {
         let behind =
             if header.kind == InodeKind::File && !header.inline { 1 << Self::BEHIND.0 } else { 0 };
@@ -127,7 +128,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Checks all inodes in use. Skips a turn in which no inode claims pages.
     pub fn owners(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
-        // The first turn visits all inodes, and adds the turns of their kinds.
+        // The first turn visits all inodes, and adds the turns that their kinds need.
         let mut turns = 1;
         for now in (0..TURNS).map(ClaimTurn) {
             if !now.is_in(turns) {
@@ -145,7 +146,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Checks an inode in a turn. Returns the turns in which it claims pages.
     fn owner(&mut self, inode: u32, now: ClaimTurn, before: Repairs) -> Result<u32, Error> {
         let Some(header) = self.header(inode)? else {
-            // Every inode is visited in the first turn, so an invalid one is reported once.
+            // The first turn visits every inode, so an invalid inode is reported once.
             if now == ClaimTurn::DIRECTORIES && !self.is_empty(inode)? {
                 self.bad_inode(inode)?;
             }
@@ -156,8 +157,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.extensions(inode, &header)?;
             self.pages_of(inode, &header, before)?;
         } else if now == ClaimTurn::BEHIND && now.is_in(turns) {
-            // A file that was emptied in this walk had claimed pages that are free now. Leave
-            // this check to the next walk.
+            // If a file was emptied in this walk, the pages that it claimed are free now. The next
+            // walk then makes this check.
             let owner = self
                 .owner_of_pages(inode, &header, 0)
                 .filter(|_| !self.checked.mended.has_emptied_since(before));
@@ -172,7 +173,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     fn bad_inode(&mut self, inode: u32) -> Result<(), Error> {
         let finding = Finding::BadInode { inode };
         let (page, at) = self.fs.volume.inode_place(inode);
-        // The page of the table is a finding of its own.
+        // If the page of the table cannot be read, the page itself is a finding.
         if !self.is_readable(page)? {
             self.tell(finding);
             return Ok(());
@@ -182,7 +183,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Returns true if the place of an inode is empty.
+    /// Returns true if all bytes of an inode are empty.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];
@@ -191,12 +192,12 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             && inode != ROOT)
     }
 
-    /// Checks the extensions of an inode, for the rest of its name and for its attributes. Each
-    /// is a separate inode that names its owner.
+    /// Checks the extensions of an inode, which hold the rest of its name and its attributes. Each
+    /// extension is a separate inode that names its owner.
     fn extensions(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
-            // A name that fits in the inode has no rest.
+            // If a name fits in the inode, it has no extension.
             let is_none = at == NAME_MORE_AT
                 && usize::from(header.name_bytes) <= self.fs.volume.plan().name_inline();
             if is_none || !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
@@ -218,7 +219,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         } else {
             None
         };
-        // An extension stores its owner in the field for the generation.
+        // An extension stores its owner in the field that holds the generation in other inodes.
         Ok(header.is_some_and(|header| {
             header.kind == InodeKind::Extension && header.generation == owner
         }))
@@ -238,8 +239,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             _ => {}
         }
         if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.extra > 0 {
-            // Left over from an earlier use of the inode. A removal of the file would leave as
-            // many of its index entries unfreed.
+            // The value is left over from an earlier use of the inode. If the file were removed, so
+            // many of its index entries would not be freed.
             let (page, at) = self.fs.volume.inode_place(inode);
             self.fault(Finding::BadInode { inode }, Count::Counts, |fs| {
                 fs.volume.store.logical.patch(page, at + EXTRA_AT, &[0; 4])
@@ -259,15 +260,15 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         match fault {
             None => Ok(()),
             Some(Fault::Nonsense) => self.empty_out(Finding::BadInode { inode }, inode, header),
-            // An inode that was emptied in this walk had claimed pages that are free now. The
-            // next walk reports the remaining faults.
+            // If an inode was emptied in this walk, the pages that it claimed are free now. The
+            // next walk reports the faults that remain.
             Some(Fault::Shared(_)) if self.checked.mended.has_emptied_since(before) => Ok(()),
             Some(Fault::Shared(logical)) => {
                 if header.kind == InodeKind::File
                     && self.mode == CheckMode::Mend
                     && self.is_content_of_another(inode, logical)?
                 {
-                    // The true owner of the content cannot be determined.
+                    // It cannot be determined to which file the content really belongs.
                     soft(self.fs.change(|fs| {
                         fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)
                     }))?;
@@ -277,7 +278,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
     }
 
-    /// The pages that an inode claims, if their number is possible.
+    /// Returns the pages that an inode claims, or `None` if it cannot have so many pages.
     fn owner_of_pages(&self, inode: u32, header: &InodeHeader, overflow: u32) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
             InodeKind::File if header.size <= self.fs.volume.size_max() => {
@@ -288,7 +289,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 (header.extra, 0)
             }
             InodeKind::Removed | InodeKind::Orphan => (0, 0),
-            // No sound inode has such a size.
+            // No valid inode has such a size.
             _ => return None,
         };
         let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
@@ -303,7 +304,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Takes all pages from an inode: a file is empty then, and a directory has no entries.
+    /// Takes all pages from an inode. A file is then empty, and a directory has no entries.
     pub fn empty_out(
         &mut self,
         finding: Finding,
@@ -321,8 +322,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Claims the pages of an inode's regions in this turn. Cuts off pages behind the size of a
-    /// file that have another owner.
+    /// Claims the pages of an inode's regions in this turn. If pages behind the size of a file have
+    /// another owner, truncates them.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read is already a finding.
         let mut area = [0; AREA_BYTES];
@@ -335,7 +336,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
             match self.claim_run(owner, &region, base)? {
                 Ok(()) => {}
-                // Behind its size a file needs no page, so the shared pages are cut off.
+                // A file needs no page behind its size, so the shared pages are truncated.
                 Err((within, _)) if owner.is_behind => {
                     region = region.without_end(within);
                     self.cut_region(owner, number, region)?;
@@ -351,7 +352,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 1
             };
             let index = Index { page: region.index, base, run: region.count, first: 0, span };
-            // Entries before `kept` belong to the file from which this tail was cut off.
+            // Entries before `kept` belong to the file from which this end was truncated.
             match self.claim_index(owner, &index, core::mem::take(&mut kept))? {
                 None => {}
                 Some(_) if owner.is_behind => {
@@ -380,7 +381,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(Ok(()))
     }
 
-    /// Writes a region of a file without its last pages or its index, which are behind the size.
+    /// Writes a region of a file without its index or the last pages of its run, which are behind
+    /// the size.
     fn cut_region(&mut self, owner: &Owner, number: u32, region: Region) -> Result<(), Error> {
         let inode = owner.inode;
         self.fault(Finding::DirtyEnd { inode }, Count::Ends, |fs| {
@@ -388,7 +390,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Marks a page as owned. Returns a fault if it is no data page, or is claimed already.
+    /// Marks a page as owned. Returns a fault if the page is not a data page, or was claimed
+    /// before.
     fn claim(&mut self, logical: u32) -> Option<Fault> {
         if self.fs.volume.check_data_pages(logical, 1).is_err() {
             return Some(Fault::Nonsense);
@@ -397,13 +400,15 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         self.marks.own(logical).then_some(Fault::Shared(logical))
     }
 
-    /// Claims a page that is no index. Its content is checked after all other faults are mended.
+    /// Claims a page that is not an index. Its content is checked after all other faults are
+    /// mended.
     fn claim_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Claim {
         if let Some(fault) = self.claim(logical) {
             return Ok(Some(fault));
         }
         match owner.kind {
-            // A page behind the buckets or the overflow pages would become the next one of them.
+            // If the directory grew, a page behind its buckets or its overflow pages would become
+            // one of them.
             InodeKind::Directory => {
                 let is_behind = file_page >= owner.pages
                     && self.fs.volume.buckets().overflow_number(file_page) >= owner.overflow;
@@ -414,7 +419,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
     }
 
-    /// Checks that content is readable, and that there is none behind the end of a file.
+    /// Checks that content can be read, and that no content lies behind the end of a file.
     fn look_at_content(
         &mut self,
         owner: &Owner,
@@ -434,7 +439,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if self.has_lost_content(logical)? {
             return self.lose_content(owner.inode, logical);
         }
-        // A repair reads only the last page, whose rest must be zeros.
+        // A repair reads only the last page, because the bytes behind the end must be zeros.
         let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
         if (self.mode == CheckMode::Look || is_last) && !self.is_readable(logical)? {
             self.checked.unreadable += u32::from(self.mode == CheckMode::Look);
@@ -449,8 +454,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(())
     }
 
-    /// Marks a file's page as lost, so that it reads as an error. A repair fails if it cannot
-    /// write this mark, because the final look reports the page.
+    /// Marks a file's page as lost, so that a read returns an error. If a repair cannot write this
+    /// mark, the repair fails, because the final look must report the page.
     fn lose_content(&mut self, inode: u32, logical: u32) -> Result<(), Error> {
         if self.mode == CheckMode::Mend {
             return soft(
@@ -532,10 +537,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(None)
     }
 
-    /// Clears an entry with a fault if it is behind the size of its file. Returns true if the
-    /// entry stays.
+    /// If an entry with a fault is behind the size of its file, clears the entry. Returns true if
+    /// the entry stays.
     fn keeps_entry(&mut self, owner: &Owner, page: u32, entry: u32) -> Result<bool, Error> {
-        // Behind its size a file needs no entry.
+        // A file needs no entry behind its size.
         if owner.is_behind {
             let finding = Finding::DirtyEnd { inode: owner.inode };
             self.fault(finding, Count::Ends, |fs| fs.volume.set_index_entry(page, entry, None))?;
@@ -543,7 +548,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(!owner.is_behind)
     }
 
-    /// Claims the page of an index, if this turn claims it.
+    /// Claims the page of an index, if this is the turn for it.
     fn claim_index_page(&mut self, owner: &Owner, index: &Index) -> Claim {
         let (page, entries) = (index.page, self.fs.volume.plan().index_entries);
         if !owner.claims(index.first_page(entries)) {
@@ -552,8 +557,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if let Some(fault) = self.claim(page) {
             return Ok(Some(fault));
         }
-        // After a salvage, pages that the lost entries named read as errors. Entries behind the
-        // end name nothing.
+        // After a salvage, reads of pages that the lost entries named return errors. Entries behind
+        // the end name no pages.
         let used =
             owner.pages.saturating_sub(index.base + index.first).div_ceil(index.span).min(entries);
         if !self.is_readable(page)? || (used > 0 && self.has_lost_content(page)?) {
@@ -590,7 +595,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns true if a data page is content within the size of a file. Index pages are no
+    /// Returns true if a data page is content within the size of a file. Index pages are not
     /// content.
     fn has_content(&mut self, owner: &Owner, logical: u32) -> Result<bool, Error> {
         let mut area = [0; AREA_BYTES];

@@ -5,8 +5,8 @@
 //!                              changed: next round ─┴─ changed: next round
 //! ```
 //!
-//! Names come after the marks of all pages and inodes in use. A directory that grows must not
-//! take a page in use, nor a free page that still has content.
+//! Names are added after all pages and inodes in use were marked. Otherwise a directory that grows
+//! could take a page in use, or a free page that still has content.
 //!
 //! The findings of a step depend on the repairs of the steps before it. So a step that changed
 //! anything ends its round. The repair ends after a round without changes.
@@ -21,17 +21,18 @@ use crate::media::Flash;
 
 /// Number of reads before a page counts as lost.
 pub(super) const LOOKS: u32 = 3;
-/// Maximum rounds of a repair, beside one round for each inode: its pages may become free when
-/// another inode is emptied. A round mends all faults of a kind, so a chain of consequences is at
-/// most as long as the number of kinds.
+/// Maximum number of rounds of a repair, in addition to one round for each inode. An inode may need
+/// a round, because its pages may become free when another inode is emptied. One round mends all
+/// faults of a kind. So a chain of consequences has at most as many rounds as there are kinds.
 const ROUNDS_MAX: u32 = 32;
 
-/// The action of a walk on a finding.
+/// What a walk does with a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckMode {
-    /// Reports it.
+    /// Reports the finding.
     Look,
-    /// Mends it if possible, and reports it then. The final look reports the other findings.
+    /// Mends the finding if possible, and then reports it. The final look reports the other
+    /// findings.
     Mend,
 }
 
@@ -57,7 +58,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Reports all faults.
     pub fn look(&mut self) -> Result<CheckReport, Error> {
         self.mode = CheckMode::Look;
-        // Findings and repairs add up; files and pages are counted anew in each walk.
+        // Findings and repairs add up over all walks. Each walk counts files and pages from zero.
         let CheckReport { findings, mended, .. } = self.checked;
         self.checked = CheckReport { findings, mended, ..CheckReport::default() };
         self.begin_round();
@@ -67,7 +68,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         self.directories()?;
         self.marks()?;
         self.leaked_pages()?;
-        // Names come last: only now are all named inodes marked.
+        // Names come last, because only now are all inodes with a name marked.
         self.unnamed()?;
         Ok(self.checked)
     }
@@ -75,7 +76,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Mends all faults that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
         self.mode = CheckMode::Mend;
-        // Each repair is a transaction of its own.
+        // Each repair is a separate transaction.
         if self.fs.volume.store.logical.is_open() {
             self.fs.commit()?;
         }
@@ -83,23 +84,23 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
             let before = self.checked.mended;
             self.begin_round();
             self.round(before)?;
-            // A round without a change leaves nothing for another round.
+            // After a round without a change, another round would find nothing to change.
             if self.checked.mended == before {
                 break;
             }
         }
-        // The counts of free space in RAM were taken before the repair.
+        // The counts of free space in RAM are older than the repair.
         self.fs.seen(|fs| fs.lists.load_with_space(&mut fs.volume)).map(drop)
     }
 
-    /// Runs one round. It ends after the first step with a change on which other steps depend.
+    /// Runs one round. If a step changes something on which later steps depend, the round ends.
     fn round(&mut self, before: Repairs) -> Result<(), Error> {
         self.tables()?;
-        // Rewritten tables mark other pages and inodes than the counts in RAM.
+        // The rewritten tables have other marks than the counts in RAM assume.
         self.fs.seen(|fs| fs.volume.count_space())?;
         self.lists()?;
         self.owners()?;
-        // The next steps depend on these repairs, so they wait for a new walk.
+        // The next steps depend on these repairs, so they need a new walk.
         if self.checked.mended != before {
             return Ok(());
         }
@@ -109,7 +110,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         }
         self.marks()?;
         self.leaked_pages()?;
-        // A directory that gets a name may grow, and must find the free pages.
+        // A directory that gets a name may grow. Then it must find the free pages.
         self.fs.seen(|fs| fs.volume.count_space())?;
         self.unnamed()
     }
@@ -126,8 +127,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         }
     }
 
-    /// Reports a finding in a look. In a repair, makes and commits the change that mends it,
-    /// counts it and reports it. A change that fails because of other damage is left out.
+    /// In a look, reports a finding. In a repair, makes the change that mends the finding, commits
+    /// it, counts it and reports it. If the change fails because of other damage, it is left out.
     pub fn fault(
         &mut self,
         finding: Finding,
@@ -144,8 +145,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(())
     }
 
-    /// Counts a change, if it was made. Not inlined, so that it exists once: `fault` exists once
-    /// for each kind of change.
+    /// If a change was made, counts it. Not inlined, so that this code exists once: the code of
+    /// `fault` exists once for each kind of change.
     #[inline(never)]
     fn is_mended(&mut self, result: Result<(), Error>, counter: Count) -> Result<bool, Error> {
         let is_made = soft(result)?.is_some();
@@ -158,8 +159,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         (self.report)(finding);
     }
 
-    /// The inode behind the last one in use. If the allocation map cannot be read, the number of
-    /// all inodes.
+    /// Returns the inode behind the last inode in use. If the allocation map cannot be read,
+    /// returns the number of all inodes.
     pub fn inodes_end(&mut self) -> Result<u32, Error> {
         let end = self
             .fs
@@ -173,7 +174,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(self.fs.seen(|fs| fs.volume.inode_is_taken(inode))?.unwrap_or(false))
     }
 
-    /// The header of an inode; `None` if it cannot be read or is invalid.
+    /// Returns the header of an inode, or `None` if it cannot be read or is invalid.
     pub fn header(&mut self, inode: u32) -> Result<Option<InodeHeader>, Error> {
         self.fs.seen(|fs| fs.volume.read_header(inode))
     }
@@ -199,7 +200,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(false)
     }
 
-    /// Returns true if one of several reads verifies a page.
+    /// Returns true if the page is verified in one of several reads.
     pub fn is_readable(&mut self, logical: u32) -> Result<bool, Error> {
         for _ in 0..LOOKS {
             if soft(self.fs.volume.store.logical.verify(logical))?.unwrap_or(false) {
@@ -211,7 +212,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes and commits one change, without the other work of a call: its lists may be damaged.
+    /// Makes and commits one change, without the first steps of a call, because the lists may be
+    /// damaged.
     pub(super) fn change(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<(), Error>,
@@ -237,8 +239,8 @@ impl<F: Flash> FileSystem<'_, F> {
 impl<F: Flash> FileSystem<'_, F> {
     /// Returns the result of the first successful look of up to `LOOKS` looks, or `None`.
     ///
-    /// A single failed read is no damage, and a repair counts unreadable data as lost. If the
-    /// store repeats every read by itself, one look is enough.
+    /// A single failed read does not prove damage, but a repair treats unreadable data as lost. If
+    /// the store repeats every read by itself, one look is enough.
     pub(super) fn seen<T>(
         &mut self,
         mut look: impl FnMut(&mut Self) -> Result<T, Error>,

@@ -7,17 +7,18 @@ use crate::error::Error;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// Pages that one change frees.
+/// Number of pages that one change frees.
 const PAGES_PER_CHANGE: u32 = 8;
 
 impl<F: Flash> Checker<'_, '_, F> {
-    /// Checks the root page, the allocation map and the file table. Rewrites their unreadable
-    /// parts with zeros: they then mark no page or inode as in use.
+    /// Checks the root page, the allocation map and the file table. Rewrites their unreadable parts
+    /// with zeros. Zeros in the allocation map mark no page or inode as in use.
     pub fn tables(&mut self) -> Result<(), Error> {
         for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
                 let is_file_table = logical >= self.fs.volume.plan().table;
-                // An inode is whole or none, so its small changes go with its page.
+                // An inode must be wholly old or wholly lost, so small changes of the page are
+                // dropped with it.
                 let edit = if is_file_table {
                     Edit::SalvageWhole
                 } else {
@@ -29,7 +30,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Rewrites a page; `edit` replaces the parts that no read returns.
+    /// Rewrites a page. `edit` fills the parts that cannot be read.
     pub fn salvage(&mut self, finding: Finding, logical: u32, edit: Edit) -> Result<(), Error> {
         self.fault(finding, Count::Tables, |fs| {
             fs.volume.store.logical.write_edited(logical, logical, edit)
@@ -59,7 +60,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
-            // An inode that was met before closes a circle.
+            // If an inode was visited before, the list forms a circle.
             if inode >= self.fs.volume.plan().inode_count
                 || self.marks.name(inode)
                 || !self.is_taken(inode)?
@@ -101,7 +102,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             self.fs.volume.plan().table,
             self.fs.volume.plan().data + self.fs.volume.plan().data_count,
         );
-        // The page of the root stays.
+        // The page of the file table that holds the root's inode stays.
         for logical in table + 1..self.fs.volume.plan().data {
             if self.is_leaked_table(logical)? {
                 self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| {
@@ -149,19 +150,20 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Returns true if a page without an owner must be emptied.
     ///
-    /// A look does not report such a page. A failed call may have left it, and it does no harm. A
-    /// repair does not rely on that and empties it.
+    /// A look does not report such a page. A failed call may have left it, and it does no harm. But
+    /// a repair empties it for safety.
     fn is_to_be_emptied(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.mode == CheckMode::Mend && self.holds_something(logical)?)
     }
 
-    /// Returns true if a page was written, or if the leaf of its entry cannot be read.
+    /// Returns true if a page was written. Also returns true if the leaf with its map entry cannot
+    /// be read.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.fs.seen(|fs| fs.volume.store.logical.is_written(logical))?.unwrap_or(true))
     }
 
-    /// Returns true if a page that must have content has none, while small changes or frames are
-    /// lost. Its content may be among them.
+    /// Returns true if a page that must have content has none, and small changes or frames were
+    /// lost. The content may be among the lost ones.
     pub fn has_lost_content(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.fs.volume.store.status().is_in_doubt() && !self.holds_something(logical)?)
     }

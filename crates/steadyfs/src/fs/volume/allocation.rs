@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::fs::inode::ROOT;
 use crate::media::Flash;
 
-/// Maximum length, in empty bytes of the allocation map, of the run of free bits in RAM.
+/// Maximum length of the run of free bits in RAM, as a number of empty bytes of the allocation map.
 const RUN_BYTES: u32 = 64;
 
-/// Bytes in the map for the inodes of the largest logical page.
+/// Number of bytes in the map for the inodes of the largest logical page.
 const PAGE_BITS_MAX: usize = LOGICAL_BYTES_MAX as usize / INODE_BYTES as usize / 8;
 
 /// Returns true if none of the `count` inodes of a page of the file table is in use. The page
@@ -20,11 +20,11 @@ fn page_is_free(bits: &[u8], first: u32, count: u32) -> bool {
     (first % 8..first % 8 + count).all(|bit| bits[bit as usize / 8] >> (bit % 8) & 1 == 0)
 }
 
-/// Bits of the first program page of the file table, if the second program page has fewer inodes;
-/// otherwise 0.
+/// Returns the bits of the first program page of the file table, if the second program page has
+/// fewer inodes. Otherwise returns 0.
 ///
-/// `bits` is the first byte of the map of inodes. Pages with eight inodes or more have separate
-/// bytes.
+/// `bits` is the first byte of the map of inodes. If a page has eight inodes or more, the bits of
+/// both pages lie in different bytes, and the result is 0.
 fn fuller_page(bits: u8, page_inodes: u32) -> u8 {
     if page_inodes > 4 {
         return 0;
@@ -34,8 +34,8 @@ fn fuller_page(bits: u8, page_inodes: u32) -> u8 {
     if (bits & first).count_ones() > (bits & second).count_ones() { first } else { 0 }
 }
 
-/// Inodes of the page of the file table that begins with inode `first`. The last page may have
-/// fewer than the others, and bits of data pages follow its bits.
+/// Returns the number of inodes of the page of the file table that begins with inode `first`. The
+/// last page may have fewer inodes than the others. The bits of data pages then follow its bits.
 fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
     per_page.min(inode_count.saturating_sub(first))
 }
@@ -61,7 +61,7 @@ impl<F: Flash> Volume<'_, F> {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
                         let number = base + index as u32 * 8 + bit;
-                        // The bits of the data pages follow those of the inodes.
+                        // The bits of the data pages follow the bits of the inodes.
                         if number >= files {
                             space.used += u32::from(number < bits);
                             continue;
@@ -76,17 +76,18 @@ impl<F: Flash> Volume<'_, F> {
         Ok((space, end))
     }
 
-    /// Logical pages that may hold file data, with the present size of the file table.
+    /// Returns the number of logical pages that may hold file data, with the present size of the
+    /// file table.
     pub fn capacity(&self) -> u32 {
         self.plan.capacity(self.store.usable(), self.space.table_pages)
     }
 
-    /// Logical pages that may hold file data on this volume without files.
+    /// Returns the number of logical pages that may hold file data on this volume without files.
     pub fn capacity_empty(&self) -> u32 {
         self.plan.capacity(self.store.usable(), 1)
     }
 
-    /// Inodes of a page of the file table.
+    /// Returns the number of inodes of a page of the file table.
     fn inodes_of_page(&self) -> u32 {
         self.store.layout().inodes_per_page()
     }
@@ -96,12 +97,12 @@ impl<F: Flash> Volume<'_, F> {
         (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
     }
 
-    /// Takes a free data page. Pages taken one after the other are neighbours if possible.
+    /// Takes a free data page. Pages that are taken one after the other are neighbours if possible.
     ///
     /// # Cost
-    /// One patch. Also reads of the allocation map, if the last run of free bits is used up.
+    /// One patch. If the last run of free bits is used up, also reads of the allocation map.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
-        // Cuts and repairs may take the pages that are kept for them.
+        // Truncations and repairs may take the pages that are reserved for them.
         let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
         if self.space.used >= self.capacity() + kept {
             return Err(Error::NoSpace);
@@ -126,7 +127,7 @@ impl<F: Flash> Volume<'_, F> {
             self.look_for_free()?;
         }
         let first = self.plan.data + self.space.next - self.plan.data_bit();
-        // Only the page right behind a run extends it.
+        // Only the page right behind a run can extend the run.
         if at.is_some_and(|at| at != first) {
             return Ok((first, 0));
         }
@@ -153,8 +154,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(self.plan.data + first - self.plan.data_bit())
     }
 
-    /// Finds free bits of data pages: a run of empty bytes, from the end of the last run on.
-    /// Without such a run, finds the free bits of one byte.
+    /// Finds free bits of data pages: a run of empty bytes. The search begins at the end of the
+    /// last run. If there is no empty byte, finds the free bits of one byte.
     fn look_for_free(&mut self) -> Result<(), Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
@@ -176,8 +177,8 @@ impl<F: Flash> Volume<'_, F> {
                         let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
                         (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
                     });
-                    // The bits of the byte after the last whole byte count as taken: some have no
-                    // page.
+                    // The bits of the byte after the last whole byte are treated as taken, because
+                    // some of them have no page.
                     let other =
                         (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
                     (run, other)

@@ -1,103 +1,106 @@
-//! The buckets of a directory: the page and the place of each record.
+//! The buckets of a directory: the page and the position of each record.
 
 use super::Volume;
 use crate::fs::inode::REGIONS;
 use crate::media::Flash;
 
-/// The place of a record of a directory.
+/// The position of a record of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlace {
-    /// Its logical page.
+    /// The logical page of the record.
     pub page: u32,
-    /// Its first byte there.
+    /// Offset of the record in this page.
     pub at: u32,
 }
 
-/// The division of a directory into pages and records, the same for all directories of a volume.
+/// The division of a directory into pages and records. It is the same for all directories of a
+/// volume.
 #[derive(Clone, Copy, Debug)]
 pub struct Buckets {
-    /// Bytes of a record: 8, or 4 with hashes of 16 bits.
+    /// Number of bytes of a record: 8, or 4 if hashes have 16 bits.
     record_bytes: u32,
-    /// Bytes of a program page, and program pages of a bucket.
+    /// Number of bytes of a program page, and number of program pages of a bucket.
     page_bytes: u32,
     pages_per_logical_page: u32,
-    /// Pages that a region of a file maps.
+    /// Number of pages that a region of a file maps.
     region_pages: u32,
 }
 
 impl Buckets {
-    /// Records of a bucket.
+    /// Returns the number of records of a bucket.
     pub fn slots(&self) -> u32 {
         self.pages_per_logical_page * self.page_bytes / self.record_bytes
     }
 
-    /// The place of a slot of a page.
+    /// Returns the position of a slot of a page.
     pub fn place(&self, page: u32, slot: u32) -> RecordPlace {
         RecordPlace { page, at: slot * self.record_bytes }
     }
 
-    /// The bits of a hash that a record holds.
+    /// Returns the bits of a hash that a record holds.
     pub fn key_of(&self, hash: u32) -> u32 {
         if self.record_bytes == 4 { hash & 0xFFFF } else { hash }
     }
 
-    /// The program page of a bucket in which a search for a hash begins.
+    /// Returns the program page of a bucket in which a search for a hash begins.
     ///
-    /// Bits of the key select this page, so records of equal keys lie on one path. If a page on
-    /// this path becomes full, a search still meets no more of them than the insert of its name
-    /// counted.
+    /// Bits of the key select this page, so all records with the same key lie on one path of pages.
+    /// A page on this path may become full later. Even then, a search finds at most as many records
+    /// with its key as the insert of its name counted.
     pub fn home_of(&self, hash: u32) -> u32 {
         let first = if self.record_bytes == 4 { 12 } else { 16 };
         self.key_of(hash) >> first & (self.pages_per_logical_page - 1)
     }
 
-    /// The first place of a search for a hash in a page without records.
+    /// Returns the first position of a search for a hash in a page without records.
     pub fn first_place(&self, page: u32, hash: u32) -> RecordPlace {
         RecordPlace { page, at: self.home_of(hash) * self.page_bytes }
     }
 
-    /// The page of a directory's file that is overflow page `number`. Overflow pages are counted
-    /// from the last region down, and buckets from the first region up.
+    /// Returns the page of a directory's file that is overflow page `number`. Overflow pages are
+    /// allocated from the last region down, and buckets from the first region up.
     pub fn overflow_page(&self, number: u32) -> Option<u32> {
         let region = (REGIONS - 1).checked_sub(number / self.region_pages)?;
         Some(region * self.region_pages + number % self.region_pages)
     }
 
-    /// The number of the overflow page at a page of a directory's file.
+    /// Returns the number of the overflow page that is at a page of a directory's file.
     pub fn overflow_number(&self, file_page: u32) -> u32 {
         (REGIONS - 1).saturating_sub(file_page / self.region_pages) * self.region_pages
             + file_page % self.region_pages
     }
 
-    /// The number of names of equal hash that every bound includes.
+    /// Returns the number of names of equal hash that every bound includes.
     ///
-    /// Random hashes rarely exceed it. With 8,191 names and hashes of 16 bits, 2 directories of
-    /// 100 have five names of equal hash. With a million names and hashes of 32 bits, 1 directory
-    /// of 100 has three.
+    /// Random hashes rarely exceed this number. With 8,191 names and hashes of 16 bits, 2 of 100
+    /// directories have five names of equal hash. With a million names and hashes of 32 bits, 1 of
+    /// 100 directories has three names of equal hash.
     pub fn equal_usual(&self) -> u32 {
         if self.record_bytes == 4 { 4 } else { 2 }
     }
 
-    /// Entries above which a directory of `count` buckets grows.
+    /// Returns the number of entries above which a directory of `count` buckets grows.
     ///
-    /// A bucket that is not split yet holds up to twice the average. Small buckets need more
-    /// room, because random hashes fill them less evenly.
+    /// A bucket that is not split yet holds up to twice the average number of records. Small
+    /// buckets need more room, because random hashes fill them less evenly.
     pub fn entries_max(&self, count: u32) -> u32 {
         let slots = self.slots();
-        // Random hashes overfill a bucket of twice the average at most once in a million times.
+        // With random hashes, at most one of a million buckets with twice the average has too many
+        // records.
         let average = match slots {
             512.. => slots * 2 / 5,
             128.. => slots * 3 / 10,
             64.. => slots / 4,
             _ => slots / 5,
         };
-        // The only bucket of a directory holds all its records, never twice the average.
+        // The only bucket of a directory holds all its records, so it never holds twice the
+        // average.
         if count == 1 { average * 3 / 2 } else { average.saturating_mul(count) }
     }
 }
 
 impl<F: Flash> Volume<'_, F> {
-    /// The division of the directories of this volume.
+    /// Returns the division of the directories of this volume.
     pub fn buckets(&self) -> Buckets {
         let layout = self.store.layout();
         Buckets {
@@ -109,8 +112,8 @@ impl<F: Flash> Volume<'_, F> {
     }
 }
 
-/// The hash of a name in a directory with seed `seed`: FNV-1a, then a final mix. Every bit of the
-/// hash depends on every byte of the name.
+/// Returns the hash of a name in a directory with seed `seed`: FNV-1a, then a final mix. Every bit
+/// of the hash depends on every byte of the name.
 pub fn hash(seed: u32, name: &[u8]) -> u32 {
     let basis = 0x811C_9DC5 ^ seed;
     let mut h = name
@@ -121,13 +124,13 @@ pub fn hash(seed: u32, name: &[u8]) -> u32 {
     h ^ h >> 16
 }
 
-/// The bucket of a hash in a directory of `buckets` buckets, and the number of bits of the hash
-/// that select it.
+/// Returns the bucket of a hash in a directory of `buckets` buckets, and the number of bits of the
+/// hash that select the bucket.
 pub fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
     let bits = buckets.ilog2();
     let bucket = hash & ((2 << bits) - 1);
     if bucket < buckets {
-        // One bit less selects a bucket that is not split yet.
+        // If a bucket is not split yet, one bit less selects it.
         let whole = bucket < 1 << bits && bucket + (1 << bits) >= buckets;
         (bucket, if whole { bits } else { bits + 1 })
     } else {

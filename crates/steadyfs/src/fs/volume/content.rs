@@ -1,4 +1,4 @@
-//! The bytes of a file within one call: reads, writes, cuts and reservations.
+//! The bytes of a file within one call: reads, writes, truncations and reservations.
 
 use super::Volume;
 use super::space::Room;
@@ -8,15 +8,15 @@ use crate::fs::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
 use crate::logical::Piece;
 use crate::media::Flash;
 
-/// Look-ups of one call of [`FileSystem::reserve`](crate::FileSystem::reserve). A run of pages
-/// takes one look-up.
+/// Maximum number of look-ups in one call of [`FileSystem::reserve`](crate::FileSystem::reserve). A
+/// run of pages takes one look-up.
 const RESERVE_LOOKS: u32 = 2;
 
-/// The zeros that fill inline data when a file is cut or extended.
+/// The zeros that fill inline data when a file is truncated or extended.
 static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
 
 impl<F: Flash> Volume<'_, F> {
-    /// Reads from a file; `file` must match its inode.
+    /// Reads from a file. `file` must be up to date with its inode.
     pub fn read_known(
         &mut self,
         file: &mut File,
@@ -58,11 +58,11 @@ impl<F: Flash> Volume<'_, F> {
         Ok(length)
     }
 
-    /// The page of a file at a byte offset, and the offset within this page.
+    /// Returns the page of a file at a byte offset, and the offset within this page.
     ///
-    /// A shift, and a short division for pages whose size is not a power of two: a 64-bit
-    /// division takes 400 bytes of code. The largest file has fewer than 2³² steps of this
-    /// shift.
+    /// It shifts the offset. If the page size is not a power of two, a short division follows: a
+    /// 64-bit division would take 400 bytes of code. The largest file has fewer than 2³² steps of
+    /// this shift.
     pub fn split(&self, offset: u64) -> (u32, u32) {
         let logical_bytes = self.store.layout().logical_bytes;
         let shift = logical_bytes.trailing_zeros();
@@ -82,8 +82,8 @@ impl<F: Flash> Volume<'_, F> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
-            // Apply the larger patch last: if it fills the journal, the inode's page is written
-            // with both.
+            // Apply the larger patch last: if the larger patch fills the journal, the inode's page
+            // is written with both patches.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
             return self.store.logical.patch_or_write_through(
@@ -104,10 +104,10 @@ impl<F: Flash> Volume<'_, F> {
                 data.len() as u32 == self.store.layout().logical_bytes,
             )?,
         };
-        // The size changes below, so this comes before.
+        // `note_change` changes the size of the file, so compare before it.
         let grows = end > file.size;
         self.note_change(file, end)?;
-        // The data comes last: a write into the cache cannot be undone.
+        // The data is written last, because a write into the cache cannot be undone.
         let piece = Piece { logical, offset: within, bytes: data, stream: file.stream, commits };
         self.store.logical.write_or_patch(&piece, grows)
     }
@@ -156,7 +156,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Makes all other handles look the inode up again.
+    /// Makes all other handles of the file read the inode again.
     fn touch(&mut self, file: &mut File) {
         self.stamp = self.stamp.wrapping_add(1);
         file.stamp = self.stamp;
@@ -195,8 +195,8 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at + 1, &[0])
     }
 
-    /// Cuts a file, or extends it with zeros. Returns the first page to cut off, if there may be
-    /// pages to cut off.
+    /// Truncates a file, or extends it with zeros. If pages may lie behind the new end, returns the
+    /// first of these pages.
     #[inline(never)]
     pub fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<Option<u32>, Error> {
         if file.inline && size > AREA_BYTES as u64 {
@@ -218,7 +218,7 @@ impl<F: Flash> Volume<'_, F> {
             return self.set_size(file, size).map(|()| None);
         }
         let (file_page, keep) = self.split(size);
-        // If the file grows again, the rest of the page must read as zeros.
+        // If the file grows again, the bytes behind the end in this page must read as zeros.
         if keep > 0
             && size < file.size
             && let Some(logical) = self.page_of(&mut file.node, file_page)?
@@ -248,14 +248,14 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     pub fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {
-        // The data has no more room in the inode.
+        // The data no longer fits in the inode.
         if file.inline {
             self.leave_inode(file)?;
         }
         let (last, within) = self.split(to);
         let end = last + u32::from(within > 0);
         let mut at = self.split(from).0;
-        // Skip existing pages; a run of them counts as one.
+        // Skip pages that exist already. A run of such pages is skipped in one step.
         for _ in 0..RESERVE_LOOKS {
             if at >= end {
                 break;
@@ -264,7 +264,7 @@ impl<F: Flash> Volume<'_, F> {
                 Some(_) => at = file.node.run_end(at).max(at + 1),
                 None => {
                     let mut taken = self.extend_run(&mut file.node, at, end - at)?;
-                    // The run cannot grow, so the page takes an entry in the index.
+                    // The run cannot grow, so the page gets an entry in the index.
                     if taken == 0 {
                         self.add_page(&mut file.node, at, Room::Usable)?;
                         taken = 1;

@@ -12,7 +12,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         let mut area = [0; AREA_BYTES];
         self.read_area(inode, &mut area)?;
-        // The entries before this one belong to the file from which this tail was cut off.
+        // The entries before this one belong to the file from which this end was truncated.
         let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
         let mut pages = 0;
         for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
@@ -24,8 +24,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(pages)
     }
 
-    /// Counts the pages that an index names from entry `from` on, and the pages of entries among
-    /// them.
+    /// Counts the pages that an index names from entry `from` on. Pages of entries are counted too.
     fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
         if !self.plan.index_is_deep {
             return self.count_entries(index, from);
@@ -36,7 +35,7 @@ impl<F: Flash> Volume<'_, F> {
             if let Some(page) = self.index_entry(index, entry)? {
                 pages += self.count_entries(page, within)?;
             }
-            // Only the first page of entries was cut.
+            // Only the first page of entries is divided between two files.
             within = 0;
         }
         Ok(pages)

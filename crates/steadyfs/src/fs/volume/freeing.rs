@@ -1,5 +1,5 @@
-//! Frees pages of removed files, and of the tails that were cut off files: a few at once, many in
-//! several steps.
+//! Frees pages of removed files and of the truncated ends of files: a few pages at once, many pages
+//! in several steps.
 
 use super::Volume;
 use super::space::Room;
@@ -18,7 +18,7 @@ const LOOKS: u32 = 3;
 /// The pages of a file from a given page on.
 pub enum Tail {
     None,
-    /// A few pages without an index. The open transaction has room to discard them.
+    /// A few pages without an index. The open transaction has room to discard these pages.
     Run(TailRun),
     Large,
 }
@@ -27,7 +27,7 @@ pub enum Tail {
 pub struct TailRun {
     number: u32,
     region: Region,
-    /// Pages of the region before the tail; they stay.
+    /// Number of pages of the region before the tail. These pages stay.
     kept: u32,
 }
 
@@ -35,12 +35,12 @@ pub struct TailRun {
 pub struct LastRegion {
     number: u32,
     region: Region,
-    /// True if no region before it has pages.
+    /// True if this is the only region with pages.
     is_first: bool,
 }
 
 impl<F: Flash> Volume<'_, F> {
-    /// Cuts the pages from page `keep` on off a file, and gives them to a new inode of kind
+    /// Truncates the pages of a file from page `keep` on, and gives them to a new inode of kind
     /// `Removed`. Returns this inode, or `None` if there are no such pages.
     #[inline(never)]
     pub fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<Option<u32>, Error> {
@@ -49,7 +49,7 @@ impl<F: Flash> Volume<'_, F> {
         self.read_area(inode, &mut area)?;
         let cut = if first < REGIONS { Region::of(&area, first) } else { Region::EMPTY };
         let (mut head, rest) = cut.split(within);
-        // Both files need entries of this index, so the rest gets a copy.
+        // Both files need entries of this index, so the truncated file gets a copy of the index.
         if cut.index != 0 && within > 0 {
             head.index = self.copy_index(cut.index, within)?;
         }
@@ -81,7 +81,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(tail))
     }
 
-    /// Copies the entries of an index before `keep`, for a file that is truncated there.
+    /// Copies the entries of an index before `keep`, for a file that is truncated at this entry.
     ///
     /// # Cost
     /// One frame for each level of the index.
@@ -94,7 +94,7 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(copy);
         }
         self.copy_cut(copy, index, keep / entries * width)?;
-        // Both files need entries of this page as well.
+        // Both files also need entries of this page.
         if !keep.is_multiple_of(entries)
             && let Some(page) = self.index_entry(index, keep / entries)?
         {
@@ -105,8 +105,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(copy)
     }
 
-    /// Writes the first `keep` bytes of logical page `of` to `logical`, followed by zeros. Both
-    /// may be the same page.
+    /// Writes the first `keep` bytes of logical page `of` to `logical`, followed by zeros. `of` and
+    /// `logical` may be the same page.
     pub fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
         self.store.logical.write_edited(logical, of, Edit::Cut { keep })
     }
@@ -120,9 +120,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(false)
     }
 
-    /// The last region of an inode that has pages.
+    /// Returns the last region of an inode that has pages.
     ///
-    /// Not inlined, so that the other regions are off the stack while its pages are freed.
+    /// Not inlined: so the other regions are not on the stack while the pages of this region are
+    /// freed.
     #[inline(never)]
     pub fn last_region(&mut self, inode: u32) -> Result<Option<LastRegion>, Error> {
         let mut area = [0; AREA_BYTES];
@@ -145,7 +146,7 @@ impl<F: Flash> Volume<'_, F> {
         if number < first || (number == first && region.index == 0 && region.count <= kept) {
             return Ok(Tail::None);
         }
-        // The pages must go in the same transaction as the call's own changes.
+        // The pages must be freed in the same transaction as the call's own changes.
         let is_few = number == first
             && region.index == 0
             && region.count - kept <= PAGES_PER_STEP
@@ -176,7 +177,7 @@ impl<F: Flash> Volume<'_, F> {
         self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
     }
 
-    /// Cuts a run off its file, and frees its pages.
+    /// Truncates a run of a file, and frees its pages.
     pub fn cut_run(&mut self, inode: u32, run: &TailRun) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
         self.free_run(run)
@@ -185,14 +186,14 @@ impl<F: Flash> Volume<'_, F> {
     /// Frees some pages of an inode, in the last region that has pages. Returns `false` if no
     /// region has pages.
     ///
-    /// Entries of the first index before `kept` belong to the file from which this tail was cut
-    /// off.
+    /// Entries of the first index before `kept` belong to the file from which this end was
+    /// truncated.
     pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else {
             return Ok(false);
         };
         if region.index != 0 {
-            // Only the first index was cut.
+            // Only the first index is shared with another file.
             let kept = if is_first { kept } else { 0 };
             if self.free_index_step(region.index, kept, gives_up)? {
                 return Ok(true);
@@ -269,8 +270,8 @@ impl<F: Flash> Volume<'_, F> {
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
             if let Some(last) = last {
-                // An entry that was lost with a part of the index names no page. A failed read is
-                // an error: the entry does not count as lost.
+                // If an entry was lost with a part of the index, it names no page. But a failed
+                // read is an error: it does not prove that the entry is lost.
                 let number = self.raw_entry(page, last)?;
                 return Ok(Some((last, self.named_by(number).and_then(Result::ok))));
             }

@@ -1,20 +1,20 @@
-//! Ties a handle to its mount.
+//! The identity of a mount, which each of its handles stores.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Identity of a mount: a number that no other mount of the program has.
 ///
-/// A counter, because nothing else differs in all cases. Two copies of a volume have the same
-/// superblock and the same sequence numbers. A later mount may use the same memory.
+/// The identity is a counter, because nothing else differs in all cases. Two copies of a volume
+/// have the same superblock and the same sequence numbers. A later mount may use the same memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountId(u32);
 
 impl MountId {
-    /// Takes the next number.
+    /// Returns the next number of the counter.
     ///
     /// A processor without compare-and-swap loads the counter and stores the next number. Two
-    /// mounts on two cores can be within these three instructions at the same time. They then get
-    /// the same number and accept each other's handles.
+    /// mounts on two cores may execute these three instructions at the same time. Then they get the
+    /// same number, and each of them accepts the handles of the other.
     pub fn next() -> Self {
         static MOUNTS: AtomicUsize = AtomicUsize::new(0);
         #[cfg(target_has_atomic = "ptr")]

@@ -10,7 +10,7 @@ use crate::fs::inode::{
 use crate::media::Flash;
 
 impl<F: Flash> Volume<'_, F> {
-    /// The logical page and offset of an inode.
+    /// Returns the logical page and offset of an inode.
     pub fn inode_place(&self, inode: u32) -> (u32, u32) {
         let layout = self.store.layout();
         let per_page = layout.inodes_per_page();
@@ -48,7 +48,7 @@ impl<F: Flash> Volume<'_, F> {
         }
     }
 
-    /// Reads the name of an inode, of `header.name_bytes` bytes.
+    /// Reads the name of an inode, which has `header.name_bytes` bytes.
     pub fn read_name(
         &mut self,
         inode: u32,
@@ -69,8 +69,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// The logical page and offset of an extension's content. `number` is the extension's inode
-    /// plus one.
+    /// Returns the logical page and offset of an extension's content. `number` is the extension's
+    /// inode plus one.
     pub fn extension_place(&mut self, number: u32) -> Result<(u32, u32), Error> {
         let inode = number.checked_sub(1).ok_or(Error::Corrupt)?;
         if self.read_header(inode)?.kind != InodeKind::Extension {
@@ -92,7 +92,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode + 1)
     }
 
-    /// Frees an extension; 0 stands for none.
+    /// Frees an extension. If `number` is 0, there is no extension.
     pub fn remove_extension(&mut self, number: u32) -> Result<(), Error> {
         match number.checked_sub(1) {
             Some(inode) if inode < self.plan.inode_count => self.free_inode(inode),
@@ -115,8 +115,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Writes the rest of a name that exceeds the inode's room into an extension. Updates the
-    /// name's length and its extension in `header`.
+    /// Writes the rest of a name that exceeds the inode's room into an extension. Updates `header`:
+    /// the length of the name, and the extension.
     fn write_long_name(
         &mut self,
         inode: u32,
@@ -125,7 +125,7 @@ impl<F: Flash> Volume<'_, F> {
     ) -> Result<(), Error> {
         let inline = self.plan.name_inline();
         if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
-            // The extension holds no part of this short name.
+            // The name is so short that no part of it is in the extension.
             return Err(Error::Corrupt);
         }
         header.name_bytes = name.len() as u8;
@@ -155,7 +155,8 @@ impl<F: Flash> Volume<'_, F> {
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
         bytes[HEADER_BYTES..end].copy_from_slice(&name[..end - HEADER_BYTES]);
         if self.plan.has_permissions {
-            // No permissions, whatever permissions an earlier file with this inode had.
+            // The inode has no permissions, even if an earlier file with this inode had
+            // permissions.
             end = bytes.len();
         }
         let (page, at) = self.inode_place(inode);
@@ -172,7 +173,7 @@ impl<F: Flash> Volume<'_, F> {
         let (length, more) = (header.name_bytes, header.name_more);
         self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
-        // A field that stays needs no patch.
+        // If a field does not change, it needs no patch.
         if header.name_bytes != length {
             self.store.logical.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
         }

@@ -1,11 +1,11 @@
-//! The pages and inodes of a volume on its store: their places, their allocation and their
+//! The pages and inodes of a volume on its store: their positions, their allocation and their
 //! content.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`buckets`] | the division of a directory into pages and records |
 //! | [`identity`] | the number of a mount, which its handles store |
-//! | [`plan`] | the places of the parts of the logical address space |
+//! | [`plan`] | the positions of the parts of the logical address space |
 //! | [`space`] | the counts of free space in RAM |
 //! | [`allocation`] | takes pages and inodes, and frees them |
 //! | [`inodes`] | headers, names and extensions |
@@ -44,13 +44,12 @@ pub struct Volume<'m, F> {
     pub store: Store<'m, F>,
     plan: VolumePlan,
     space: SpaceCounts,
-    /// The space to which a failed call returns.
+    /// The space counts that a failed call restores.
     mark: SpaceCounts,
-    /// Number of the last change of an inode. A handle with another number looks its inode up
-    /// again.
+    /// Number of the last change of an inode. A handle with another number reads its inode again.
     stamp: u32,
     mount_id: MountId,
-    /// The time stamp of changes, in nanoseconds; 0 before the first call of `set_time`.
+    /// The time stamp of changes, in nanoseconds. It is 0 before the first call of `set_time`.
     now_ns: u64,
 }
 
@@ -68,7 +67,7 @@ impl<'m, F: Flash> Volume<'m, F> {
         }
     }
 
-    /// The places of the parts of the logical address space.
+    /// Returns the positions of the parts of the logical address space.
     pub fn plan(&self) -> &VolumePlan {
         &self.plan
     }
@@ -78,7 +77,7 @@ impl<'m, F: Flash> Volume<'m, F> {
         usize::from(self.store.layout().config.name_bytes_max) > self.plan.name_inline()
     }
 
-    /// The counts of pages and inodes in use.
+    /// Returns the counts of pages and inodes in use.
     pub fn space(&self) -> &SpaceCounts {
         &self.space
     }
@@ -95,33 +94,33 @@ impl<'m, F: Flash> Volume<'m, F> {
         self.space = self.mark;
     }
 
-    /// The volume's part of a new handle: the identity of the mount, and the number of the last
-    /// change.
+    /// Returns the volume's part of a new handle: the identity of the mount, and the number of the
+    /// last change.
     pub fn mark_of_handle(&self) -> (MountId, u32) {
         (self.mount_id, self.stamp)
     }
 
-    /// The number of the last change of an inode.
+    /// Returns the number of the last change of an inode.
     pub fn stamp(&self) -> u32 {
         self.stamp
     }
 
-    /// The identity of this mount, which its handles store.
+    /// Returns the identity of this mount, which its handles store.
     pub fn mount_id(&self) -> MountId {
         self.mount_id
     }
 
-    /// Makes every handle look its inode up again.
+    /// Makes every handle read its inode again.
     pub fn outdate_handles(&mut self) {
         self.stamp = self.stamp.wrapping_add(1);
     }
 
-    /// The time of the last call of [`set_time`](Self::set_time).
+    /// Returns the time of the last call of [`set_time`](Self::set_time).
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// Sets the time that changes are stamped with.
+    /// Sets the time stamp of later changes.
     pub fn set_time(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
     }

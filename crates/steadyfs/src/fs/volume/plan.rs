@@ -1,4 +1,4 @@
-//! The places of the parts of the logical address space.
+//! The positions of the parts of the logical address space.
 //!
 //! ```text
 //! | root page | allocation map: inodes, then data pages | file table | data pages … |
@@ -10,24 +10,25 @@ use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
 /// The first page of the allocation map, behind the root page.
 pub const MAP: u32 = 1;
-/// Pages kept for a full volume, so that a file can be cut and a repair can name the inodes that
-/// it finds.
+/// Number of pages that are reserved for a full volume. With them, a file can be truncated, and a
+/// repair can name the inodes that it finds.
 pub const SPARE_PAGES: u32 = 4;
 
-/// First logical pages of each part, and the numbers of the map of a file.
+/// The first logical page of each part, and the numbers that describe indexes and regions.
 #[derive(Clone, Copy, Debug)]
 pub struct VolumePlan {
     pub table: u32,
     pub data: u32,
     pub data_count: u32,
     pub inode_count: u32,
-    /// Entries of an index page.
+    /// Number of entries of an index page.
     pub index_entries: u32,
-    /// Bytes of an entry of an index page.
+    /// Number of bytes of an entry of an index page.
     index_bytes: u8,
-    /// True if an index is a page of pages of entries; false if it is a page of entries.
+    /// True if an index has two levels: its entries name pages of entries. False if an index is one
+    /// page of entries.
     pub index_is_deep: bool,
-    /// File pages of a region.
+    /// Number of file pages that a region maps.
     pub region_pages: u32,
     /// True if inodes have room for permissions.
     pub has_permissions: bool,
@@ -39,10 +40,10 @@ impl VolumePlan {
         let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = MAP + map_pages;
-        // All ones stand for a lost entry, so no page has this number.
+        // An entry of all ones means that the entry is lost, so no page has this number.
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
         let index_entries = page / index_bytes;
-        // One level suffices if the regions' indexes map every data page.
+        // One level suffices if the indexes of all regions together can map every data page.
         let index_is_deep = index_entries * REGIONS < data_count;
         let deep_pages = index_entries * index_entries.min(0xFFFF / index_entries);
         Self {
@@ -58,35 +59,35 @@ impl VolumePlan {
         }
     }
 
-    /// Logical pages that may hold file data: of `usable` logical pages, with a file table of
-    /// `table_pages` pages.
+    /// Returns the number of logical pages that may hold file data, out of `usable` logical pages,
+    /// if the file table has `table_pages` pages.
     pub fn capacity(&self, usable: u32, table_pages: u32) -> u32 {
         usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
     }
 
-    /// Maximum number of files and directories.
+    /// Returns the maximum number of files and directories.
     pub fn files_max(&self) -> u32 {
         self.inode_count - SPARE_INODES
     }
 
-    /// Bit of the first data page in the allocation map. The bits of the inodes before it fill
-    /// whole bytes.
+    /// Returns the bit of the first data page in the allocation map. The bits of the inodes before
+    /// it fill whole bytes.
     pub fn data_bit(&self) -> u32 {
         self.inode_count.next_multiple_of(8)
     }
 
-    /// Bytes of an entry of an index page.
+    /// Returns the number of bytes of an entry of an index page.
     pub fn index_bytes(&self) -> u32 {
         self.index_bytes.into()
     }
 
-    /// Maximum bytes of a name in the inode itself.
+    /// Returns the maximum number of bytes of a name in the inode itself.
     pub fn name_inline(&self) -> usize {
         if self.has_permissions { NAME_ROOM - PERMISSIONS_BYTES } else { NAME_ROOM }
     }
 }
 
-/// Logical pages that may hold file data on a volume without files.
+/// Returns the number of logical pages that may hold file data on a volume without files.
 pub fn capacity_empty(layout: &Layout) -> u32 {
     VolumePlan::new(layout).capacity(layout.usable, 1)
 }

@@ -10,28 +10,28 @@ use crate::fs::inode::{InodeHeader, NAME_BYTES_MAX};
 use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
 
-/// Place of the depth in the root page of the volume, behind the lists.
+/// Offset of the depth in the root page of the volume, behind the lists.
 pub const DEPTH_AT: u32 = 12;
-/// Bytes of the depth.
+/// Number of bytes of the depth.
 pub const DEPTH_BYTES: usize = 8;
 
-/// A place in a directory, for [`FileSystem::list`]. It stays valid after any change of the
-/// directory, and after a mount: it is a number, and no handle.
+/// A position in a directory, for [`FileSystem::list`]. It is a number, not a handle. It stays
+/// valid after any change of the directory, and after a mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
-    /// Bits of the hash, reversed.
+    /// The bits of the hash in reverse order.
     pub reversed: u32,
-    /// The first inode of this hash that is not listed yet, plus one.
+    /// The first inode with this hash that is not listed yet, plus one.
     pub number: u32,
 }
 
 impl Cursor {
-    /// The place as a number; 0 is the beginning.
+    /// Returns the position as a number. 0 is the beginning.
     pub fn to_bits(self) -> u64 {
         u64::from(self.reversed) << 32 | u64::from(self.number)
     }
 
-    /// The place from the number that [`to_bits`](Self::to_bits) returned.
+    /// Returns the position for a number that [`to_bits`](Self::to_bits) returned.
     pub fn from_bits(bits: u64) -> Self {
         Self { reversed: (bits >> 32) as u32, number: bits as u32 }
     }
@@ -39,12 +39,12 @@ impl Cursor {
 
 /// The outcome of a search of one page.
 pub enum SearchStep {
-    /// A record of the hash is in this slot, and names this inode.
+    /// A record with the hash is in this slot, and names this inode.
     Record { slot: u32, inode: u32 },
-    /// The page has no further record of the hash. It was full at some time, so the next page may
-    /// have more.
+    /// The page has no further record with the hash. The page was full at some time, so the next
+    /// page may have such a record.
     GoesOn,
-    /// The page has no further record of the hash, and neither has any other page.
+    /// Neither this page nor any later page has a further record with the hash.
     Ends,
 }
 
@@ -59,11 +59,11 @@ pub fn check_name(name: &str) -> Result<&[u8], Error> {
     }
 }
 
-/// The place behind all entries.
+/// The position behind all entries.
 pub const END: Cursor = Cursor { reversed: u32::MAX, number: u32::MAX };
 
 impl<F: Flash> Volume<'_, F> {
-    /// Returns the next record of a hash in a page of a directory, behind slot `after`. Stores
+    /// Returns the next record with a hash in a page of a directory, behind slot `after`. Stores
     /// the first free slot in `free`.
     pub fn next_record(
         &mut self,
@@ -105,7 +105,8 @@ impl<F: Flash> Volume<'_, F> {
             if let Some(found) = found {
                 return Ok(found);
             }
-            // Inserts go on only behind a full page, so no further page has such a record.
+            // Inserts use a further page only if this page is full, so no further page has such a
+            // record.
             if !is_full {
                 return Ok(SearchStep::Ends);
             }
@@ -113,14 +114,14 @@ impl<F: Flash> Volume<'_, F> {
         Ok(SearchStep::GoesOn)
     }
 
-    /// The depth of the volume that bounds count with.
+    /// Returns the depth of the volume that bounds include.
     pub fn depth(&self) -> Depth {
         self.space.depth.max(Depth { pages: 0, equal: self.buckets().equal_usual() })
     }
 
     /// Refuses a search that exceeds the depth of the volume, because only a damaged volume needs
-    /// it. If the mount has reported damage, the depth itself may be lost, so every search may
-    /// continue.
+    /// such a search. If the mount has reported damage, the depth itself may be lost. Then no
+    /// search is refused.
     pub fn check_searched(&self, searched: Depth) -> Result<(), Error> {
         let is_sound =
             searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
@@ -145,7 +146,7 @@ impl<F: Flash> Volume<'_, F> {
     #[inline(never)]
     pub fn name_is(&mut self, inode: u32, name: &[u8]) -> Result<bool, Error> {
         let header = self.read_header(inode)?;
-        // The header is at hand, so most names need no second look.
+        // The header was read already, so most names need no second look.
         if usize::from(header.name_bytes) != name.len() {
             return Ok(false);
         }
@@ -165,8 +166,8 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(place.page, place.at, &record[..width])
     }
 
-    /// The first record of a page between `cursor` and `end`, as a cursor. The flag is true if
-    /// every program page of the page was full at some time.
+    /// Returns the first record of a page between `cursor` and `end`, as a cursor. The flag is true
+    /// if every program page of the page was full at some time.
     pub fn first_in_page(
         &mut self,
         page: u32,
@@ -200,7 +201,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok((best, all_full))
     }
 
-    /// Reads a record: hash, and inode plus one.
+    /// Reads a record: its hash, and its inode plus one.
     pub fn read_record(&mut self, place: RecordPlace) -> Result<(u32, u32), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes());
         let record = &mut record[..width as usize];
@@ -210,8 +211,8 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Clears a record that names no file.
     pub fn clear_record(&mut self, place: RecordPlace) -> Result<(), Error> {
-        // Marked as removed, not as free: earlier inserts may have continued in the next program
-        // page.
+        // The record is marked as removed, not as free: earlier inserts may have continued in the
+        // next program page.
         let half = self.store.layout().record_bytes() / 2;
         self.store.logical.patch(
             place.page,
@@ -220,8 +221,8 @@ impl<F: Flash> Volume<'_, F> {
         )
     }
 
-    /// Returns true if a record with this hash can hold an inode's name, in a directory with this
-    /// seed.
+    /// Returns true if a record with this hash can belong to the name of an inode, in a directory
+    /// with this seed.
     pub fn record_is_right(
         &mut self,
         inode: u32,

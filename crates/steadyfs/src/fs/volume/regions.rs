@@ -1,10 +1,10 @@
 //! Page of a file → logical page: runs and indexes in the regions of its inode.
 //!
-//! A file that was written in order is one run of any length, and costs one look-up. A page
-//! outside the run of its region has an entry in the region's index. The index is a page of
-//! entries. On volumes with more pages than such indexes can map, it is a page of pages of
-//! entries. An entry is a data page plus one, or 0 for none. An index page that was never written
-//! reads as zeros, so it need not be written.
+//! A file that was written in order is one run of any length, and costs one look-up. If a page is
+//! outside the run of its region, it has an entry in the region's index. The index is a page of
+//! entries. If the volume has more pages than such indexes can map, the index is a page of pages of
+//! entries. An entry is a data page plus one, or 0 for a hole. An index page that was never written
+//! reads as zeros, so a new index need not be written.
 
 use super::Volume;
 use super::space::Room;
@@ -16,8 +16,8 @@ use crate::media::Flash;
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub inode: u32,
-    /// The run that was used last: pages `first..first + count` are at `logical` and the
-    /// following pages.
+    /// The run that was used last: pages `first..first + count` of the file. Their logical pages
+    /// are consecutive, and begin at `logical`.
     first: u32,
     count: u32,
     logical: u32,
@@ -28,7 +28,7 @@ impl Node {
         Self { inode, first: 0, count: 0, logical: 0 }
     }
 
-    /// The page behind the run if the last run holds `page`; otherwise `page`.
+    /// If the last run holds `page`, returns the page behind the run. Otherwise returns `page`.
     pub fn run_end(&self, page: u32) -> u32 {
         if page.wrapping_sub(self.first) < self.count { self.first + self.count } else { page }
     }
@@ -40,7 +40,7 @@ impl Node {
 }
 
 impl<F: Flash> Volume<'_, F> {
-    /// Largest size of a file, in bytes.
+    /// Returns the largest size of a file, in bytes.
     pub fn size_max(&self) -> u64 {
         u64::from(REGIONS)
             * u64::from(self.plan.region_pages)
@@ -55,7 +55,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Reads a region of an inode.
     ///
-    /// Not inlined, so that the other regions are off the stack when the caller continues.
+    /// Not inlined, so the other regions are not on the stack when the caller continues.
     #[inline(never)]
     fn read_region(&mut self, inode: u32, number: u32) -> Result<Region, Error> {
         let mut area = [0; AREA_BYTES];
@@ -63,16 +63,16 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Region::of(&area, number))
     }
 
-    /// Patches bytes of an inode: only the range from the first to the last byte that differs
-    /// from the stored bytes. This range is mostly shorter than `bytes`.
+    /// Patches bytes of an inode. The patch contains only the range from the first to the last byte
+    /// that differs from the stored bytes. This range is usually shorter than `bytes`.
     pub fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
         let Some((first, last)) = self.differing(page, at, bytes)? else { return Ok(()) };
         self.store.logical.patch(page, at + first as u32, &bytes[first..=last])
     }
 
-    /// The first and the last index at which `bytes` differs from the stored bytes.
+    /// Returns the first and the last index at which `bytes` differs from the stored bytes.
     ///
-    /// Not inlined, so that the stored bytes are off the stack when the caller patches.
+    /// Not inlined, so the stored bytes are not on the stack when the caller patches.
     #[inline(never)]
     fn differing(
         &mut self,
@@ -94,11 +94,11 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
     }
 
-    /// The logical page of a page of a file; `None` if the page is a hole.
+    /// Returns the logical page of a page of a file, or `None` if the page is a hole.
     ///
     /// # Cost
-    /// Nothing within the last run. Otherwise one look at the inode and, outside the runs, one
-    /// look at each level of the index.
+    /// Nothing within the last run. Otherwise one look at the inode. If the page is outside the
+    /// runs, also one look at each level of the index.
     #[inline(always)]
     pub fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         if file_page.wrapping_sub(node.first) < node.count {
@@ -120,10 +120,9 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(node.logical + file_page - node.first))
     }
 
-    /// Reads the region that holds a page, and stores the run around the page in `node` if a run
-    /// holds it.
+    /// Reads the region that holds a page. If a run holds the page, stores this run in `node`.
     ///
-    /// Not inlined, so that the other regions are off the stack during a look at an index.
+    /// Not inlined, so the other regions are not on the stack during a look at an index.
     #[inline(never)]
     fn find_run(&mut self, node: &mut Node, number: u32, within: u32) -> Result<Region, Error> {
         let region_pages = self.plan.region_pages;
@@ -142,7 +141,7 @@ impl<F: Flash> Volume<'_, F> {
             // One look at the inode for each region needs less code.
             return Ok(found);
         }
-        // Join full regions whose pages follow each other into one run.
+        // Merge full regions whose pages follow each other into one run.
         for next in number + 1..REGIONS {
             let region = Region::of(&area, next);
             if node.count != (next - number) * region_pages
@@ -166,7 +165,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(found)
     }
 
-    /// The page that an index names for page `within` of its region.
+    /// Returns the page that an index names for page `within` of its region.
     fn indexed_page(&mut self, index: u32, within: u32) -> Result<Option<u32>, Error> {
         if index == 0 {
             return Ok(None);
@@ -185,8 +184,8 @@ impl<F: Flash> Volume<'_, F> {
     /// Reads an entry of an index page.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the number in the entry is out of range. An entry that was lost with
-    /// a part of the page is all ones, which no page has.
+    /// [`Error::Corrupt`] if the number in the entry is out of range. If an entry was lost with a
+    /// part of the page, all its bits are ones, which is out of range.
     pub fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
         let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {
@@ -202,8 +201,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The page that an index entry with the value `number` names; `None` if the entry is a hole
-    /// or was lost.
+    /// Returns the page that an index entry with the value `number` names, or `None` if the entry
+    /// is a hole or was lost.
     pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
         let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
         let page = number.checked_sub(1).filter(|_| number != lost)?;
@@ -229,14 +228,14 @@ impl<F: Flash> Volume<'_, F> {
     /// Gives a file a new page in place of a hole.
     ///
     /// # Cost
-    /// One look at the inode and one at the allocation map. Takes up to three pages and writes
-    /// none of them.
+    /// One look at the inode and one at the allocation map. It takes up to three pages, and writes
+    /// none of these pages.
     pub fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
         let (number, within) =
             (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let mut region = self.read_region(node.inode, number)?;
         let logical = self.allocate_page(room)?;
-        // A page right behind the run needs no entry.
+        // If the page is right behind the run, the run grows, and the page needs no entry.
         let follows = if region.count == 0 {
             within == 0
         } else {
@@ -248,7 +247,7 @@ impl<F: Flash> Volume<'_, F> {
             self.write_region(node.inode, number, region)?;
             return Ok(logical);
         }
-        // An index page that was never written reads as zeros, so nothing is written.
+        // An index page that was never written reads as zeros, so it need not be written.
         if region.index == 0 {
             region.index = self.allocate_page(room)?;
             self.write_region(node.inode, number, region)?;
@@ -277,7 +276,8 @@ impl<F: Flash> Volume<'_, F> {
         let (number, within) =
             (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let region = self.read_region(node.inode, number)?;
-        // The index may have entries behind the run, which a longer run would hide.
+        // The index may have entries for pages behind the run. A longer run would hide these
+        // entries.
         if within != region.count || region.index != 0 {
             return Ok(0);
         }
@@ -293,7 +293,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(count)
     }
 
-    /// Refuses pages outside the data pages. Only a damaged inode names such pages.
+    /// Refuses pages that are not data pages. Only a damaged inode names such pages.
     pub fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
         let (first, end) = (self.plan.data, self.plan.data + self.plan.data_count);
         if count > 0 && logical >= first && logical + count <= end {

@@ -5,16 +5,16 @@
 pub enum Room {
     /// The usable pages.
     Usable,
-    /// The usable pages and the pages that are kept for a full volume.
+    /// The usable pages and the pages that are reserved for a full volume.
     Spare,
 }
 
-/// Limits of a search for a name: the maximum over all directories of a volume, at any time.
+/// Limits of a search for a name: the maximum over all directories that the volume ever had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// Overflow pages of a directory.
+    /// Number of overflow pages of a directory.
     pub pages: u32,
-    /// Names of one directory whose records have the same hash.
+    /// Number of names of one directory whose records have the same hash.
     pub equal: u32,
 }
 
@@ -22,7 +22,7 @@ impl Depth {
     /// No limit.
     pub const ANY: Self = Self { pages: u32::MAX, equal: u32::MAX };
 
-    /// The larger number of each kind.
+    /// Returns the larger number of each kind.
     pub fn max(self, other: Self) -> Self {
         Self { pages: self.pages.max(other.pages), equal: self.equal.max(other.equal) }
     }
@@ -31,15 +31,15 @@ impl Depth {
 /// The counts of free space in RAM, and the depth of directories.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpaceCounts {
-    /// Data pages taken.
+    /// Number of data pages in use.
     pub used: u32,
-    /// Pages of the file table that hold at least one inode in use, and the root's page in any
-    /// case. The other pages are discarded.
+    /// Number of pages of the file table that hold at least one inode in use. The page of the root
+    /// is always included. All other pages are discarded.
     pub table_pages: u32,
-    /// Inodes taken.
+    /// Number of inodes in use.
     pub inodes: u32,
-    /// The run of free bits that the last search of the map found: its first bit, its length, and
-    /// the byte of the map that holds the first bit.
+    /// The run of free bits that the last search of the allocation map found: its first bit, its
+    /// length, and the byte of the map that holds the first bit.
     pub next: u32,
     pub count: u16,
     pub byte: u8,
@@ -48,12 +48,12 @@ pub struct SpaceCounts {
 }
 
 impl SpaceCounts {
-    /// The bit behind the run of free bits.
+    /// Returns the bit behind the run of free bits.
     pub fn end(&self) -> u32 {
         self.next + u32::from(self.count)
     }
 
-    /// Discards the run of free bits. Its bits may have changed.
+    /// Discards the run of free bits, because its bits may have changed.
     pub fn forget_run(&mut self) {
         (self.next, self.count) = (self.end(), 0);
     }
