@@ -34,7 +34,9 @@ pub enum Error {
     Unknown,
     /// No room is left: every logical page of the volume is in use.
     NoSpace,
-    /// The volume holds as many files as its settings allow.
+    /// The volume holds as many files as its settings allow. A removed file counts until all its
+    /// pages are free. Each call that changes something frees a few of them, and idle work frees
+    /// the rest.
     TooManyFiles,
     /// The open transaction has no room for all changes of the call. Commit more often, or choose
     /// the event [`CommitOn::FULL`](crate::CommitOn::FULL).

@@ -47,7 +47,8 @@ pub struct Usage {
     pub logical_bytes: u32,
     /// Maximum number of files and directories.
     pub files_max: u32,
-    /// Number of existing files, directories, long names and sets of attributes.
+    /// Number of files, directories, long names and sets of attributes. A removed file counts
+    /// until all its pages are free.
     pub files: u32,
 }
 

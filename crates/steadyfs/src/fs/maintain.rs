@@ -25,7 +25,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Committed data stays, and an open transaction stays open.
     ///
     /// # Cost
-    /// Never more than `budget`, if no operation fails. Each operation that fails adds one
+    /// Never more than `budget`, if no operation fails. A budget below the cost of the next step
+    /// does nothing, or only the reads that find this step. Each operation that fails adds one
     /// erase and one program.
     ///
     /// # Errors

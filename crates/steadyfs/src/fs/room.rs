@@ -17,13 +17,16 @@ pub struct TransactionRoom {
     pub pages: u32,
 }
 
+/// An index page that leaves the journal buffer while the pieces of the write fill it.
+const INDEX: Work = Work { frames: 1, ..Work::NONE };
+
 impl TransactionRoom {
     /// Computes the room for a call that does `first` before its own work.
     pub(super) fn of<F: Flash>(volume: &Volume<'_, F>, first: &Work) -> Self {
         let (bounds, logical_bytes) = (volume.store.bounds(), volume.store.layout().logical_bytes);
         let pieces = most(|pieces| {
             let work = work_of_pieces(volume, pieces, [logical_bytes; 2], Some(AREA_BYTES as u32));
-            !bounds.may_refuse(&work.plus(first))
+            !bounds.may_refuse(&work.plus(first).plus(&INDEX))
         });
         // The write may begin and end within a page.
         Self {

@@ -128,7 +128,8 @@ pub struct Corrected {
 /// - If a program or an erase returned an error, the same states are possible as after a power cut
 ///   during it. The operation may also have succeeded.
 /// - A page that cannot be read may be readable at the next attempt. After a failed read, `data`
-///   and `tag` may hold any bytes.
+///   and `tag` may hold any bytes. The volume attempts a read up to three times. If reclamation
+///   moves a page and all three attempts fail, the content of the page is lost for good.
 pub trait Flash {
     /// Returns the shape of the medium. It never changes.
     fn geometry(&self) -> Geometry;
