@@ -94,8 +94,8 @@ pub(crate) fn is_full(bytes: &[u8], width: u32) -> bool {
 }
 
 fn keep_records(bytes: &mut [u8], width: u32, mask: u32, value: u32) {
-    // Records of this bucket may lie in the next page, so a page that was full must never look as
-    // if it had a free slot.
+    // Records of this bucket may lie in the next page. So a page that was full must never show a
+    // free slot.
     let gone = if is_full(bytes, width) { REMOVED } else { 0 };
     for record in bytes.chunks_exact_mut(width as usize) {
         let number = number(record);
