@@ -113,8 +113,8 @@ impl Superblocks {
     /// Looks at both copies. `memory` has room for a page.
     ///
     /// # Cost
-    /// Two reads. If a copy is damaged, up to two more reads, and one look at the bad block mark of
-    /// each block in front of the second copy.
+    /// Two reads. If a copy is damaged: up to two more reads, and one look at the bad block mark of
+    /// each block before the second copy.
     ///
     /// # Errors
     /// The errors of [`FileSystem::mount`](crate::FileSystem::mount), if neither copy is valid.
@@ -136,9 +136,8 @@ impl Superblocks {
         if self.damaged == Some(0) { self.second } else { 0 }
     }
 
-    /// Writes the damaged copy again, with the bytes of the valid copy. This is possible while the
-    /// volume is mounted elsewhere, because a mounted volume changes neither block. `memory` has
-    /// room for a page.
+    /// Writes the damaged copy again, with the bytes of the valid copy. A mounted volume never
+    /// changes these two blocks. `memory` has room for a page.
     ///
     /// # Power loss
     /// After a power cut the damaged copy is still damaged, or it is valid. The other copy is not
