@@ -15,7 +15,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// Releases the old frame of a changed page, which the leaf still names, if few frames are
     /// left. Costs one read.
     pub fn release_old(&mut self, logical: u32) {
-        // The frame is needed for data, so the copy of the first leaf is dropped.
+        // Frames are scarce and needed for data, so the copy of the first leaf is dropped.
         if self.map.copy() != 0 && !self.has_spare_frames(0) {
             self.map.drop_copy(&mut self.space);
         }
@@ -60,8 +60,8 @@ impl<F: Flash> Ftl<'_, F> {
                 && (TagKinds::LEAF.has(tag.kind) || TagKinds::DATA.has(tag.kind))
         };
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
-            // It is lost which page or leaf owns this frame. The block is never used again, so no
-            // other data is programmed over the frame.
+            // The page or leaf to which this frame belongs can no longer be determined. The block
+            // is never used again, so no other data is programmed over the frame.
             self.space.spoil(self.space.block_of(frame));
             self.space.release(frame);
             return None;

@@ -166,8 +166,8 @@ impl<F: Flash> Ftl<'_, F> {
     }
 
     /// Returns the number of frames in a group of moves, on a chip whose pages can be programmed
-    /// once. After a power cut any of these frames may be programmed. Returns 0 if moves are not
-    /// made in groups, and on devices of sectors.
+    /// only once between erases. After a power cut any of these frames may be programmed. Returns 0
+    /// if moves are not made in groups, and on devices of sectors.
     pub fn group_frames(&self) -> u32 {
         if self.layout.moves_join() && self.pages.takes_pages_once() {
             self.layout.move_group()

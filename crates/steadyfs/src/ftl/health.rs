@@ -34,7 +34,7 @@ pub struct Health {
     pub erases_min: u32,
     /// Number of erases of the most worn block since the first format.
     pub erases_max: u32,
-    /// Number of erases of all blocks in use, added up.
+    /// Number of erases of all blocks in use together.
     pub erases_total: u64,
     /// Number of blocks that `erases_total` covers.
     pub blocks: u32,

@@ -8,8 +8,8 @@ use crate::pages::{Expect, UNSTEADY_TRIES};
 use crate::space::Frame;
 
 impl<'m, F: Flash> Ftl<'m, F> {
-    /// Returns the criteria that a page must meet: its kind and its logical page. They also limit
-    /// the number of reads that may be needed until an unsteady page meets them.
+    /// Returns the criteria for a page: its kind, its logical page, and the largest number of
+    /// reads. A page that may be unsteady is read until it meets the criteria, up to this number.
     pub fn expected(&self, kinds: TagKinds, logical: u32) -> Expect {
         Expect { kinds, logical, tries: self.looks() }
     }
@@ -77,8 +77,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
     }
 
     /// Composes one page of a leaf in the page buffer. If no attempt can read the leaf, the volume
-    /// becomes read-only, because the overlay cannot be emptied without it. During a repair that
-    /// replaces the leaf, the volume stays writable.
+    /// becomes read-only, because the overlay cannot be emptied without the leaf. During a repair
+    /// that replaces the leaf, the volume stays writable.
     pub fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         let (tries, replaces) = (self.status.looks(), self.status.replaces_leaves());
         let reader = LeafReader { pages: &mut self.pages, layout: &self.layout, tries };

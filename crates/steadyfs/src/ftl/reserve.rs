@@ -27,8 +27,8 @@ impl Reserve {
         self.0 = u32::from(flags).min(most(layout));
     }
 
-    /// Takes frames out of the reserve. They were used up in a restart, in a block that was given
-    /// up, or in moving a block of data at rest.
+    /// Takes frames out of the reserve. Three events use up such frames: a restart, a block that a
+    /// head gave up, and writes of the caller while data at rest moves.
     pub fn withdraw(&mut self, frames: u32) {
         self.0 = self.0.saturating_sub(frames);
     }

@@ -182,8 +182,8 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Loads program page `index` of a logical page into the page buffer, without patches, in
     /// several tries. Returns `false` if the page cannot be read any more, or if its frame is
-    /// unknown. The caller then writes the page as lost, because the page's patches must not take
-    /// room in the journal for ever.
+    /// unknown. Even then the caller writes the page, because the page's patches must not take room
+    /// in the journal for ever.
     fn load_base_with_retry(
         &mut self,
         logical: u32,

@@ -96,9 +96,9 @@ impl<'m, F: Flash> Logical<'m, F> {
         }
     }
 
-    /// Programs the journal buffer once more, which commits nothing. The record before becomes the
-    /// copy of the new record, but only if both lie in one block. If the new record begins a block,
-    /// there is no copy yet.
+    /// Programs the journal buffer once more, which commits nothing. If the new record and the
+    /// previous record lie in one block, the previous record becomes the copy of the new one. If
+    /// the new record begins a block, there is no copy yet.
     pub fn copy_journal(&mut self) -> Result<(), Error> {
         let before = self.ftl.space.journal_at();
         self.program_journal()?;

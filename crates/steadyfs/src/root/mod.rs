@@ -1,7 +1,8 @@
 //! The ring of roots: the states from which a mount starts.
 //!
 //! A *root* is the state with which a mount begins. The whole state is written, and then written
-//! again as the root's *copies*. Only then may anything be destroyed that an older root needs:
+//! again as the root's *copies*. Nothing that an older root needs is destroyed before all of this
+//! is written:
 //!
 //! ```text
 //! a ring block of a mount:    | root | pages that a cut may touch | copies | root | copies | …

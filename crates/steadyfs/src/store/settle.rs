@@ -42,7 +42,8 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a root of this mount.
     ///
     /// # Power loss
-    /// A power cut may interrupt any number of mounts in a row.
+    /// Power cuts may interrupt any number of mounts in a row: the next mount still finds the same
+    /// state.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         // Everything to copy is determined before anything is programmed, so an error here changes
         // nothing on the medium.
