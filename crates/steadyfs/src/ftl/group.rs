@@ -7,10 +7,10 @@
 //! - It waits until enough moves are due to fill a group.
 //! - Then the victim's frames are read into lent memory, one behind the other. One command programs
 //!   all of them into the block of the caller's pages.
-//! - A call that has committed makes one group if at least one and a quarter groups are due,
-//!   because its flush has ended the stream anyway. Another call makes groups if two groups are
-//!   due, until less than two are due. It also makes one group if the victim is urgent, or if the
-//!   waiting moves cover all of the victim's live frames.
+//! - A call that has committed makes one group if at least one and a quarter groups are due: its
+//!   flush has ended the stream anyway. Another call makes groups if two groups are due, until less
+//!   than two are due. It also makes one group if the victim is urgent, or if the waiting moves
+//!   cover all of the victim's live frames.
 //! - Leaf write-backs and roots also wait for a call that commits, if they are not urgent.
 //!
 //! A waiting move counts as moved when reclamation [plans](crate::reclaim), so the plan is the same
