@@ -42,8 +42,8 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// The newest root can be read neither itself nor from a copy. Changes that were committed
-    /// since the previous root may be missing.
+    /// The newest root cannot be read any more, not even from its copies. Changes that were
+    /// committed since the previous root may be missing.
     Root,
     /// A record that was programmed after the newest root cannot be read any more. A logical page
     /// may have an earlier content, or a page of a transaction may be missing.

@@ -8,6 +8,7 @@
 //! - `C`: number of blocks for data
 //! - `U`: number of live frames
 //! - `e`: number of moves that last as long as an erase
+//! - `h`: number of frames that the call writes
 //!
 //! ```text
 //! m = ⌊U / C⌋                            live frames of the worst victim (pigeonhole)
@@ -26,9 +27,9 @@
 //! [`WorkQuota`] contains these limits. [`PlanInput::plan`] makes a plan that never exceeds them.
 //! The bound of a call is the largest cost that its [`WorkQuota`] allows.
 //!
-//! The calls may fall behind the pace: it does not count leaves and roots in advance, and several
-//! blocks may be erased during one victim. The missing frames are then taken from the reserve. They
-//! are only a few, because `c` is rounded up and so exceeds the need.
+//! The calls may fall behind the pace: the pace does not count leaves and roots in advance, and
+//! several blocks may be erased during one victim. The missing frames are then taken from the
+//! reserve. They are only a few, because `c` is rounded up and so exceeds the need.
 //!
 //! A move must not cause work that the plan does not contain. So a move is made only if an erased
 //! frame is ready for it, and if the overlay has room for its entry. Otherwise the call might have
