@@ -1,4 +1,4 @@
-//! Changes of the map and their effects: frames are released, leaves are replaced, frames move.
+//! Changes of the map and their effects: released frames, replaced leaves and moved frames.
 
 use super::Ftl;
 use crate::media::{Flash, Tag, TagKind, TagKinds};
@@ -12,14 +12,14 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.release(old);
     }
 
-    /// Releases the frame that the leaf still names for a changed page, if few frames are left.
-    /// Costs a read.
+    /// Releases the old frame of a changed page, which the leaf still names, if few frames are
+    /// left. Costs one read.
     pub fn release_old(&mut self, logical: u32) {
-        // Data needs the frame more than the copy does.
+        // Frames are scarce and needed for data, so the copy of the first leaf is dropped.
         if self.map.copy() != 0 && !self.has_spare_frames(0) {
             self.map.drop_copy(&mut self.space);
         }
-        // With few frames left, a frame that is wrongly live costs more than a read.
+        // If few frames are left, a superseded frame that stays live costs more than the read.
         if self.space.near_full(&self.layout, 0) {
             let (map, reader) = self.map_and_reader();
             let old = map.take_old(reader, logical);
@@ -27,7 +27,7 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Returns true if the volume has room for `more` frames: at its present fill, and with a
+    /// Returns true if the volume has room for `more` frames beside its live frames and a
     /// transaction of the largest permitted size.
     pub fn has_spare_frames(&self, more: u32) -> bool {
         let transaction = u32::from(self.layout.config.transaction_pages) + 1;
@@ -46,12 +46,12 @@ impl<F: Flash> Ftl<'_, F> {
         self.map.adopt_leaf(&mut self.space, &self.layout, leaf, frame);
     }
 
-    /// Returns the kind under which a live frame moves, and its logical page or leaf. `tag` is
-    /// the tag of the frame's first page. Returns `None` if the frame need not move; the frame
-    /// is then released.
+    /// Returns the kind for the tag of a live frame's copy, and the frame's logical page or leaf.
+    /// `tag` is the tag of the frame's first page. Returns `None` if the frame need not move; this
+    /// function then releases it.
     pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(TagKind, u32)> {
         if self.map.forget_copy(frame) {
-            // Idle work or the end of the use makes another copy.
+            // Idle work, or the clean end of the volume's use, makes another copy.
             self.space.release(frame);
             return None;
         }
@@ -60,14 +60,14 @@ impl<F: Flash> Ftl<'_, F> {
                 && (TagKinds::LEAF.has(tag.kind) || TagKinds::DATA.has(tag.kind))
         };
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
-            // The owner of this frame is lost. The block is never used again, so no other data
-            // takes the frame's place.
+            // The page or leaf to which this frame belongs can no longer be determined. The block
+            // is never used again, so no other data is programmed over the frame.
             self.space.spoil(self.space.block_of(frame));
             self.space.release(frame);
             return None;
         };
         if TagKinds::LEAF.has(kind) {
-            // A copy may have replaced a lost leaf, whose frame stayed live.
+            // A copy may have replaced a lost leaf. The frame of the lost leaf then stayed live.
             if self.map.leaf(logical) != frame {
                 self.space.release(frame);
                 return None;
@@ -79,7 +79,7 @@ impl<F: Flash> Ftl<'_, F> {
             return Some((TagKind::MovedPending, logical));
         }
         if self.map.supersedes(logical, frame) {
-            // The leaf still names this frame. The frame is used again before the leaf is
+            // The leaf still names this frame. Another page may use the frame before the leaf is
             // written back, so the write-back must not release it.
             self.space.release(frame);
             return None;
@@ -91,8 +91,8 @@ impl<F: Flash> Ftl<'_, F> {
     /// frame.
     pub fn record_move(&mut self, kind: TagKind, logical: u32, from: Frame, to: Frame) {
         match kind {
-            // A change in the leaf's log that a cut has torn is copied as it is: the state of
-            // the log stays.
+            // If a power cut has torn a change in the leaf's log, the copy contains the torn
+            // change. So the recorded state of the log stays the same.
             TagKind::MovedLeaf => self.map.move_leaf(logical, to),
             TagKind::MovedPending if self.transaction.move_page(logical, to) => {}
             _ => self.map_move(logical, to),

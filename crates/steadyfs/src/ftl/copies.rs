@@ -1,4 +1,4 @@
-//! Frames that a mount copies into the ring, behind its root.
+//! Frames that a mount copies into the ring, behind the root that it writes.
 
 use super::Ftl;
 use crate::error::Error;
@@ -12,21 +12,22 @@ pub(crate) struct Copied {
     pub kind: TagKind,
     pub logical: u32,
     pub from: Frame,
-    /// The frame that the map names. It differs for each ring block that the mount tries.
+    /// The frame that the map names at present. It changes with each ring block that the mount
+    /// tries.
     pub named: Frame,
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Records in the map the place of a frame's copy.
+    /// Records the copy of a frame in the map.
     pub fn name_copy(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
-        // The map's own entry is not looked up: a leaf that is copied as well is not at its new
-        // place yet.
+        // The old entry of the map is not looked up: its leaf may be copied as well, and not be at
+        // its new place yet.
         if TagKinds::LEAF.has(copied.kind) {
             self.map.move_leaf(copied.logical, to);
         } else {
             self.map.replay(copied.logical, to | self.map.released_bit())?;
         }
-        // An earlier try may have named a place in a ring block that failed.
+        // An earlier try may have named a frame in a ring block that failed.
         self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
         self.space.blocks_mut().set_live(to, true);
         Ok(())
@@ -35,8 +36,8 @@ impl<F: Flash> Ftl<'_, F> {
     /// Copies the pages of a frame to the next pages of the ring, and checks each page. Each
     /// page is read several times, because it may be metastable.
     ///
-    /// A page may have been lost since an earlier mount copied it, or before it moved. Then only
-    /// the content of this page is lost.
+    /// A page may have been lost after an earlier mount copied it, or before its frame was moved.
+    /// Then only the content of this page is lost.
     pub fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = TagKinds::of(&[copied.kind]);
         let was_copied = self.ring.has(self.space.block_of(copied.from));
@@ -64,16 +65,16 @@ impl<F: Flash> Ftl<'_, F> {
                 {
                     self.pages.program_lost(page, &tag)?
                 }
-                // A later mount may read this record again, so this mount ends.
+                // A later mount may be able to read this record, so this mount ends with an error.
                 None => return Err(Error::Corrupt),
             }
         }
         Ok(())
     }
 
-    /// Returns the sequence number of page `index` of a copy in the ring. No record since the
-    /// root may have this number. The reason: a page whose erase was cut may read as anything,
-    /// even as the copy, with its tag and its data.
+    /// Returns the sequence number of page `index` of a copy in the ring. No record since the root
+    /// may have this number. The reason: after an interrupted erase a page may read as anything,
+    /// even as the copy with its tag and its data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
         self.space.sequence().saturating_sub(self.layout.config.pages_per_logical_page.into())
             + u64::from(index)

@@ -1,4 +1,4 @@
-//! State that a mount derives: the owner of each block, and the live frames.
+//! State that a mount derives: the reserved blocks, and the live frames.
 
 use super::Ftl;
 use crate::config::Layout;
@@ -7,7 +7,7 @@ use crate::media::Flash;
 use crate::space::{Frame, Space, State};
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Reserves the blocks that the superblocks name, and no other block.
+    /// Reserves the blocks of the superblocks and of the ring, and no other block.
     pub fn reserve_own_blocks(&mut self) {
         for block in 0..self.space.blocks().block_count() {
             let own = self.ring.owns(block);
@@ -15,7 +15,7 @@ impl<F: Flash> Ftl<'_, F> {
                 State::Bad => {}
                 _ if own => self.space.blocks_mut().set_state(block, State::Reserved),
                 State::Reserved => self.space.blocks_mut().set_state(block, State::Free),
-                // Only a root that ends the use of a volume proves that an erase was complete.
+                // Only a closed root proves that the erase of a block was complete.
                 State::Erased if !self.ring.is_closed() => {
                     self.space.blocks_mut().set_state(block, State::Listed)
                 }
@@ -35,7 +35,7 @@ impl<F: Flash> Ftl<'_, F> {
             for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
                 match self.load_leaf_page_with_retry(leaf, index) {
                     Ok(true) => {}
-                    // A leaf that was never written maps nothing.
+                    // The leaf was never written, so it maps no frame.
                     Ok(false) => break,
                     Err(Error::Corrupt) => {
                         // The other pages of the leaf still map their frames.
@@ -60,16 +60,17 @@ impl<F: Flash> Ftl<'_, F> {
         for block in 0..self.space.blocks().block_count() {
             let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
             match self.space.blocks().state(block) {
-                // The record that took the block is lost, or the root contradicts the map: the
-                // block must not be erased.
+                // The first record that was programmed into the block is lost, or the root
+                // contradicts the map. The block must not be erased.
                 State::Free | State::Listed | State::Erased | State::Clean | State::Dead
                     if in_use =>
                 {
                     self.space.blocks_mut().set_state(block, State::Used)
                 }
-                // The block may hold frames that a lost page of a leaf maps.
+                // Part of the map cannot be read, and it may name frames in this block.
                 _ if result.is_err() => {}
-                // The medium gets no mark here: the mount may be for reading only.
+                // The block is not marked as bad on the medium, because this mount may be for
+                // reading only.
                 State::Retiring if !in_use => self.space.lose(block),
                 _ => self.space.quarantine_if_empty(block),
             }

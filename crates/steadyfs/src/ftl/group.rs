@@ -1,25 +1,26 @@
 //! Groups: pages programmed in one command, and moves that wait until they fill a group.
 //!
-//! A card charges for the end of a stream of writes, some two milliseconds, and hardly for the
-//! bytes. A commit ends a stream, and so does a read or a change of the block. So on such
-//! devices a move is not made when it is due:
+//! On a card the end of a stream of writes takes some two milliseconds, and the bytes take little
+//! time. A commit, a read or a change of the block ends a stream. So on such devices a move is not
+//! made when it is due:
 //!
-//! - It waits until there is a group of moves.
-//! - Then the victim's frames are read into lent memory, one behind the other. One command
-//!   programs them behind the caller's pages.
-//! - A call that has committed makes groups, because its flush has ended the stream anyway.
-//!   Another call makes groups if two are due, and then leaves less than two. It also makes one
-//!   group if the victim is urgent, or if the waiting moves cover all of the victim's frames.
-//! - Leaves and roots wait for a commit as well, if they can.
+//! - It waits until enough moves are due to fill a group.
+//! - Then the victim's frames are read into lent memory, one behind the other. One command programs
+//!   all of them into the block of the caller's pages.
+//! - A call that has committed makes one group if at least one and a quarter groups are due: its
+//!   flush has ended the stream anyway. Another call makes groups if two groups are due, until less
+//!   than two are due. It also makes one group if the victim is urgent, or if the waiting moves
+//!   cover all of the victim's live frames.
+//! - Leaf write-backs and roots also wait for a call that commits, if they are not urgent.
 //!
 //! A waiting move counts as moved when reclamation [plans](crate::reclaim), so the plan is the same
-//! as without groups. This costs no room: a move that is not made yet has not taken its frame
-//! either. The bound of a call rounds its due moves up to whole groups.
+//! as without groups. The delay costs no room, because a move that is not made yet has not used a
+//! frame either. The bound of a call rounds its due moves up to whole groups.
 //!
-//! A device may lose any of a command's pages when power fails. So a mount applies the records
-//! up to the first missing record. It goes on only if a commit behind the gap proves that the
-//! record was flushed, as behind a cache that reorders. After a group that failed, a root is
-//! written before anything else.
+//! When power fails, a device may lose any of a command's pages. So a mount applies the records up
+//! to the first missing record. It applies later records only if a commit behind the gap proves
+//! that the missing record was flushed. The same rule applies to a device whose cache reorders. If
+//! a group fails, a root is written before anything else.
 
 use super::Ftl;
 use super::heads::Failed;
@@ -45,7 +46,8 @@ impl<F: Flash> Ftl<'_, F> {
             if page > 0 {
                 check = self.read_to_group(from + page, at, &mut tag)?;
             }
-            // Lost content moves as lost, or the victim would never become empty.
+            // A page that cannot be read is copied as a lost page. Otherwise the victim would never
+            // become empty.
             if check.is_none() {
                 self.pages.fill_lost();
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());
@@ -61,7 +63,7 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(true)
     }
 
-    /// Reads a page and its tag into the group. Returns the checksum that its copy carries, or
+    /// Reads a page and its tag into the group. Returns the checksum for the tag of the copy, or
     /// `None` if not even the tag can be read.
     fn read_to_group(
         &mut self,
@@ -74,7 +76,7 @@ impl<F: Flash> Ftl<'_, F> {
                 return Ok(Some(Tag::carried_check(tag)));
             }
         }
-        // The tag alone still names the owner of the lost data.
+        // If only the tag can be read, it still names the owner of the lost data.
         if !self.pages.read_tag_with_retry(page, tag)? {
             return Ok(None);
         }
@@ -86,19 +88,20 @@ impl<F: Flash> Ftl<'_, F> {
     /// Programs the first `count` frames of the group, which came from the block `victim`, and
     /// records their new places.
     ///
-    /// After a failed program it is unknown which of the frames are on the medium. So a root
-    /// discards all of them before anything follows.
+    /// After a failed program it is unknown which of these frames are on the medium. So a root is
+    /// written before anything else. With this root, a mount ignores all of these frames.
     pub fn program_group(&mut self, victim: BlockIndex, count: u32) -> Result<(), Error> {
         let unit = u32::from(self.layout.config.pages_per_logical_page);
         let pages = count * unit;
-        // The places count as used even if the program fails.
+        // These frames count as used even if the program fails.
         let first = self.space.take_places(HeadIndex::USER, count);
         self.space.take_sequences(u64::from(pages));
         self.space.count_programs(pages);
         let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
         if let Err(failure) = self.pages.program_many(at, data, tags) {
-            // The root comes first, and then the call learns if it may go on.
+            // The root is written first. Only then the call returns, or continues if a retry is
+            // permitted.
             let survived = self.handle_program_failure(
                 HeadIndex::USER,
                 Failed::Program(failure.into(), true),

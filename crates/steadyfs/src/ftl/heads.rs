@@ -6,15 +6,16 @@ use crate::media::Flash;
 use crate::mount::TornEvidence;
 use crate::space::{BlockChoice, FAILURE_JUMP, Head, HeadIndex, NONE, State};
 
-/// Frames or journal pages left in a head's block that one call may use up.
+/// Number of frames or journal pages that one call may program with one head. A head with no more
+/// places than this may need a new block in the next call.
 const SCARCE: u32 = 4;
 
-/// The reason why a taken place is not programmed as intended.
+/// The reason why a frame or journal page that a head took is not programmed as intended.
 pub(crate) enum Failed {
-    /// The content of a later page of the frame could not be made.
+    /// The content of a page of the frame, behind the first page, could not be made.
     Unmade(Error),
-    /// A program failed. True if it was the last program of the record: then the record may be
-    /// on the medium all the same.
+    /// A program failed. The flag is true if it was the last program of the record: then the record
+    /// may still be on the medium.
     Program(Error, bool),
 }
 
@@ -23,23 +24,26 @@ impl<F: Flash> Ftl<'_, F> {
     pub fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.space.rest(head) == 0 {
             self.space.close(head);
-            // No victim is chosen among the blocks of heads, so a full block must leave its head.
+            // A block that a head has is never chosen as a victim. So the heads give up full blocks
+            // here.
             self.space.close_full_streams();
-            // Moved data rests for long, so it goes to the blocks with the most erases.
+            // Moved data is rarely rewritten, so it is programmed into the blocks with the most
+            // erases.
             self.open_head(head, head.is_moved())?;
         }
         Ok(())
     }
 
-    /// Gives a head the least worn erased block, or the most worn one if `worn`. Reclamation
-    /// keeps a stock of erased blocks. If the stock is empty, this function erases one.
+    /// Gives a head the least worn erased block, or the most worn erased block if `worn` is true.
+    /// Reclamation keeps a stock of erased blocks. If the stock is empty, this function erases a
+    /// block.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
         while self.space.blocks().count(State::Erased) == 0 {
             // Only a root lists more blocks.
             if self.space.blocks().count(State::Listed) == 0 {
                 self.write_root()?;
             }
-            // Not even a root has found a block.
+            // The new root found no block to list either.
             if self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed)
                 == 0
             {
@@ -52,9 +56,9 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Erases listed blocks until one erase succeeds.
     ///
-    /// If the device does not answer at a block, the block becomes free: the next root lists it
-    /// again, and until then no call comes back to it. The call goes on with another block, at
-    /// most `failures` times.
+    /// If the device does not answer for a block, the block becomes free. No call tries it before
+    /// the next root lists it again. The call continues with another block, at most `failures`
+    /// times (a setting).
     pub fn erase_listed(&mut self) -> Result<(), Error> {
         while let Some(block) = self.space.blocks().choose(State::Listed, BlockChoice::LeastWorn) {
             match self.erase(block) {
@@ -62,7 +66,7 @@ impl<F: Flash> Ftl<'_, F> {
                     self.space.blocks_mut().set_state(block, State::Erased);
                     break;
                 }
-                // The block is bad now, and another one takes its place.
+                // The block is bad now, so another block is erased.
                 Ok(false) => {}
                 Err(Error::Device) => {
                     self.space.blocks_mut().set_state(block, State::Free);
@@ -76,19 +80,20 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Counts a failure of the call in progress. Returns the number of its failures.
+    /// Counts a failure of the call in progress. Returns the number of the call's failures.
     fn count_failure(&mut self) -> u32 {
         self.call.failures = self.call.failures.saturating_add(1);
         self.call.failures.into()
     }
 
-    /// Uses up a place that was taken and not programmed as intended. Returns `Ok` if the caller
-    /// may try again elsewhere; the settings limit the number of tries.
+    /// Handles a frame or journal page that a head took and that was not programmed as intended.
+    /// Returns `Ok` if the caller may try again elsewhere; the setting `failures` limits the number
+    /// of tries.
     ///
-    /// A block whose program failed goes out of use. A block at which the device did not answer
-    /// is given up as well: its place may be blank. A mount would ignore a record behind a blank
-    /// place, or report it as a loss. A commit gets one more try, because its first program may
-    /// be on the medium.
+    /// If a program failed, its block goes out of use. If the device did not answer, the head gives
+    /// up the block as well, because the page may have stayed blank. A mount would ignore a record
+    /// behind a blank page, or report a loss. A commit gets one more try, because its first program
+    /// may be on the medium.
     pub fn handle_program_failure(
         &mut self,
         head: HeadIndex,
@@ -99,8 +104,8 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {
-                // A mount takes a record for complete if another record follows it. So nothing
-                // may follow this one.
+                // A mount considers a record complete if another record follows it. So nothing may
+                // follow this incomplete frame.
                 self.give_up_block(head);
                 return Err(error);
             }
@@ -121,8 +126,8 @@ impl<F: Flash> Ftl<'_, F> {
         if repeats { Ok(()) } else { Err(error) }
     }
 
-    /// Gives up the block of a head before it is full. Takes the frames of a whole block out of
-    /// the savings.
+    /// Gives up the block of a head before the block is full. Takes the frames of a whole block out
+    /// of the reserve.
     pub fn give_up_block(&mut self, head: HeadIndex) {
         self.space.close(head);
         self.reserve.withdraw(self.layout.frames_per_block);
@@ -135,18 +140,19 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.weaken(block);
     }
 
-    /// Skips the places of each head that a cut program may have touched without a trace.
+    /// Lets each head skip the pages that an interrupted program may have touched without a trace.
     ///
-    /// These are one place, or two if the first one is not blank. Heads of frames also skip the
-    /// frames of a [group](Self::group_frames). The journal's head is always skipped, because it
-    /// programs first after a mount. The other heads can have been in use only if there is a
-    /// trace of any program.
+    /// A head skips its next place, or the next two if the first of them is not blank. Heads of
+    /// frames also skip the frames of a [group](Self::group_frames). The journal's head always
+    /// skips, because it programs first after a mount. The other heads skip only if the evidence or
+    /// the root shows that heads were in use.
     pub fn skip_places(&mut self, evidence: &TornEvidence) {
         if self.layout.programs_bytes() {
-            // A chain never continues behind a place that a cut may have touched.
+            // A chain never continues behind a slot that a power cut may have touched.
             self.space.close(HeadIndex::JOURNAL);
         }
-        // The journal's head comes first in a power cycle, so only its place is always in doubt.
+        // The journal's head programs first in a power cycle. So only its next place is always in
+        // doubt.
         let used = evidence.are_there() || !self.space.is_unmarked();
         for head in self.space.heads().all() {
             let at = self.space.heads().get(head);
@@ -159,9 +165,9 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Returns the number of frames in a group of moves on a chip that takes each page once. A
-    /// cut may have programmed any of these frames. Returns 0 without groups, and on devices of
-    /// sectors.
+    /// Returns the number of frames in a group of moves, on a chip whose pages can be programmed
+    /// only once between erases. After a power cut any of these frames may be programmed. Returns 0
+    /// if moves are not made in groups, and on devices of sectors.
     pub fn group_frames(&self) -> u32 {
         if self.layout.moves_join() && self.pages.takes_pages_once() {
             self.layout.move_group()
@@ -170,13 +176,13 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Erases blocks for the heads that will soon need one, so that no call after the mount
-    /// erases twice. A call may erase one block itself, and then it moves nothing. If blocks are
-    /// small, one call may need two.
+    /// Erases blocks for the heads that will soon need a block, so that no call after the mount
+    /// erases twice. A call may erase one block itself, and then it moves no frames. If blocks are
+    /// small, one call may need two blocks.
     pub fn stock_heads(&mut self) -> Result<(), Error> {
         if self.layout.programs_bytes() {
-            // Here an erase takes so long that a mount does not spend time on stock. The first
-            // call may need one more erase, and its bound includes that.
+            // On such media an erase takes long, so the mount erases nothing in advance. The first
+            // call may need one more erase, and its bound includes this erase.
             return Ok(());
         }
         let is_scarce = |&head: &HeadIndex| self.space.rest(head) <= SCARCE;
@@ -190,7 +196,8 @@ impl<F: Flash> Ftl<'_, F> {
             && self.space.blocks().count(State::Listed) > 0
         {
             match self.erase_listed() {
-                // No mount depends on it: a call that needs a block erases another one.
+                // The mount succeeds without this block: a call that needs a block erases another
+                // one.
                 Err(Error::Device) => break,
                 result => result?,
             }

@@ -1,15 +1,15 @@
 //! Flipped bits, worn blocks, and the reaction to them.
 //!
-//! With each read the ECC reports the number of corrected bits. A block is *weak* if a page of
-//! it needed three quarters of the ECC's strength. The frames of a weak block move at the pace
-//! of reclamation, and its next erase renews it.
+//! The ECC reports the number of corrected bits with each read. A block is *weak* if one of its
+//! pages needed at least three quarters of the bits that the ECC can correct. The frames of a weak
+//! block move at the pace of reclamation, and its next erase renews it.
 //!
-//! Flips come with age and with reads of the same block. So the volume also checks pages that no
-//! caller reads:
+//! Bits flip with age and when other pages of the block are read. So the volume also checks pages
+//! that no caller reads:
 //!
 //! - After every 1,024 reads it reads another page of the block that was read last. A block that
 //!   is read often is therefore checked often, without a counter for each block.
-//! - [`scrub`](crate::FileSystem::scrub) goes through everything.
+//! - [`scrub`](crate::FileSystem::scrub) checks everything.
 
 use super::Ftl;
 use crate::error::Error;
@@ -22,31 +22,30 @@ use crate::space::State;
 pub struct Health {
     /// True if the volume can only be read, for any reason.
     pub read_only: bool,
-    /// True if so many blocks are bad that the stored data does not leave the room for
-    /// reclamation.
+    /// True if so many blocks are bad that the stored data leaves too little room for reclamation.
     pub worn_out: bool,
-    /// Bad blocks, including factory bad blocks.
+    /// Number of bad blocks, including factory bad blocks.
     pub bad_blocks: u32,
-    /// Blocks that may still go bad before the volume shrinks.
+    /// Number of blocks that may still go bad before the volume shrinks.
     pub spare_blocks: u32,
-    /// Blocks whose data is to move, because their pages needed many corrections.
+    /// Number of blocks whose data will move, because their pages needed many corrections.
     pub weak_blocks: u32,
-    /// Erases of the least worn block since the first format.
+    /// Number of erases of the least worn block since the first format.
     pub erases_min: u32,
-    /// Erases of the most worn block.
+    /// Number of erases of the most worn block since the first format.
     pub erases_max: u32,
-    /// Sum of the erases of all blocks in use.
+    /// Number of erases of all blocks in use together.
     pub erases_total: u64,
     /// Number of blocks that `erases_total` covers.
     pub blocks: u32,
-    /// Reads since the mount.
+    /// Number of reads since the mount.
     pub reads: u32,
-    /// Reads since the mount that needed a correction.
+    /// Number of reads since the mount that needed a correction.
     pub corrected_reads: u32,
-    /// Reads since the mount that failed because the ECC could not correct the page.
+    /// Number of reads since the mount that failed because the ECC could not correct the page.
     pub lost_reads: u32,
-    /// The worst correction since the mount. Its strength is 0 if the device does not report
-    /// one.
+    /// The worst correction since the mount. Its `strength` is 0 if the device reports no
+    /// corrections.
     pub worst: Corrected,
 }
 
@@ -81,7 +80,7 @@ pub enum BlockState {
     Bad,
     /// Holds a superblock or roots.
     Reserved,
-    /// Holds nothing. The next root may list it.
+    /// Holds nothing, and needs an erase before it is used. The next root may list it.
     Free,
     /// Holds nothing and is erased. The next root may list it.
     Clean,
@@ -89,15 +88,15 @@ pub enum BlockState {
     Listed,
     /// May be allocated before the next root, and was erased since the mount.
     Erased,
-    /// In quarantine: empty, but the last root may need it.
+    /// In quarantine: no live pages, but the newest root may still need its content.
     Dead,
     /// Holds live pages.
     Used,
     /// A head programs it at present.
     Active,
-    /// Holds live pages. It goes bad when they have moved.
+    /// Holds live pages. The block goes bad when these pages have moved.
     Retiring,
-    /// Holds live pages. All of them are to move, because a page needed many corrections.
+    /// Holds live pages. All of them will move, because one page needed many corrections.
     Weak,
 }
 
@@ -106,15 +105,16 @@ pub enum BlockState {
 pub struct BlockInfo {
     /// Its use.
     pub state: BlockState,
-    /// Erase count, relative to the least worn block at some time.
+    /// Erase count minus an offset: the erase count that the volume's least worn block had at some
+    /// time.
     pub wear: u8,
-    /// Live logical pages and leaves in it. A superseded page counts until its leaf is written
-    /// anew.
+    /// Number of live logical pages and leaves in the block. A superseded page counts until its
+    /// leaf is written back.
     pub live: u32,
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Reads another live page of the block that was read last, if it is time.
+    /// Reads another live page of the block that was read last, if such a check is due.
     ///
     /// # Cost
     /// One read at most.
@@ -141,8 +141,8 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Starts a scrub round at a scattered frame. So even a device that is never on for a whole
-    /// round reaches every frame over time.
+    /// Starts a scrub round at a scattered frame. If a device is never on for a whole round, its
+    /// rounds still reach every frame over time.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
         let at = (self.space.sequence() as u32).wrapping_mul(0x9E37_79B9) % total;

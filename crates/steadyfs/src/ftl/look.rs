@@ -8,13 +8,13 @@ use crate::pages::{Expect, UNSTEADY_TRIES};
 use crate::space::Frame;
 
 impl<'m, F: Flash> Ftl<'m, F> {
-    /// Returns the criteria for a page: kinds, logical page, and the number of reads. A page
-    /// that may be unsteady is read until it meets them.
+    /// Returns the criteria for a page: its kind, its logical page, and the largest number of
+    /// reads. A page that may be unsteady is read until it meets the criteria, up to this number.
     pub fn expected(&self, kinds: TagKinds, logical: u32) -> Expect {
         Expect { kinds, logical, tries: self.looks() }
     }
 
-    /// Returns how many times a page that reads as damaged is read.
+    /// Returns the largest number of times that a page is read until it verifies.
     fn looks(&self) -> u32 {
         if self.pages.flash().is_clean() { 1 } else { self.status.looks() }
     }
@@ -24,8 +24,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
         !self.pages.flash().is_clean() && self.status.is_unsteady()
     }
 
-    /// Returns the additional reads of a call on an unsteady volume. They are reads of one
-    /// frame: the last programmed one.
+    /// Returns the number of additional reads of a call on an unsteady volume. Only one frame may
+    /// need them: the frame that was programmed last.
     pub fn unsteady_reads(&self) -> u32 {
         if self.status.is_unsteady() {
             UNSTEADY_TRIES * u32::from(self.layout.config.pages_per_logical_page)
@@ -34,7 +34,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
         }
     }
 
-    /// Refuses a logical page that does not exist: only damaged data can name one.
+    /// Returns an error if a logical page does not exist. Only damaged data can name such a page.
     pub fn check_logical(&self, logical: u32) -> Result<(), Error> {
         if logical < self.layout.logical_count { Ok(()) } else { Err(Error::Corrupt) }
     }
@@ -76,9 +76,9 @@ impl<'m, F: Flash> Ftl<'m, F> {
         Ok(true)
     }
 
-    /// Makes one page of a leaf in the page buffer. If no attempt can read the leaf, the volume
-    /// becomes read-only, unless a repair replaces the leaf: the overlay cannot be emptied
-    /// without it.
+    /// Composes one page of a leaf in the page buffer. If no attempt can read the leaf, the volume
+    /// becomes read-only, because the overlay cannot be emptied without the leaf. During a repair
+    /// that replaces the leaf, the volume stays writable.
     pub fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         let (tries, replaces) = (self.status.looks(), self.status.replaces_leaves());
         let reader = LeafReader { pages: &mut self.pages, layout: &self.layout, tries };

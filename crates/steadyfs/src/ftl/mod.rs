@@ -3,8 +3,8 @@
 //!
 //! [`Ftl`] owns the rooms of the medium, each with its own state. It also does the work that
 //! concerns several rooms: it gives a head a block, writes a root, records a moved frame, and
-//! retries after a failed program. It holds the committed map. The content of a frame is the
-//! business of the [logical pages](crate::logical) above.
+//! decides about retries after a failed program. It holds the committed map. The
+//! [logical pages](crate::logical) in the layer above handle the content of frames.
 //!
 //! | file | idea |
 //! |---|---|
@@ -45,28 +45,28 @@ use crate::pages::{Group, Pages};
 use crate::root::{Lost, Ring};
 use crate::space::{Space, State};
 
-/// Counts and events of the call in progress.
+/// Counters and events of the call in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CallState {
-    /// Frames programmed for the caller.
+    /// Number of frames programmed for the caller.
     pub frames: u32,
-    /// Programs that failed.
+    /// Number of programs that failed.
     pub failures: u8,
     /// Value of the erase counter when the call began.
     pub erases_before: u16,
-    /// The call opened the ring: it is the first change after a clean end.
+    /// True if the call opened the ring: it makes the first change after a clean end.
     pub opened: bool,
-    /// Changes of the map.
+    /// Number of changes of the map.
     pub changes: u32,
-    /// The call has committed and flushed the device's cache.
+    /// True if the call has committed and flushed the device's cache.
     pub flushed: bool,
-    /// The call has written a page that has few patches in the journal.
+    /// True if the call has written a page with few patches in the journal, to make room there.
     pub flushed_small: bool,
-    /// Roots that were lost because the device did not answer.
+    /// Number of roots that were lost because the device did not answer.
     pub lost_roots: Lost,
-    /// Blocks that were bad when the call began.
+    /// Number of blocks that were bad when the call began.
     pub bad_blocks: u32,
-    /// The program of a commit failed, but the commit may still be on the medium.
+    /// True if the program of a commit failed, but the commit may still be on the medium.
     pub in_doubt: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Ftl<'m, F> {
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Starts a call: resets its counts.
+    /// Starts a call: resets its counters.
     pub fn begin_call(&mut self) {
         let bad_blocks = self.space.blocks().count(State::Bad);
         self.call =
@@ -104,18 +104,18 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(is_erased)
     }
 
-    /// Marks a bad block for other users of the chip. The volume itself relies on the root.
-    /// Blocks of the ring and of superblocks get no mark, because a mount looks for superblocks
-    /// and roots only in blocks without a mark.
+    /// Marks a bad block on the chip, for other users of the chip. The volume itself reads bad
+    /// blocks from its root. Blocks of the ring and of superblocks are not marked, because a mount
+    /// searches only unmarked blocks for superblocks and roots.
     fn mark_bad(&mut self, block: BlockIndex) {
         if !self.ring.owns(block) {
             let _ = self.pages.flash_mut().mark_bad(block);
         }
     }
 
-    /// Marks one block that is empty and in which a program failed. Runs after each root: a mark
-    /// may destroy the content of the block, and until that root a recovery needed it. Marks one
-    /// block for each root, so the bound of a call contains one mark.
+    /// Marks one block as bad: an empty block in which a program failed. Runs after each root,
+    /// because a mark may destroy the block's content, and a recovery may need this content until
+    /// that root. It marks one block for each root, so the bound of a call includes one mark.
     pub(super) fn mark_retired(&mut self) {
         if let Some(block) = self.space.retired() {
             self.space.lose(block);
@@ -153,14 +153,14 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Makes all earlier programs durable on a device that reorders. Call it before a program
-    /// that proves them.
+    /// Makes all earlier programs durable on a device that reorders. Call it before a program whose
+    /// presence proves that the earlier programs are complete.
     pub fn keep_order(&mut self) -> Result<(), Error> {
         self.pages.keep_order().map_err(|error| self.refused(error))
     }
 
-    /// Records a chip that has locked itself or has failed to flush, as the error of a program
-    /// or an erase reports it. Returns the error.
+    /// Updates the status if the error of a program or an erase reports that the chip has locked
+    /// itself or has failed to flush. Returns the error.
     pub fn refused(&mut self, error: Error) -> Error {
         self.status.note_refusal(error);
         error

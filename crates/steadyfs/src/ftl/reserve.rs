@@ -2,8 +2,8 @@
 
 use crate::config::Layout;
 
-/// Frames of the reserve that are present. At most one block of the reserve is missing after
-/// restarts. One more block is saved for wear levelling.
+/// Number of frames of the reserve that are present. Restarts use up at most one block of the
+/// reserve. The reserve also holds up to one block of frames that are saved for wear levelling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reserve(u32);
 
@@ -27,13 +27,13 @@ impl Reserve {
         self.0 = u32::from(flags).min(most(layout));
     }
 
-    /// Takes frames out of the reserve. A restart, a block that was given up, or a block at rest
-    /// has cost them.
+    /// Takes frames out of the reserve. Three events use up such frames: a restart, a block that a
+    /// head gave up, and writes of the caller while data at rest moves.
     pub fn withdraw(&mut self, frames: u32) {
         self.0 = self.0.saturating_sub(frames);
     }
 
-    /// Saves frames for wear levelling, up to the most that there is room for.
+    /// Saves frames for wear levelling, until a whole block is saved.
     pub fn deposit(&mut self, frames: u32, layout: &Layout) {
         self.0 = (self.0 + frames).min(most(layout));
     }

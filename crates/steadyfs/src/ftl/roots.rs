@@ -1,4 +1,4 @@
-//! The consequences of the [ring](crate::root)'s results for the volume's status.
+//! Calls of the [ring](crate::root), and the effects of their results on the volume's status.
 
 use super::Ftl;
 use crate::error::Error;
@@ -26,7 +26,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
         Search { ring, tables }
     }
 
-    /// Runs `work` with the ring. Records a chip that has locked itself.
+    /// Runs `work` with the ring. If its error reports that the chip has locked itself, the status
+    /// records that.
     pub fn in_ring<R>(
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, VolumeFlags, &mut Lost) -> Result<R, Error>,
@@ -55,8 +56,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
 
     /// Handles the result of an attempt to write a root; `true` means that a root was written.
     pub fn after_root(&mut self, result: Result<bool, Error>) -> Result<(), Error> {
-        // The newest root's blocks must stay intact: the root that would free them was not
-        // written.
+        // The blocks that the newest root needs must stay intact, because the root that would free
+        // them was not written.
         if result.is_err() && self.ring.needs_root() {
             self.status.lock();
         }
@@ -82,8 +83,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
         self.with_root(|roots, flags, lost| roots.open(flags, lost))
     }
 
-    /// Turns the volume read-only for good. Writes a last root that records this and spares
-    /// later mounts the roll-forward.
+    /// Turns the volume read-only for good. Writes a last root that records this. With this root,
+    /// later mounts need no roll-forward.
     pub fn give_up(&mut self) -> Result<(), Error> {
         self.status.wear_out();
         // If even this root cannot be written, the next mount finds the wear by itself.

@@ -26,23 +26,23 @@ enum Mode {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     mode: Mode,
-    /// The loss that the mount or a later leaf write-back has found.
+    /// The loss that the mount or a later leaf write-back has found, if any.
     damage: Option<Damage>,
-    /// A repair may begin: the volume was mounted for writing, and no leaf was lost since.
+    /// True if a repair may begin: the volume was mounted for writing, and no leaf was lost since.
     may_repair: bool,
-    /// Every later mount shows the same state as this one.
+    /// True if every later mount shows the same state as this one.
     is_settled: bool,
-    /// The volume can only be read, and no mount changes that. Roots record it.
+    /// True if the volume can only be read for good. Roots store this flag.
     is_worn_out: bool,
-    /// A loss was accepted, and its effects are not mended yet. Roots record it.
+    /// True if a loss was accepted, and its effects are not repaired yet. Roots store this flag.
     is_unchecked: bool,
-    /// Small changes or frames are missing, and their pages are unknown. A page without content
-    /// may have had some.
+    /// True if small changes or frames are missing, and the pages that they belong to are unknown.
+    /// A page without content may have lost its content.
     is_in_doubt: bool,
 }
 
 impl Status {
-    /// The status of a volume that is made, or mounted with this access.
+    /// Returns the status of a volume that is being formatted, or mounted with this access.
     pub fn new(access: Access) -> Self {
         let is_writable = access == Access::ReadWrite;
         Self {
@@ -69,14 +69,13 @@ impl Status {
         self.is_settled && self.damage.is_none() && !self.is_unknown()
     }
 
-    /// Returns true if a page may read differently each time. Then nothing was settled since a
-    /// power cut, and nothing can be.
+    /// Returns true if a page may read differently each time. Then the volume may not have been
+    /// settled since a power cut, and it cannot be settled while it is read-only.
     pub fn is_unsteady(&self) -> bool {
         self.is_read_only() && !self.is_settled
     }
 
-    /// Returns how many times a page that reads as damaged is read. If pages may be unsteady, it
-    /// is read until it verifies, up to the limit.
+    /// Returns the largest number of times that a page is read until it verifies.
     pub fn looks(&self) -> u32 {
         if self.is_unsteady() { UNSTEADY_TRIES } else { 1 }
     }
@@ -98,7 +97,8 @@ impl Status {
         self.is_in_doubt
     }
 
-    /// Returns true if a page without content reads as an error. This ends when a repair begins.
+    /// Returns true if reads of a page without content return an error. When a repair begins, such
+    /// pages read as zeros again.
     pub fn hides_blank_pages(&self) -> bool {
         self.is_in_doubt && self.is_read_only()
     }
@@ -126,23 +126,24 @@ impl Status {
     }
 
     /// Forbids all changes until the next mount. The last program of a commit, or unflushed data
-    /// after a failed flush, may or may not be on the medium. No later program may decide that.
+    /// after a failed flush, may or may not be on the medium. No later program of this session may
+    /// change which of them is true.
     pub fn lose_certainty(&mut self) {
         self.mode = Mode::Unknown;
     }
 
-    /// Records that the volume can only be read, because too many blocks are bad. The first root
-    /// with this flag is still to be written.
+    /// Records that the volume can only be read, because too many blocks are bad. The caller still
+    /// has to write a root with this flag.
     pub fn wear_out(&mut self) {
         self.is_worn_out = true;
     }
 
-    /// Takes over both flags from a root.
+    /// Takes over two flags from a root.
     pub fn adopt(&mut self, is_worn_out: bool, is_unchecked: bool) {
         (self.is_worn_out, self.is_unchecked) = (is_worn_out, is_unchecked);
     }
 
-    /// Starts a mount's search for the state. It has found no loss yet; a mark of an earlier
+    /// Starts a mount's search for the state: no loss is found yet. The flag of an unfinished
     /// repair stays.
     pub fn begin_search(&mut self) {
         (self.damage, self.is_in_doubt) = (None, false);
@@ -155,14 +156,14 @@ impl Status {
         self.is_in_doubt |= !matches!(damage, Damage::Leaf | Damage::Tables);
     }
 
-    /// Records a loss beside which more may be missing, and forbids all changes.
+    /// Records a loss, unless one is recorded already, and forbids all changes.
     pub fn set_damage_and_lock(&mut self, damage: Damage) {
         self.damage = self.damage.or(Some(damage));
         self.lock();
     }
 
-    /// Records that a leaf was lost while the volume was in use. Only a mount can make its
-    /// tables anew, so no repair can begin before.
+    /// Records that a leaf was lost while the volume was in use. Only a mount can derive the tables
+    /// in RAM anew, so a repair must wait for the next mount.
     pub fn lose_leaf(&mut self) {
         self.damage = Some(Damage::Leaf);
         self.may_repair = false;
@@ -194,12 +195,12 @@ impl Status {
         self.lock();
     }
 
-    /// Starts or ends the replacement of lost leaves.
+    /// Starts the replacement of lost leaves if `is_begun` is true, and ends it otherwise.
     pub fn replace_leaves(&mut self, is_begun: bool) {
         self.damage = is_begun.then_some(Damage::Leaf);
     }
 
-    /// Ends a repair. `is_mended` is true if all of it is mended.
+    /// Ends a repair. `is_mended` is true if everything is repaired.
     pub fn end_repair(&mut self, is_mended: bool) {
         self.is_unchecked = !is_mended;
         self.is_in_doubt &= !is_mended;

@@ -8,18 +8,18 @@ use crate::journal::Full;
 use crate::media::{Flash, TagKind};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page
-    /// stays. The page is written as a new frame. Bytes that are not the whole page go into the
-    /// cache instead, if it may take them. Nothing that can fail follows in the call, except its
-    /// commit.
+    /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page stays.
+    /// The page is written as a new frame. If `bytes` are less than the whole page and a cache may
+    /// be used, they are written into the cache instead. Nothing that can fail may follow this
+    /// write in the call, except the call's commit.
     ///
-    /// A write that is the whole transaction, and is followed by a commit, is durable on return
-    /// without a journal page. The caller still calls [`commit`](Self::commit), which then has
-    /// nothing to do.
+    /// If this write is the only change of the transaction and a commit follows, the write is
+    /// durable on return, without a journal page. The caller still calls [`commit`](Self::commit),
+    /// which then has nothing to do.
     ///
     /// # Cost
-    /// `pages_per_logical_page` programs. A write of less than the whole page also takes as many
-    /// reads, and one for the map.
+    /// `pages_per_logical_page` programs. A write of less than the whole page also needs the same
+    /// number of reads, and one read for the map.
     pub(super) fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, bytes, stream, commits, .. } = *piece;
         let source = if bytes.len() as u32 == self.ftl.layout.logical_bytes {
@@ -37,8 +37,9 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Writes logical page `of`, with `edit` applied to each of its program pages, as logical
-    /// page `logical`. Both may be the same page. Costs as much as [`write`](Self::write).
+    /// Writes logical page `of`, with `edit` applied to each of its program pages, as logical page
+    /// `logical`. `of` and `logical` may be the same page. The cost is the cost of
+    /// [`write`](Self::write).
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let base = match edit {
             Edit::Salvage { .. } | Edit::SalvageWhole | Edit::Lost => self.frame_or_lost(of)?,
@@ -70,16 +71,16 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.call.frames += 1;
         let before = self.ftl.space.sequence();
         self.program_frame(TagKind::Data, logical, source).inspect_err(|_| {
-            // A number was taken, so the medium may hold the page although the call fails.
+            // A sequence number was used, so the medium may hold the page although the call fails.
             if self.ftl.space.sequence() != before {
                 self.ftl.transaction.mark_stale(logical);
             }
         })
     }
 
-    /// Programs the stale pages once more. The medium holds, or may hold, a later frame of such
-    /// a page that does not count. A page without content is then discarded, so that it has no
-    /// frame when it is taken into use.
+    /// Programs the stale pages once more. The medium may hold a later frame of such a page, which
+    /// does not count. A stale page without content is programmed and then discarded, so that it
+    /// has no frame when it is used again.
     pub fn rewrite_stale(&mut self) -> Result<(), Error> {
         self.ftl.transaction.restart_if_empty();
         for index in 0..self.ftl.transaction.len() {
@@ -106,13 +107,12 @@ impl<F: Flash> Logical<'_, F> {
         let is_first = self.ftl.transaction.note_replaced(logical)?;
         let before = self.ftl.space.sequence();
         let programmed = self.program_pending(logical, source);
-        // Nothing was programmed, so the call has not replaced the page.
+        // No program was begun, so the call has not replaced the page.
         if programmed.is_err() && is_first && self.ftl.space.sequence() == before {
             self.ftl.transaction.drop_note();
         }
         let frame = programmed?;
-        // The new page supersedes patches and a discard of the old page, and the page in the
-        // cache.
+        // The new frame supersedes the page's patches, its discard, and its copy in the cache.
         self.journal.supersede(logical);
         self.cache.replace(logical);
         self.ftl.transaction.set(logical, frame, !is_first, &mut self.ftl.space);
@@ -129,36 +129,37 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Changes a few bytes of a logical page. They share one journal page with all other patches
-    /// of the transaction.
+    /// Changes a few bytes of a logical page. One journal page holds this patch and all other
+    /// patches of the transaction.
     ///
     /// # Cost
     /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page
-    /// that takes most of the buffer is written if that makes enough room, or else the patched
-    /// one.
+    /// whose patches are largest in the buffer is written, if that makes enough room. Otherwise the
+    /// patched page is written.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.patch_piece(&Piece { logical, offset, bytes, stream: 0, commits: false })
     }
 
     /// Changes a few bytes of a logical page as [`patch`](Self::patch) does. The piece names the
-    /// stream that the page goes to if it is written.
+    /// stream of the page, in case the page is written.
     fn patch_piece(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, offset, bytes, .. } = *piece;
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.ftl.check_logical(logical)?;
-        // The page in the cache is the newest content, so further bytes go there.
+        // The page in the cache has the newest content, so further bytes are written there.
         if self.cache.find_dirty(logical).is_some() {
             return self.write(piece);
         }
         let most = self.ftl.layout.patched_pages_max();
-        // Pages leave in turn, or small patches would fill the buffer for good.
+        // Pages are written out of the buffer in turn. Otherwise small patches would fill the
+        // buffer for good.
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
         let needed = self.journal.patch_room(bytes.len()) as u32;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             match self.journal.largest() {
-                // The page with most bytes frees most room.
+                // The page with the most bytes in the buffer frees the most room.
                 Some((largest, room))
                     if self.journal.room() + room as u32 >= needed
                         || self.ftl.transaction.is_undo_full() =>
@@ -166,8 +167,8 @@ impl<F: Flash> Logical<'_, F> {
                     self.flush_page(largest)?;
                     self.flush_small()?;
                 }
-                // The bytes go with the page. Pages with few patches must not fill the buffer
-                // for good.
+                // The patched page is written together with these bytes. Before that, a page with
+                // few patches is written, because such pages must not fill the buffer for good.
                 _ => {
                     self.flush_small()?;
                     return self.write_through(piece);
@@ -178,14 +179,14 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     /// Changes bytes of a logical page in the cheaper way: as a [`patch`](Self::patch) or by a
-    /// [`write`](Self::write). It writes the page in three cases:
+    /// [`write`](Self::write). The page is written in three cases:
     ///
     /// - The bytes are too many for a patch.
-    /// - The journal buffer is full, and this page takes most of it.
-    /// - `grows` is true (the page's content ends with these bytes), and they complete the page
-    ///   as `may_complete` requires.
+    /// - The journal buffer is full, and this page's patches take the most room in it.
+    /// - `grows` is true, so the page's content ends with these bytes. They also complete the page,
+    ///   under the conditions of `may_complete`.
     ///
-    /// Nothing that can fail follows in the call, except its commit.
+    /// Nothing that can fail may follow in the call, except the call's commit.
     pub fn write_or_patch(&mut self, piece: &Piece<'_>, grows: bool) -> Result<(), Error> {
         let Piece { logical, offset, bytes, .. } = *piece;
         if bytes.len() > self.patch_bytes_max() {
@@ -193,7 +194,8 @@ impl<F: Flash> Logical<'_, F> {
         }
         let length = bytes.len() as u32;
         let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
-        // The page would leave the buffer next, so it is written with these bytes at once.
+        // This page would be written out of the buffer next, so it is written with these bytes at
+        // once.
         let is_own =
             is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
         let completes = grows
@@ -208,9 +210,9 @@ impl<F: Flash> Logical<'_, F> {
         if flushes { self.flush_small() } else { Ok(()) }
     }
 
-    /// Changes bytes of a logical page as a [`patch`](Self::patch). On media that program bytes
-    /// it writes the page instead, if the next commit would program half of the page or more.
-    /// Never writes into the cache: a page of inodes there could not be undone.
+    /// Changes bytes of a logical page as a [`patch`](Self::patch). On media that program bytes, it
+    /// writes the page instead if the next commit would program at least half of the page's bytes.
+    /// It never writes into the cache, because a change of inodes there could not be undone.
     pub fn patch_or_write_through(
         &mut self,
         logical: u32,
@@ -227,22 +229,21 @@ impl<F: Flash> Logical<'_, F> {
         if writes { self.write_through(&piece) } else { self.patch_piece(&piece) }
     }
 
-    /// Writes a page as the call in progress leaves it, because its patches take much of the
-    /// journal buffer.
+    /// Writes a page with its content after the call in progress, because its patches take much
+    /// room in the journal buffer.
     fn write_through(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(piece.logical)?, piece: *piece };
         self.write_source(piece.logical, &source)
     }
 
-    /// Writes a page as the journal buffer had it before the call. This makes room in the
-    /// buffer.
+    /// Writes a page with its content before the call. This makes room in the journal buffer.
     fn flush_page(&mut self, logical: u32) -> Result<(), Error> {
         let source = Source::Earlier { base: self.frame_or_lost(logical)? };
         self.write_same(logical, &source)
     }
 
-    /// Writes one of the pages with few patches in the journal, at most once in a call. Called
-    /// after the page with the most patches was written.
+    /// Writes one of the pages with few patches in the journal buffer, at most once in a call.
+    /// Called after, or together with, the write of another page that makes room in the buffer.
     fn flush_small(&mut self) -> Result<(), Error> {
         if !self.journal.note_flush() || self.ftl.call.flushed_small || self.pending_room() < 2 {
             return Ok(());
@@ -251,8 +252,8 @@ impl<F: Flash> Logical<'_, F> {
         self.flush_next()
     }
 
-    /// Writes one of the pages that had patches in the journal before the call, each page in its
-    /// turn.
+    /// Writes one of the pages that had patches in the journal buffer before the call. The pages
+    /// take turns.
     fn flush_next(&mut self) -> Result<(), Error> {
         match self.journal.take_turn() {
             Some(logical) => self.flush_page(logical),
@@ -268,17 +269,17 @@ impl<F: Flash> Logical<'_, F> {
         }
         if self.ftl.transaction.knows(logical) {
             let is_first = self.ftl.transaction.note_replaced(logical)?;
-            // The place in the table stays taken until the commit. A mount that reads the
-            // records again takes the same places.
+            // The page keeps its slot in the table until the commit. A mount that reads the records
+            // again uses the same slots.
             self.ftl.transaction.set(logical, 0, !is_first, &mut self.ftl.space);
         }
-        // An undo must find these patches again.
+        // The patches are kept, because an undo restores them.
         self.journal.supersede(logical);
         self.cache.replace(logical);
         while let Err(Full) = self.journal.insert_discard(logical) {
             match (self.journal.largest(), self.journal.largest_own()) {
                 (Some((largest, _)), _) => self.flush_page(largest)?,
-                // Only patches of the call itself are left to make room.
+                // Only pages that the call itself has patched are left to make room.
                 (None, Some((own, _))) => self.write_through(&Piece {
                     logical: own,
                     offset: 0,

@@ -5,15 +5,16 @@ use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> Logical<'_, F> {
-    /// Accepts the changes of a call that succeeded, or of a step of it. An undo of the call
-    /// does not undo them any more.
+    /// Accepts the changes of a call that succeeded, or of a part of a call. A later undo of the
+    /// call does not undo these changes.
     pub fn accept(&mut self) {
         self.ftl.transaction.accept(&mut self.ftl.space);
         self.cache.drop_replaced();
         self.journal.begin();
     }
 
-    /// Undoes the changes of the call in progress. Reads nothing and cannot fail.
+    /// Undoes the changes of the call in progress that are not accepted. Reads nothing and cannot
+    /// fail.
     pub fn undo(&mut self) {
         self.journal.undo();
         self.cache.restore_replaced();
@@ -26,9 +27,10 @@ impl<F: Flash> Logical<'_, F> {
     /// One program, or none if nothing has changed.
     ///
     /// # Power loss
-    /// All of the transaction is there, or nothing of it.
+    /// After a power cut, all of the transaction is on the medium, or nothing of it.
     pub fn commit(&mut self) -> Result<(), Error> {
-        // Pages in the cache belong to the transaction, so they come before its commit.
+        // Dirty pages in the cache are part of the transaction, so they are written before its
+        // commit.
         self.write_cache()?;
         // The last page may have committed itself.
         if !self.ftl.transaction.has_pages() && !self.journal.is_dirty() {
@@ -44,9 +46,9 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Flushes the device's cache after the last program of a commit. If it is then unknown
-    /// whether the commit is on the medium, no later program may decide it: the volume takes no
-    /// more changes.
+    /// Flushes the device's cache after the last program of a commit. If it is then unknown whether
+    /// the commit is on the medium, the volume becomes read-only until the next mount. No later
+    /// program may change whether the commit counts.
     pub(super) fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
         if programmed.is_ok() {
             if self.ftl.pages.flush().is_ok() {
@@ -63,7 +65,7 @@ impl<F: Flash> Logical<'_, F> {
         programmed
     }
 
-    /// Applies a durable commit in RAM.
+    /// Applies a durable commit to the tables in RAM.
     fn carry_out(&mut self) {
         // The commit is durable, so nothing can fail or be undone from here on.
         self.accept();
@@ -77,15 +79,15 @@ impl<F: Flash> Logical<'_, F> {
             let (logical, frame) = self.ftl.transaction.entry(index);
             self.ftl.map_set(logical, frame);
         }
-        // The tables still list the pages whose old frames are released.
+        // The tables still list the pages of the transaction, whose old frames are released here.
         self.release_superseded();
         self.ftl.transaction.clear();
         self.journal.finish_commit();
         self.accept();
     }
 
-    /// Releases the old frames of all pages of the applied transaction, if that is worth a read
-    /// for each.
+    /// Releases the old frames of all pages of the applied transaction, if few frames are left.
+    /// Each page then costs a read.
     fn release_superseded(&mut self) {
         let mut from = 0;
         while let Some(logical) = self.journal.next_discard(from) {
@@ -97,17 +99,17 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Undoes everything since the last commit. An error leaves everything as it is.
+    /// Undoes everything since the last commit. If it returns an error, nothing was undone.
     ///
     /// # Cost
-    /// One read. On media that program bytes: the records of a block, twice.
+    /// One read. On media that program bytes, it reads the journal records of a block twice.
     pub fn rollback(&mut self) -> Result<(), Error> {
         if self.ftl.status.is_unknown() {
             return Err(Error::Unknown);
         }
-        // The buffer may show a page of the transaction.
+        // The page buffer may show a page as the transaction has changed it.
         self.ftl.pages.invalidate_resident();
-        // The journal comes first: only its read can fail.
+        // The journal is restored first, because only its read can fail.
         if self.journal.is_dirty() {
             self.records().restore().inspect_err(|&error| {
                 if error == Error::Unknown {
@@ -120,7 +122,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Marks every page as lost: the tables may hold half of a state.
+    /// Marks every page as lost, because the tables may hold only a part of a state.
     pub fn forget_state(&mut self) {
         self.ftl.map.forget_all();
         self.ftl.transaction.clear();

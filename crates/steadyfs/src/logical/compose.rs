@@ -1,4 +1,4 @@
-//! The content of a program page of a logical page, made in the page buffer.
+//! Composes the content of a program page of a logical page in the page buffer.
 
 use super::Logical;
 use super::edit::{Edit, Piece};
@@ -10,17 +10,17 @@ use crate::space::{Frame, NONE};
 /// The source of a frame's content. Every source can be read again after a failed program.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
-    /// The caller's bytes, a whole logical page of a stream.
+    /// The caller's bytes: a whole logical page, and its stream.
     Whole { bytes: &'s [u8], stream: u8 },
-    /// The content of `base` with the journal's patches, and the caller's piece laid over it.
+    /// The content of `base`, then the journal's patches, then the caller's piece.
     Merged { base: Frame, piece: Piece<'s> },
     /// The content of `base` with the journal's patches from before the call in progress.
     Earlier { base: Frame },
-    /// Each program page of logical page `of`, made of `base` and the journal's patches, with
-    /// `edit` applied.
+    /// The content of logical page `of`: `base` with the journal's patches, and `edit` applied to
+    /// each program page.
     Edited { of: u32, base: Frame, edit: Edit },
-    /// A copy of another frame. Its checksums are carried along. The preceding operation has
-    /// read the tag of its first page.
+    /// The content of the frame `from`. Its checksums are copied, not computed. `loaded` is the tag
+    /// of its first page, which the preceding operation on the device has read.
     Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
     /// A page of the cache.
     Cached { slot: usize },
@@ -28,20 +28,20 @@ pub(super) enum Source<'s> {
     Leaf,
 }
 
-/// The location of a page that is ready to be programmed.
+/// The location of the data of a page that is ready to be programmed.
 #[derive(Clone, Copy)]
 pub(super) enum Content {
     /// In the memory of the source.
     Source,
-    /// In the page buffer; its checksum.
+    /// In the page buffer. The value is the checksum.
     Buffer(u32),
-    /// In the chip's page register; its checksum.
+    /// In the chip's page register. The value is the checksum.
     Register(u32),
 }
 
 impl<F: Flash> Logical<'_, F> {
-    /// Makes page `index` of a logical page in the page buffer: the content of `base`, the
-    /// journal's patches, and `bytes` at `offset`.
+    /// Composes program page `index` of a logical page in the page buffer: the content of `base`,
+    /// then the journal's patches, then `bytes` at `offset`.
     pub(super) fn compose_page(
         &mut self,
         logical: u32,
@@ -53,13 +53,13 @@ impl<F: Flash> Logical<'_, F> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
-        // The piece replaces the whole program page, so its old content need not be read.
+        // `bytes` replace the whole program page, so its old content need not be read.
         let is_whole = from < to && to - from == page_bytes;
         if !is_whole {
             self.load_base(logical, base, index)?;
         }
         self.journal.apply(logical, start, self.ftl.pages.bytes_mut());
-        // The piece is newer than all patches.
+        // `bytes` are newer than all patches.
         if from < to {
             let source = &bytes[(from - offset) as usize..(to - offset) as usize];
             self.ftl.pages.bytes_mut()[(from - start) as usize..(to - start) as usize]
@@ -68,8 +68,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Makes page `index` of a logical page in the page buffer without patches, from the cache
-    /// or from `base`.
+    /// Loads program page `index` of a logical page into the page buffer, from the cache or from
+    /// `base`, without patches.
     fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
@@ -88,7 +88,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Makes page `index` of a frame ready to be programmed. `again` is true for a further try.
+    /// Makes program page `index` of a frame ready to be programmed. `again` is true if an earlier
+    /// try failed.
     pub(super) fn prepare(
         &mut self,
         source: &Source<'_>,
@@ -99,7 +100,7 @@ impl<F: Flash> Logical<'_, F> {
         match *source {
             Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
             Source::Copy { from, loaded } => {
-                // The tag of the first page is at hand, but only until the first program.
+                // The chip's register has the first page only until the first program.
                 let loaded = if again || index > 0 { None } else { Some(loaded) };
                 return self.load_copy(self.ftl.layout.frame_page(from) + index, loaded);
             }
@@ -118,7 +119,7 @@ impl<F: Flash> Logical<'_, F> {
             }
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
-                // A page without a frame is a page whose frame is lost.
+                // A page without a frame is treated as a page whose frame is lost.
                 if base == 0 || !self.load_base_with_retry(of, base, index)? {
                     self.ftl.pages.bytes_mut().fill(fill);
                     Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
@@ -149,8 +150,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(Content::Buffer(self.ftl.pages.check()))
     }
 
-    /// Makes a copy of a page ready. The checksum of the data is carried over, not computed, so
-    /// damage stays recognisable.
+    /// Makes a copy of a page ready. The checksum of the data is copied, not computed, so damaged
+    /// data stays recognisable.
     #[inline(never)]
     fn load_copy(
         &mut self,
@@ -172,15 +173,17 @@ impl<F: Flash> Logical<'_, F> {
         Ok(self.lost_content())
     }
 
-    /// Makes the content of a page whose data is lost. Its checksum marks it as lost.
+    /// Fills the page buffer with the content that stands for lost data. The checksum marks the
+    /// page as lost.
     fn lost_content(&mut self) -> Content {
         self.ftl.pages.fill_lost();
         Content::Buffer(LOST_CHECK)
     }
 
-    /// Makes a page that leaves the journal in the page buffer, without its patches, in several
-    /// tries. Returns `false` if the page cannot be read any more, or if its place is lost. Even
-    /// then its patches must not take room in the journal for ever.
+    /// Loads program page `index` of a logical page into the page buffer, without patches, in
+    /// several tries. Returns `false` if the page cannot be read any more, or if its frame is
+    /// unknown. Even then the caller writes the page, because the page's patches must not take room
+    /// in the journal for ever.
     fn load_base_with_retry(
         &mut self,
         logical: u32,

@@ -1,5 +1,5 @@
-//! Changes of a logical page while it is copied: the part of a file before a cut, half of a
-//! bucket of records, or the readable part of the page.
+//! Changes of a logical page while it is copied. The copy keeps the bytes before a file's new end,
+//! half of a bucket's records, or the readable part of the page.
 
 use crate::table::{read_word, write_word};
 
@@ -9,46 +9,47 @@ pub(crate) struct Piece<'b> {
     pub logical: u32,
     pub offset: u32,
     pub bytes: &'b [u8],
-    /// The stream of the page, if the page is written. A number above the volume's streams
-    /// stands for the last one.
+    /// The stream of the page, in case the page is written as a frame. A number beyond the volume's
+    /// last stream means the last stream.
     pub stream: u8,
-    /// True if the call ends with a commit right behind this write.
+    /// True if the call commits right after this write.
     pub commits: bool,
 }
 
-/// Number of a record that was removed from a full program page. The search for a record goes on
-/// in the next page when a page is full, and must still do so. On the medium: all ones.
+/// Number in a record that was removed from a full program page. When a page is full, the search
+/// for a record continues in the next page. It must still do so after the removal. On the medium
+/// this number has all bits set.
 pub(crate) const REMOVED: u32 = u32::MAX;
 
-/// A change of a logical page. It is made on each program page separately, and made again if a
-/// program fails.
+/// A change of a logical page. It is applied to each program page separately, and applied again if
+/// a program fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit {
-    /// Keeps the first `keep` bytes; zeros behind them.
+    /// Keeps the first `keep` bytes, and writes zeros behind them.
     Cut {
         /// Number of bytes that stay.
         keep: u32,
     },
-    /// Keeps the readable program pages and all small changes. Each unreadable page is filled
-    /// with a byte up to a place, and with zeros behind it.
+    /// Keeps the readable program pages and all small changes. In each unreadable page, the bytes
+    /// before offset `until` become `fill`, and the bytes behind it become zeros.
     Salvage {
-        /// The byte.
+        /// The byte that replaces lost bytes.
         fill: u8,
-        /// The place, as an offset in the logical page.
+        /// The offset in the logical page up to which `fill` is written.
         until: u32,
     },
     /// Keeps the readable program pages with their small changes. Each unreadable page becomes
-    /// zeros, without its small changes: these may be half of an inode.
+    /// zeros, without its small changes, because a small change may be only half of an inode.
     SalvageWhole,
-    /// Keeps nothing. Reads of the page return an error until it is written anew.
+    /// Keeps nothing. Reads of the page return an error until the page is written again.
     Lost,
-    /// Keeps the records of `bytes` bytes whose key has `value` under `mask`.
+    /// Keeps the records for which `key & mask == value`. Each record has `bytes` bytes.
     Records {
-        /// Bytes of a record: a key and a number, each of half the bytes.
+        /// Size of a record in bytes. The key and the number have half of the bytes each.
         bytes: u32,
-        /// Bits of the key that are compared.
+        /// Mask of the key bits that are compared.
         mask: u32,
-        /// Value of these bits.
+        /// Value of these bits in the records that stay.
         value: u32,
     },
 }
@@ -73,7 +74,7 @@ pub(crate) fn key(record: &[u8]) -> u32 {
     read_word(record, 0, record.len() / 2)
 }
 
-/// Returns the number of a record: 0 for a free slot, [`REMOVED`] for a removed record.
+/// Returns the number in a record. It is 0 for a free slot, and [`REMOVED`] for a removed record.
 pub(crate) fn number(record: &[u8]) -> u32 {
     let half = record.len() / 2;
     let number = read_word(record, half, half);
@@ -93,7 +94,8 @@ pub(crate) fn is_full(bytes: &[u8], width: u32) -> bool {
 }
 
 fn keep_records(bytes: &mut [u8], width: u32, mask: u32, value: u32) {
-    // Records may have gone on to the next page, so a full page must never look free.
+    // Records of this bucket may lie in the next page. So a page that was full must never show a
+    // free slot.
     let gone = if is_full(bytes, width) { REMOVED } else { 0 };
     for record in bytes.chunks_exact_mut(width as usize) {
         let number = number(record);

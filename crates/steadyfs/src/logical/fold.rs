@@ -1,4 +1,4 @@
-//! Leaf write-back: whole leaves, or changes in the logs of leaves.
+//! Leaf write-back: a whole leaf is programmed, or its changes are programmed into its log.
 
 use super::Logical;
 use super::compose::Source;
@@ -9,12 +9,13 @@ use crate::media::{Failure, Flash, Tag, TagKind};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Writes leaves back until the overlay has room for `entries` more entries, and for those
-    /// that a mount may add. Leaf write-backs are paced, so there is seldom anything to do here.
+    /// Writes leaves back until the overlay has room for `entries` more entries, and for the
+    /// entries that a mount may add. Reclamation paces leaf write-backs, so this function seldom
+    /// has work.
     ///
-    /// Called before the program that commits. A leaf written between a commit and its entry in
-    /// the overlay would be wrong after a power cut: the mount would assume that the leaf holds
-    /// the entry.
+    /// Called before the program that commits. A leaf that is written between a commit and the
+    /// commit's overlay entries would be wrong after a power cut. The mount would assume that the
+    /// leaf contains these entries, because the leaf is newer than the commit.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
         while self.ftl.map.len() + entries > self.ftl.map.changes_max() && self.ftl.map.len() > 0 {
             self.fold()?;
@@ -28,7 +29,7 @@ impl<F: Flash> Logical<'_, F> {
     /// `pages_per_logical_page` reads and programs.
     ///
     /// # Power loss
-    /// The old leaf stays until the new one is complete.
+    /// The old leaf stays until the new leaf is complete.
     pub fn fold(&mut self) -> Result<(), Error> {
         match self.ftl.map.fullest_leaf(&self.ftl.layout) {
             Some(leaf) if self.log_leaf(leaf)? => Ok(()),
@@ -59,18 +60,19 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Programs the overlay entries of a leaf into its log. Returns `false` if they have to be
-    /// written with the leaf.
+    /// Programs the overlay entries of a leaf into its log. Returns `false` if the whole leaf must
+    /// be written instead.
     ///
     /// # Cost
-    /// A read and a program for each page of the leaf that changes, and a program of the
+    /// One read and one program for each page of the leaf that changes, and one program by the
     /// journal's head.
     ///
     /// # Power loss
-    /// The overlay has the entries until a mount finds the record of this change.
+    /// Until the record of this change is on the medium, a mount keeps the entries in its overlay.
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.ftl.space.heads().get(HeadIndex::JOURNAL);
-        // The first record of a chain is the whole buffer, so only a begun chain takes this record.
+        // The first record of a chain must contain the whole buffer. So this record is possible
+        // only in a chain that has begun.
         let has_place = head.block != NONE
             && head.next > 0
             && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
@@ -84,7 +86,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         let reader = LeafReader { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
         if let Err(failure) = self.ftl.map.program_log(reader, &mut self.ftl.space, leaf)? {
-            // The other frames of the block are still readable, so they move.
+            // The frames of the block can still be read, so they move to another block.
             if failure == Failure::BadBlock {
                 self.ftl.space.retire(self.ftl.space.block_of(self.ftl.map.leaf(leaf)));
             }
@@ -99,8 +101,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(true)
     }
 
-    /// Programs the record of the change: the leaf has its overlay entries. Returns `false` if
-    /// the program failed.
+    /// Programs the record that proves that the leaf's log has the overlay entries. Returns `false`
+    /// if the program failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let place = self.ftl.space.take_places(HeadIndex::JOURNAL, empty_places());
         let tag = Tag {

@@ -1,9 +1,9 @@
 //! Logical pages that can be rewritten in place, patched and discarded, with an atomic commit
 //! over any of them.
 //!
-//! The content of a logical page is its frame with the journal's patches laid over it, or its
-//! page in the cache. [`Logical`] reads it as the open transaction has it. It programs frames
-//! and records at the places that the [translation layer](crate::ftl) gives.
+//! The content of a logical page is its frame, or its page in the cache, with the journal's patches
+//! applied. [`Logical`] reads pages with the changes of the open transaction. It programs frames
+//! and records at the places that the [translation layer](crate::ftl) assigns.
 //!
 //! | file | idea |
 //! |---|---|
@@ -46,8 +46,8 @@ pub(crate) struct Logical<'m, F> {
 }
 
 impl<F: Flash> Logical<'_, F> {
-    /// Returns the frame of a logical page as the open transaction has it; 0 if the page has
-    /// none.
+    /// Returns the frame of a logical page, including changes of the open transaction. Returns 0 if
+    /// the page has no frame.
     ///
     /// # Cost
     /// At most one read.
@@ -65,9 +65,9 @@ impl<F: Flash> Logical<'_, F> {
         map.find(reader, logical)
     }
 
-    /// Returns the frame of a logical page that a caller reads; 0 if the page has none and reads
-    /// as zeros. Before a repair of a file system, returns an error if such a page may have lost
-    /// its content.
+    /// Returns the frame of a logical page that a caller reads. Returns 0 if the page has no frame
+    /// and reads as zeros. If a file system needs a repair, the page may have lost its content:
+    /// then this function returns an error instead of 0.
     pub(super) fn shown_frame(&mut self, logical: u32) -> Result<Frame, Error> {
         let frame = self.frame_of(logical)?;
         let is_hidden = frame == 0
@@ -78,12 +78,12 @@ impl<F: Flash> Logical<'_, F> {
         if is_hidden { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
-    /// Returns the place of a logical page in the cache.
+    /// Returns the cache slot of a logical page.
     fn cached(&self, logical: u32) -> Option<usize> {
         if self.ftl.pages.flash().is_clean() { None } else { self.cache.find(logical) }
     }
 
-    /// Returns the frame of a logical page, or [`NONE`] if it is lost.
+    /// Returns the frame of a logical page, or [`NONE`] if a repair has marked the page as lost.
     pub(super) fn frame_or_lost(&mut self, logical: u32) -> Result<u32, Error> {
         match self.frame_of(logical) {
             Err(Error::Corrupt) if self.ftl.is_missing(logical)? => Ok(NONE),
@@ -91,7 +91,7 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Returns true if a logical page has content as the open transaction has it.
+    /// Returns true if a logical page has content, including changes of the open transaction.
     ///
     /// # Cost
     /// At most one read.
@@ -101,17 +101,17 @@ impl<F: Flash> Logical<'_, F> {
             || self.cache.find(logical).is_some())
     }
 
-    /// Records that a page has no frame in the committed map. This saves the look-up when the
-    /// caller takes the page into use. A page that the open transaction has discarded is not
-    /// recorded: it may have a frame, and a rollback brings it back.
+    /// Records that a page has no frame in the committed map. This saves a look-up when the caller
+    /// first uses the page. If the open transaction has discarded the page, nothing is recorded:
+    /// the page may have a frame, which a rollback restores.
     pub fn mark_unwritten(&mut self, logical: u32) {
         if !self.ftl.transaction.knows(logical) && !self.journal.is_discarded(logical) {
             self.ftl.map.mark_unwritten(logical);
         }
     }
 
-    /// Returns true if nothing waits for a commit beside a logical page that is written as a
-    /// whole.
+    /// Returns true if a logical page is the only uncommitted change, and has no patches. A write
+    /// of the whole page can then commit itself.
     pub(super) fn is_only_change(&self, logical: u32) -> bool {
         let cached = u32::from(self.cache.find_dirty(logical).is_some());
         self.cache.dirty() == cached
@@ -120,13 +120,13 @@ impl<F: Flash> Logical<'_, F> {
             && !self.journal.patches(logical)
     }
 
-    /// Returns true if anything waits for a commit, or if logical pages from `first` on have
+    /// Returns true if there are uncommitted changes, or if logical pages from `first` on have
     /// patches in the journal buffer.
     pub fn waits_beside(&self, first: u32) -> bool {
         self.is_open() || self.journal.patched_from(first).is_some()
     }
 
-    /// Returns true if anything waits for a commit.
+    /// Returns true if there are uncommitted changes.
     pub fn is_open(&self) -> bool {
         self.ftl.transaction.has_pages() || self.journal.is_dirty() || self.cache.dirty() > 0
     }
@@ -140,8 +140,8 @@ impl<F: Flash> Logical<'_, F> {
             .min(self.commit_room())
     }
 
-    /// Returns the number of further map changes that the commit of the open transaction may
-    /// make. An empty overlay has room for all of them.
+    /// Returns the number of map changes by which the commit of the open transaction may still
+    /// grow. The limit is the room of an empty overlay.
     pub(super) fn commit_room(&self) -> u32 {
         self.ftl
             .map
@@ -149,42 +149,42 @@ impl<F: Flash> Logical<'_, F> {
             .saturating_sub(self.ftl.transaction.places(&self.cache) + self.journal.discard_count())
     }
 
-    /// Returns true if `count` logical pages may be discarded and a full transaction of pages
-    /// may be written behind them. The records of the discards stay in the journal buffer until
-    /// the commit. They take at most a quarter of it.
+    /// Returns true if the open transaction can discard `count` logical pages and still write as
+    /// many pages as a full transaction. The records of all discards must fit in a quarter of the
+    /// journal buffer, because they stay there until the commit.
     pub fn has_room_to_discard(&self, count: u32) -> bool {
         let records = (self.journal.discard_count() + count) as usize;
         self.commit_room() >= count + self.ftl.transaction.capacity()
             && records * self.journal.patch_room(0) <= self.journal.patch_bytes_max() / 4
     }
 
-    /// Refuses one more page if the table of pending pages has no place for it. Pages that wait
-    /// in the cache count as pending.
+    /// Returns an error if the table of pending pages has no slot for this page. Dirty pages in the
+    /// cache count as pending.
     pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
         let has_place =
             self.ftl.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();
         if has_place || self.pending_room() > 0 { Ok(()) } else { Err(Error::TransactionTooLarge) }
     }
 
-    /// Returns the length of the longest patch that is worth a place in the journal. A longer
-    /// change writes its logical page.
+    /// Returns the length of the longest change in bytes that is made as a patch in the journal.
+    /// For a longer change, the logical page is written.
     pub fn patch_bytes_max(&self) -> usize {
         self.journal.small_patch_bytes_max(&self.ftl.layout)
     }
 
-    /// Returns true if a page is written at once when `bytes` bytes at its end complete it, with
-    /// `patched` bytes of it in the journal buffer. On media that program bytes this holds from
-    /// a quarter of the page on. A growing file continues on other pages, so these patches would
-    /// only fill the buffer.
+    /// Returns true if a page is written at once when its last `bytes` bytes are written. `patched`
+    /// is the number of its bytes in the journal buffer. On media that program bytes, the page is
+    /// written if both numbers together are at least a quarter of the page. A growing file
+    /// continues on other pages, so the patches of this page would only fill the buffer.
     ///
-    /// On media with large pages this would gain little, and the bound of every append would be
-    /// higher.
+    /// On other media the page is never written at once. The gain would be small, and the bound of
+    /// every append would be higher.
     pub(super) fn may_complete(&self, patched: u32, bytes: u32) -> bool {
         self.ftl.layout.programs_bytes() && patched + bytes >= self.ftl.layout.logical_bytes / 4
     }
 
-    /// Returns true if a patch of `bytes` bytes of any page may complete it, with the journal
-    /// buffer in its present state.
+    /// Returns true if `may_complete` may return true for a patch of `bytes` bytes to some page.
+    /// The journal buffer has its present content.
     pub fn may_be_completed(&self, bytes: u32) -> bool {
         self.may_complete(self.journal.largest().map_or(0, |(_, patched)| patched as u32), bytes)
     }

@@ -1,4 +1,4 @@
-//! Frames move out of a block that reclamation empties, one by one or as a group.
+//! Moves of frames out of a block that reclamation empties, one by one or as a group.
 
 use super::Logical;
 use super::compose::Source;
@@ -10,22 +10,24 @@ impl<F: Flash> Logical<'_, F> {
     /// Moves a frame if it is still live.
     ///
     /// # Cost
-    /// A tag read, then as many reads and programs as a logical page has program pages.
+    /// One read of a tag, then as many reads and programs as a logical page has program pages.
     pub fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
-        // The move needs an overlay entry, and a leaf write-back may release the frame.
+        // The move needs an overlay entry. The leaf write-back that makes room for it may release
+        // the frame.
         self.make_room(1)?;
         if !self.ftl.space.blocks().is_live(frame) {
-            // The leaf write-back that made room has released the frame, and has dropped its
-            // superseded mark.
+            // The leaf write-back that made room has released the frame, because the frame was
+            // superseded.
             return Ok(());
         }
         self.move_known_frame(frame)
     }
 
-    /// Moves a live frame for which the overlay has room.
+    /// Moves a live frame. The overlay must have room for the change.
     pub fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
         let mut bytes = [0; TAG_BYTES];
-        // The head comes before the tag: an erase would replace the page in the register.
+        // The head gets its block before the tag is read, because an erase would replace the page
+        // in the chip's register.
         if !self.ftl.layout.moves_apart() {
             let head = self.ftl.space.moved_head(&self.ftl.layout, &bytes);
             self.ftl.ready_head(head)?;
@@ -33,7 +35,7 @@ impl<F: Flash> Logical<'_, F> {
         let mut is_read =
             self.ftl.pages.read_tag_with_retry(self.ftl.layout.frame_page(frame), &mut bytes)?;
         let head = self.ftl.space.moved_head(&self.ftl.layout, &bytes);
-        // The head's block may need an erase, so the tag is read once more behind it.
+        // The head may need a new block, and so an erase. The tag is then read once more.
         if is_read && self.ftl.space.rest(head) == 0 {
             self.ftl.ready_head(head)?;
             is_read = self
@@ -53,10 +55,10 @@ impl<F: Flash> Logical<'_, F> {
     /// number of frames that it has examined.
     pub fn move_group(&mut self, victim: BlockIndex, most: u32) -> Result<u32, Error> {
         let most = most.min(self.ftl.map.changes_max());
-        // The frames move in one command, so all of them need their entries before.
+        // The frames move in one command, so the overlay must have room for all of them before.
         self.make_room(most)?;
         self.ftl.ready_head(HeadIndex::USER)?;
-        // One command programs the pages of one block.
+        // One command programs pages of one block only.
         let most = most.min(self.ftl.space.rest(HeadIndex::USER));
         let end = (victim + 1) * self.ftl.layout.frames_per_block;
         let (mut next, mut looked, mut count) = (self.ftl.space.blocks().first_live(victim), 0, 0);

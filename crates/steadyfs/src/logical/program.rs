@@ -1,4 +1,4 @@
-//! Programming frames: the choice of the head, its next place, and a repetition elsewhere after
+//! Programming frames: the choice of the head, the head's next frame, and a new try elsewhere after
 //! a failed program.
 
 use super::Logical;
@@ -10,10 +10,10 @@ use crate::media::{Flash, PageIndex, Tag, TagKind};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Programs the next frame of the head for this content.
+    /// Programs the content of `source` as the next frame of the head that suits it.
     ///
-    /// A place is taken when its first page is made and its program begins. So an earlier error
-    /// leaves no hole in the sequence, and a later error uses the place up.
+    /// The frame is taken from the head after its first page is composed. So an error before that
+    /// leaves no hole in the sequence numbers. After a later error the frame counts as used.
     ///
     /// # Power loss
     /// The frame counts as written only when its last page is complete.
@@ -28,7 +28,8 @@ impl<F: Flash> Logical<'_, F> {
         let mut again = false;
         loop {
             self.ftl.ready_head(head)?;
-            // The content comes before the place: an error here leaves no hole in the sequence.
+            // The content is composed before the frame is taken, so an error leaves no hole in the
+            // sequence numbers.
             let content = self.prepare(source, logical, 0, again)?;
             let (frame, tag) = self.take_frame(head, kind, logical, source);
             match self.program_pages(frame, tag, source, content) {
@@ -56,7 +57,8 @@ impl<F: Flash> Logical<'_, F> {
         let unit = u32::from(self.ftl.layout.config.pages_per_logical_page);
         let sequence = self.ftl.space.take_sequences(unit.into());
         self.ftl.space.count_programs(unit);
-        // A mount needs the start of a pending page's transaction, and the source of a copy.
+        // A mount reads this field: the start of a pending page's transaction, or the source of a
+        // copy.
         let aux = match *source {
             _ if kind == TagKind::Data => {
                 (sequence - self.ftl.transaction.start_at(sequence)) as u32
@@ -68,7 +70,7 @@ impl<F: Flash> Logical<'_, F> {
         (frame, Tag { sequence, logical, kind, aux })
     }
 
-    /// Programs the pages of one frame; `content` belongs to the first page.
+    /// Programs the pages of one frame. `content` is the content of the first page.
     #[inline(never)]
     fn program_pages(
         &mut self,
@@ -91,7 +93,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Programs a page that was made ready.
+    /// Programs a page that `prepare` has made ready.
     fn program_content(
         &mut self,
         page: PageIndex,
@@ -115,8 +117,8 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.pages.program(page, data, 0, None, tag)
     }
 
-    /// Returns the head that programs a frame. Called once for each frame, because it counts the
-    /// write.
+    /// Returns the head that programs a frame. Call it once for each frame, because it counts the
+    /// write for the choice of streams.
     fn head_for(&mut self, logical: u32, source: &Source<'_>) -> HeadIndex {
         let named = match *source {
             Source::Copy { loaded, .. } => {
@@ -127,8 +129,8 @@ impl<F: Flash> Logical<'_, F> {
                 self.ftl.layout.stream(stream)
             }
             Source::Cached { slot } => self.cache.stream(slot),
-            // Written because the journal buffer needs the room: the stream of these pages is
-            // unknown.
+            // The stream of these pages is unknown: they are written to make room in the journal
+            // buffer, or as copies.
             Source::Earlier { .. } | Source::Edited { .. } => 0,
         };
         let (sequence, room) = (self.ftl.space.sequence(), self.ftl.layout.frame_count());

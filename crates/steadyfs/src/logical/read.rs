@@ -1,4 +1,4 @@
-//! Reading logical pages as the open transaction has them.
+//! Reading logical pages, including the changes of the open transaction.
 
 use super::Logical;
 use crate::error::Error;
@@ -6,15 +6,16 @@ use crate::media::{Flash, PageIndex, TAG_BYTES, TagKinds};
 use crate::pages::{Pages, check_page};
 use crate::space::Frame;
 
-/// Most program pages that one command reads. Their tags lie on the stack.
+/// Largest number of program pages that one command reads. Their tags lie on the stack.
 const MANY_PAGES: usize = 16;
 
 impl<F: Flash> Logical<'_, F> {
-    /// Reads bytes of a logical page as the open transaction has it. Unwritten bytes read as
-    /// zeros.
+    /// Reads bytes of a logical page, including changes of the open transaction. Unwritten bytes
+    /// read as zeros.
     ///
     /// # Cost
-    /// One read for the map if the overlay lacks the page, and one per program page.
+    /// One read for the map if the overlay does not contain the page, and one read for each program
+    /// page.
     pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         if self.read_cached(logical, offset, data) {
             return Ok(());
@@ -23,15 +24,17 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, true)
     }
 
-    /// Reads bytes of user data from a logical page on, where `pages` logical pages follow each
-    /// other. Returns the number of bytes read: at least up to the end of a logical page.
+    /// Reads bytes of user data, starting in a logical page. The data continues in the following
+    /// logical pages, `pages` in total. Returns the number of bytes read: at least up to the end of
+    /// the first logical page, or all of `data`.
     ///
-    /// `in_order` permits a read of consecutive pages in one command. It is cleared when such a
-    /// read fails, so the rest of the same file read does not try again.
+    /// `in_order` permits a read of consecutive pages in one command. It is set to false when such
+    /// a read fails, so the rest of the same file read uses single reads.
     ///
     /// # Cost
-    /// As [`read`](Self::read). Consecutive pages on the medium are read in one command if the
-    /// medium has such a command. If that fails, they are read once more.
+    /// The cost of [`read`](Self::read). If the medium has a command for many pages, consecutive
+    /// pages on the medium are read in one command. If this command fails, its pages are read once
+    /// more.
     pub fn read_pages(
         &mut self,
         logical: u32,
@@ -43,7 +46,7 @@ impl<F: Flash> Logical<'_, F> {
         let (logical_bytes, page_bytes) =
             (self.ftl.layout.logical_bytes as usize, self.ftl.layout.geometry.page_bytes as usize);
         let is_long = offset == 0 && data.len() >= 2 * page_bytes;
-        // Changes in RAM, and pages that may be unsteady, require single reads.
+        // If RAM has changes of the page, or if pages may be unsteady, each page is read alone.
         if !(self.ftl.pages.flash().reads_many() && *in_order && is_long)
             || self.ftl.is_unsteady()
             || self.is_beside(logical)
@@ -58,7 +61,7 @@ impl<F: Flash> Logical<'_, F> {
             *in_order = done == count;
             done *= page_bytes;
         }
-        // The rest of the logical page, whose frame is at hand.
+        // Reads the rest of the logical page, whose frame is already known.
         let (index, within) = (done / logical_bytes, done % logical_bytes);
         if within > 0 || done == 0 {
             let end = data.len().min((index + 1) * logical_bytes);
@@ -78,9 +81,9 @@ impl<F: Flash> Logical<'_, F> {
         Ok(done)
     }
 
-    /// Returns the number of program pages, from the first page of a frame on, that can be read
-    /// in one run: at most `wanted`. They are consecutive on the medium, and neither cache nor
-    /// journal has changes of them.
+    /// Returns the number of program pages that can be read in one command, starting with the first
+    /// page of a frame: at most `wanted`. These pages are consecutive on the medium, and neither
+    /// the cache nor the journal has changes of them.
     fn pages_in_order(
         &mut self,
         frame: Frame,
@@ -141,14 +144,15 @@ impl<F: Flash> Logical<'_, F> {
         done
     }
 
-    /// Returns true if the cache or the journal buffer has something of a logical page.
+    /// Returns true if the cache has a logical page, or the journal buffer has patches of it.
     fn is_beside(&self, logical: u32) -> bool {
         self.cached(logical).is_some() || self.journal.patches(logical)
     }
 
     /// Reads bytes of user data in a logical page, verified as the [setting](crate::Verify)
-    /// requires. Small reads in one page copy from the page buffer without a look-up in map,
-    /// cache and journal. This ends when a call begins that may change something.
+    /// requires. A small read of the page that the page buffer shows copies bytes from the buffer,
+    /// without a look-up in map, cache and journal. A call that may change something first discards
+    /// the note that the buffer shows a page.
     pub fn read_content(
         &mut self,
         logical: u32,
@@ -170,7 +174,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         let frame = self.shown_frame(logical)?;
         let is_unsteady = self.ftl.is_unsteady();
-        // Without a check, a page that may be unsteady proves nothing.
+        // A page that may be unsteady is always verified.
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
         if !self.ftl.pages.flash().is_clean()
@@ -184,9 +188,9 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, is_checked)
     }
 
-    /// Makes page `index` of a logical page, as the caller sees it, the shown page of the page
-    /// buffer. Returns `false` if it does not. A page with patches is made only at the second
-    /// read in a row, because the buffer then holds no page of the medium.
+    /// Loads program page `index` of a logical page, with its patches, into the page buffer, and
+    /// notes that the buffer shows this page. Returns `false` if it does not. A page with patches
+    /// is loaded only at its second read in a row, because it displaces a page of the medium.
     fn show_page(
         &mut self,
         frame: Frame,
@@ -198,7 +202,8 @@ impl<F: Flash> Logical<'_, F> {
         let start = index * page_bytes;
         let is_whole =
             frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
-        // A made page replaces a page of the medium, so it must be worth that.
+        // A page with patches displaces a page of the medium. So it is loaded only if it is read
+        // again.
         if !is_whole && !self.ftl.pages.asks_again(logical, index) {
             return Ok(false);
         }
@@ -231,8 +236,8 @@ impl<F: Flash> Logical<'_, F> {
         true
     }
 
-    /// Reads bytes of a logical page from its frame, and applies the page's patches. A page without
-    /// a frame has zeros in place of the frame's bytes.
+    /// Reads bytes of a logical page from its frame, and applies the page's patches. If the page
+    /// has no frame, zeros replace the frame's bytes.
     fn read_frame(
         &mut self,
         frame: Frame,
@@ -246,7 +251,7 @@ impl<F: Flash> Logical<'_, F> {
         } else {
             let page_bytes = self.ftl.layout.geometry.page_bytes as usize;
             let first = self.ftl.layout.frame_page(frame);
-            // A read of more than a page passes the cache by.
+            // A read of more than a page does not use the read cache.
             let is_small = data.len() <= page_bytes;
             let mut done = 0;
             while done < data.len() {
@@ -259,7 +264,7 @@ impl<F: Flash> Logical<'_, F> {
                 let bypasses_cache = |pages: &mut Pages<'_, F>| {
                     !is_small || pages.bypasses_cache(page, expected, is_checked)
                 };
-                // A whole page goes straight into the caller's memory.
+                // A whole page is read directly into the caller's memory.
                 if length == page_bytes
                     && !self.ftl.pages.holds(page)
                     && !self.ftl.is_unsteady()
@@ -281,10 +286,11 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Calls `look` with program page `index` of a logical page, as the open transaction has it.
+    /// Calls `look` with program page `index` of a logical page, including changes of the open
+    /// transaction.
     ///
     /// # Cost
-    /// One read, and one for the map if the overlay lacks the page.
+    /// One read, and one read for the map if the overlay does not contain the page.
     pub fn with_page<R>(
         &mut self,
         logical: u32,
@@ -295,12 +301,12 @@ impl<F: Flash> Logical<'_, F> {
         Ok(look(self.ftl.pages.bytes()))
     }
 
-    /// Makes program page `index` of a logical page in the page buffer. Not inlined: a call is
-    /// shorter.
+    /// Composes program page `index` of a logical page in the page buffer. Not inlined, because
+    /// calls take less code.
     #[inline(never)]
     fn load_page(&mut self, logical: u32, index: u32) -> Result<(), Error> {
         let frame = self.frame_of(logical)?;
-        // The page of the medium alone is not the content.
+        // The page on the medium is not the whole content.
         if frame == 0 || self.journal.patches(logical) || self.cached(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])
         } else {
@@ -312,11 +318,11 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Returns true if a logical page verifies, and the leaf that names it as well. An unwritten
-    /// page verifies.
+    /// Returns true if a logical page and the leaf that names it can be read and verify. Also
+    /// returns true for an unwritten page.
     ///
     /// # Cost
-    /// `pages_per_logical_page` reads, and those of the leaf.
+    /// `pages_per_logical_page` reads, and the reads of the leaf.
     pub fn verify(&mut self, logical: u32) -> Result<bool, Error> {
         let frame = match self.frame_of(logical) {
             Ok(0) => return Ok(true),

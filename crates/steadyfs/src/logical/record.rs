@@ -11,13 +11,14 @@ use crate::pages::Group;
 use crate::space::HeadIndex;
 
 impl<'m, F: Flash> Logical<'m, F> {
-    /// Returns the journal buffer and its records on the medium. Not inlined: a call is shorter.
+    /// Returns the journal buffer and its records on the medium. Not inlined, because calls take
+    /// less code.
     #[inline(never)]
     pub fn records(&mut self) -> Records<'_, 'm, F> {
         self.forward_parts().0
     }
 
-    /// Returns the records, and the other rooms that they change.
+    /// Returns the records, and the other rooms that roll-forward changes.
     pub fn forward_parts(
         &mut self,
     ) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>, &mut Group<'m>) {
@@ -31,18 +32,19 @@ impl<'m, F: Flash> Logical<'m, F> {
         (records, &mut self.ftl.map, &mut self.ftl.transaction, &mut self.ftl.group)
     }
 
-    /// Ensures that the journal's head has room for the next record. Returns the record's slots.
+    /// Ensures that the journal's head has room for the next record. Returns the number of places
+    /// that the record takes.
     fn ready_journal(&mut self) -> Result<u32, Error> {
         if !self.ftl.layout.programs_bytes() {
             return self.ftl.ready_head(HeadIndex::JOURNAL).map(|()| 1);
         }
-        // A begun chain goes on with a delta, if its block has room.
+        // If a chain has begun and its block has room, the next record is a delta.
         if self.ftl.space.rest(HeadIndex::JOURNAL) < self.ftl.space.capacity(HeadIndex::JOURNAL) {
             let delta = self.records().next_places(true);
             if self.ftl.space.rest(HeadIndex::JOURNAL) >= delta {
                 return Ok(delta);
             }
-            // A chain never leaves its block.
+            // A chain never continues in another block.
             self.ftl.space.close(HeadIndex::JOURNAL);
         }
         self.ftl.ready_head(HeadIndex::JOURNAL)?;
@@ -52,7 +54,7 @@ impl<'m, F: Flash> Logical<'m, F> {
     /// Programs the journal buffer, which commits the open transaction.
     ///
     /// # Power loss
-    /// The transaction is committed only when the page is complete. The previous journal page
+    /// The transaction is committed only when the record is complete. The previous journal record
     /// stays on the medium.
     pub fn program_journal(&mut self) -> Result<(), Error> {
         loop {
@@ -63,12 +65,12 @@ impl<'m, F: Flash> Logical<'m, F> {
             let place = self.ftl.space.take_places(head, places);
             self.ftl.call.frames += u32::from(joins);
             let sequence = self.ftl.space.take_sequences(1);
-            // A long record takes the room of two.
+            // A long record counts as more than one program.
             self.ftl.space.count_programs(
                 (places * self.ftl.layout.journal_pages())
                     .div_ceil(self.ftl.layout.journal_record_places()),
             );
-            // A transaction without programmed pages starts with its commit.
+            // If a transaction has no programmed pages, its commit is its start.
             let start = self.ftl.transaction.start().min(sequence);
             debug_assert_eq!(self.ftl.transaction.stale_pages(), 0);
             let kind = if self.journal.discard_count() > 0 {
@@ -94,8 +96,9 @@ impl<'m, F: Flash> Logical<'m, F> {
         }
     }
 
-    /// Programs the journal buffer once more, which commits nothing. If the record begins a
-    /// block, the buffer has no copy yet: a copy lies in the block of the newest record.
+    /// Programs the journal buffer once more, which commits nothing. If the new record and the
+    /// previous record lie in one block, the previous record becomes the copy of the new one. If
+    /// the new record begins a block, there is no copy yet.
     pub fn copy_journal(&mut self) -> Result<(), Error> {
         let before = self.ftl.space.journal_at();
         self.program_journal()?;
@@ -107,9 +110,10 @@ impl<'m, F: Flash> Logical<'m, F> {
         Ok(())
     }
 
-    /// Leaves the journal's block after a record that commits nothing could not be programmed.
+    /// Gives up the block of the journal's head, because a record that commits nothing could not be
+    /// programmed.
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
-        // No caller waits for this record.
+        // No call depends on this record, so the error is ignored.
         let _ = self.ftl.handle_program_failure(
             HeadIndex::JOURNAL,
             Failed::Program(error, true),

@@ -1,5 +1,5 @@
-//! The work of the [cache](crate::commit): filling its places, and writing its pages when
-//! another page needs the place, or at the commit.
+//! The work of the [cache](crate::commit): filling its slots, and writing a page back when another
+//! page needs the slot, or at the commit.
 
 use super::Logical;
 use super::compose::Source;
@@ -11,12 +11,12 @@ use crate::media::Flash;
 
 #[cfg(feature = "cache")]
 impl<'m, F: Flash> Logical<'m, F> {
-    /// Returns true if pages in the cache wait to be written.
+    /// Returns true if the cache has dirty pages.
     pub fn has_cached(&self) -> bool {
         self.cache.dirty() > 0
     }
 
-    /// Sets the memory of the cache. Pages that wait in the earlier cache are written first.
+    /// Sets the memory of the cache. Dirty pages in the earlier cache are written first.
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         while let Some((slot, logical)) = self.cache.first_dirty() {
             self.write_slot(slot, logical, false)?;
@@ -28,7 +28,8 @@ impl<'m, F: Flash> Logical<'m, F> {
 
 impl<F: Flash> Logical<'_, F> {
     /// Returns true if bytes may be written into the cache. A write into the cache cannot be
-    /// undone, so it is the last step of a call. A call that commits writes the page instead.
+    /// undone, so it must be the last step of a call. A call that commits writes the page as a
+    /// frame instead.
     pub(super) fn caches(&self, commits: bool) -> bool {
         self.cache.len() > 0 && !commits && !self.cache.has_replaced()
     }
@@ -37,12 +38,12 @@ impl<F: Flash> Logical<'_, F> {
     /// returns true.
     ///
     /// # Cost
-    /// If the page is not in the cache: as many reads as a logical page has program pages, and
-    /// one for the map. If another page has to make room: a frame.
+    /// If the page is not in the cache: as many reads as a logical page has program pages, and one
+    /// read for the map. If a dirty page must be evicted: the programs of a frame.
     pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, offset, bytes, stream, .. } = *piece;
         self.ftl.check_logical(logical)?;
-        // The page takes a place of the transaction when it leaves the cache.
+        // The page needs a slot in the table of pending pages when it is evicted.
         self.check_pending_room(logical)?;
         let slot = match self.cache.find(logical) {
             Some(slot) => slot,
@@ -53,8 +54,9 @@ impl<F: Flash> Logical<'_, F> {
         } else if !self.cache.is_dirty(slot) {
             self.journal.apply(logical, 0, self.cache.page_mut(slot));
         }
-        // From now on the page in the cache is the newest content. Patches and a discard in the
-        // journal buffer are older, so they must not be applied to it. No error follows.
+        // From now on the page in the cache is the newest content. The page's patches and its
+        // discard in the journal buffer are older, so they must not be applied to the page. Nothing
+        // behind this line can fail.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()]
             .copy_from_slice(bytes);
@@ -62,7 +64,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Frees a place of the cache; the places take turns. Writes its page first if it waits.
+    /// Frees a slot of the cache; the slots take turns. If the slot's page is dirty, the page is
+    /// written first.
     fn take_slot(&mut self) -> Result<usize, Error> {
         let slot = self.cache.take_slot();
         if self.cache.is_dirty(slot) {
@@ -95,11 +98,11 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Writes every waiting page of the cache, because the transaction commits. A page that is
-    /// the whole transaction commits itself.
+    /// Writes every dirty page of the cache, because the transaction commits. A page that is the
+    /// only change of the transaction commits itself.
     pub(super) fn write_cache(&mut self) -> Result<(), Error> {
         while let Some((slot, logical)) = self.cache.first_dirty() {
-            // `write_slot` checks if the page is the whole transaction.
+            // `write_slot` checks if the page is the only change of the transaction.
             self.write_slot(slot, logical, true)?;
         }
         Ok(())

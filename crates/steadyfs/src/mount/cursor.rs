@@ -1,16 +1,16 @@
-//! The next record of each block in which roll-forward looks for them.
+//! The next record of each block in which roll-forward searches records.
 
 use crate::config::LISTED_MAX;
 use crate::media::{Tag, TagKind};
 
-/// Largest distance of a record's sequence number from the root's.
+/// Upper limit of the distance of a record's sequence number from the root's sequence number.
 pub(super) const HORIZON: u64 = 1 << 22;
 
-/// One cursor for each head that every volume has, and for each listed block.
+/// One cursor for each head that every volume has, and one for each listed block.
 pub(super) type RecordCursors = [Option<RecordCursor>; LISTED_MAX + 3];
 
-/// The next record of a block. The stack of a mount has one cursor for each block. So the
-/// sequence number is relative to the root's, which halves the size.
+/// The next record of a block. A mount has one cursor for each block on its stack. So the cursor
+/// stores the sequence number relative to the root's, which halves its size.
 #[derive(Clone, Copy)]
 pub(super) struct RecordCursor {
     /// Frame of the record, or place of a journal record.
@@ -18,20 +18,20 @@ pub(super) struct RecordCursor {
     distance: u32,
     logical: u32,
     aux: u32,
-    /// Places of its head that the record takes.
+    /// Number of places of its head that the record takes.
     places: u16,
     kind: TagKind,
 }
 
 impl RecordCursor {
-    /// Creates a cursor at a place with the tag of a record. `base` is the sequence number of
-    /// the root; the record is no further from it than [`HORIZON`].
+    /// Creates a cursor for the record at a place, from the record's tag. `base` is the sequence
+    /// number of the root; the record's number is less than [`HORIZON`] beyond it.
     pub fn new(tag: &Tag, base: u64, place: u32) -> Self {
         let distance = (tag.sequence - base) as u32;
         Self { place, distance, logical: tag.logical, aux: tag.aux, places: 1, kind: tag.kind }
     }
 
-    /// Returns the cursor of a record that takes several places.
+    /// Returns this cursor for a record that takes `places` places.
     pub fn of_places(self, places: u32) -> Self {
         Self { places: places as u16, ..self }
     }
@@ -44,7 +44,7 @@ impl RecordCursor {
         self.places.into()
     }
 
-    /// Returns the distance of its sequence number from the root's.
+    /// Returns the distance of the record's sequence number from the root's sequence number.
     pub fn distance(self) -> u32 {
         self.distance
     }
@@ -52,7 +52,8 @@ impl RecordCursor {
 
 /// Returns the cursor whose record has the lowest sequence number, and its tag.
 pub(super) fn lowest(cursors: &RecordCursors, base: u64) -> Option<(usize, Tag)> {
-    // One sequence counts the programs of all heads, so the lowest record came first.
+    // One sequence counts the programs of all heads, so the record with the lowest number was
+    // programmed first.
     let (mut slot, mut lowest) = (0, u32::MAX);
     for (index, cursor) in cursors.iter().enumerate() {
         if let Some(cursor) = cursor

@@ -6,7 +6,7 @@ use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, TAG_BYTES, Tag};
 use crate::pages::{TRIES, was_read};
 
-/// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good
+/// Finds a superblock. `memory` is used as a page buffer. The second copy lies in the first good
 /// block after block 0.
 pub(crate) fn find_superblock<F: Flash>(
     flash: &mut F,
@@ -16,14 +16,14 @@ pub(crate) fn find_superblock<F: Flash>(
     find(flash, page).map(|(superblock, _)| superblock)
 }
 
-/// Returns the part of a buffer that takes a page.
+/// Returns the first part of a buffer, with the size of one page.
 fn page_of<'m, F: Flash>(flash: &F, memory: &'m mut [u8]) -> Result<&'m mut [u8], MountError> {
     let (needed, given) = (flash.geometry().page_bytes as usize, memory.len());
     memory.get_mut(..needed).ok_or(MountError::MemoryTooSmall { needed, given })
 }
 
-/// Finds a superblock, and the block in which it lies. Skips a copy of another version, or for
-/// another medium: the other copy may be whole.
+/// Finds a superblock, and the block in which it lies. Skips a copy with another version or another
+/// geometry, because the other copy may be valid.
 fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIndex), MountError> {
     let mut refused = MountError::NotFormatted;
     for block in 0..flash.geometry().block_count.min(SUPERBLOCK_BLOCKS) {
@@ -32,10 +32,11 @@ fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIn
             continue;
         }
         match read_superblock(flash, block, page) {
-            // A copy from another format may lie in this block, so it must name the block.
+            // A copy of an earlier volume may lie in this block. So the copy must name this block
+            // as the block of the second copy.
             Ok(Some(found)) if block == 0 || found.copy == block => return Ok((found, block)),
             Ok(_) => {}
-            // The device does not answer, so nothing is known about the other copy.
+            // The device does not answer, so the other copy cannot be read either.
             Err(error @ MountError::Volume(_)) => return Err(error),
             // The first copy that was refused gives the reason.
             Err(error) if refused == MountError::NotFormatted => refused = error,
@@ -60,7 +61,7 @@ fn read_superblock<F: Flash>(
             Err(MountError::NotFormatted) => return Ok(None),
             result => result?,
         };
-        // Blocks and pages of another geometry would lie at other places.
+        // With another geometry, blocks and pages would lie at other positions.
         if superblock.geometry != device {
             return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
         }
@@ -69,8 +70,7 @@ fn read_superblock<F: Flash>(
     Ok(None)
 }
 
-/// Reads the first page of a block. Returns its tag if the page has the checksum that the tag
-/// carries.
+/// Reads the first page of a block. Returns its tag if the page matches the checksum in the tag.
 fn read_sound<F: Flash>(
     flash: &mut F,
     block: BlockIndex,
@@ -81,7 +81,7 @@ fn read_sound<F: Flash>(
     Ok((is_read && Tag::is_sound(&tag, flash.checksum(page, 0))).then_some(tag))
 }
 
-/// The two copies of the superblock. A mount needs one of them.
+/// The two copies of the superblock. A mount needs only one of them.
 ///
 /// ```
 /// use steadyfs::{Config, FileSystem, Superblocks};
@@ -103,9 +103,9 @@ fn read_sound<F: Flash>(
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblocks {
-    /// Block of the second copy; the first one is in block 0.
+    /// Block of the second copy. The first copy is in block 0.
     pub second: BlockIndex,
-    /// Block of the copy that is damaged, if one is.
+    /// Block of the damaged copy, if a copy is damaged.
     pub damaged: Option<BlockIndex>,
 }
 
@@ -113,11 +113,11 @@ impl Superblocks {
     /// Looks at both copies. `memory` has room for a page.
     ///
     /// # Cost
-    /// Two reads. If a copy is damaged, up to two more reads, and one look at the mark of each
-    /// block in front of the second copy.
+    /// Two reads. If a copy is damaged: up to two more reads, and one look at the bad block mark of
+    /// each block before the second copy.
     ///
     /// # Errors
-    /// As [`FileSystem::mount`](crate::FileSystem::mount), if neither copy is whole.
+    /// The errors of [`FileSystem::mount`](crate::FileSystem::mount), if neither copy is valid.
     pub fn look<F: Flash>(flash: &mut F, memory: &mut [u8]) -> Result<Self, MountError> {
         let page = page_of(flash, memory)?;
         let (found, block) = find(flash, page)?;
@@ -131,27 +131,28 @@ impl Superblocks {
         Ok(Self { second: found.copy, damaged: (other != Some(found)).then_some(found.copy) })
     }
 
-    /// Returns the block of a copy that is whole.
+    /// Returns the block of a valid copy.
     pub fn whole(&self) -> BlockIndex {
         if self.damaged == Some(0) { self.second } else { 0 }
     }
 
-    /// Writes the damaged copy anew, with the bytes of the whole one. A mounted volume changes
-    /// neither block. `memory` has room for a page.
+    /// Writes the damaged copy again, with the bytes of the valid copy. A mounted volume never
+    /// changes these two blocks. `memory` has room for a page.
     ///
     /// # Power loss
-    /// The damaged copy stays damaged, or is whole. The other copy is not touched.
+    /// After a power cut the damaged copy is still damaged, or it is valid. The other copy is not
+    /// touched.
     ///
     /// # Cost
-    /// Two reads, an erase and a program; nothing if no copy is damaged.
+    /// Two reads, an erase and a program. Nothing if no copy is damaged.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the whole copy cannot be read any more: nothing was changed.
-    /// [`Error::MediaFailing`] if the block of the damaged copy takes no erase or program.
-    /// [`Error::Device`].
+    /// [`Error::Corrupt`] if the valid copy cannot be read any more; nothing was changed.
+    /// [`Error::MediaFailing`] if an erase or a program fails in the block of the damaged copy.
+    /// [`Error::Device`] if the device does not answer.
     pub fn mend<F: Flash>(&self, flash: &mut F, memory: &mut [u8]) -> Result<(), Error> {
         let Some(damaged) = self.damaged else { return Ok(()) };
-        // The whole copy is in RAM before the damaged block is erased.
+        // The valid copy is read into RAM before the damaged block is erased.
         let page = page_of(flash, memory).map_err(|_| Error::Corrupt)?;
         let mut tag = None;
         for _ in 0..TRIES {

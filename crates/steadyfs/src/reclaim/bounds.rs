@@ -1,5 +1,5 @@
-//! The worst case of a call, in closed form: its own programs, and the most that a [`WorkQuota`]
-//! lets reclamation do beside them.
+//! The worst case of a call, in closed form: the call's own programs, and the largest plan of
+//! reclamation that a [`WorkQuota`] permits.
 //!
 //! ```text
 //! w                                  pages and discards that wait, and discards of the call
@@ -7,13 +7,14 @@
 //! f = max(1, ⌈(h + c + w)/φ⌉) + b    folds of a call
 //! ```
 //!
-//! A call that writes `h` frames costs `h` frames of programs, and then one of these:
+//! A call that writes `h` frames costs the programs of `h` frames, and in addition at most one of
+//! these:
 //!
 //! - `c` moves
 //! - `c − 1` moves and `f` leaf write-backs (folds), or a root in their place
 //! - `c − e` moves, one erase, and the folds for `w`
 //!
-//! `c` and `e` are as in the [pace](crate::reclaim).
+//! `c` and `e` are defined in the formulas of the plan (`plan.rs`), and `φ` as well.
 
 use super::{Plan, ROOT_SLACK, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
@@ -32,20 +33,20 @@ pub(crate) enum Buffer {
     AsItIs,
     /// Any content.
     Any,
-    /// Any patches, right behind a commit: nothing waits for the next one.
+    /// Any patches, right after a commit: the open transaction is empty.
     Committed,
 }
 
-/// The mark of a bad block, which the driver may erase first.
+/// The cost of marking a bad block. The driver may erase the block first.
 const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1 };
 
-/// Returns the reads of a write that does not replace a whole logical page: the map, and the old
-/// content.
+/// Returns the number of reads of a write that does not replace a whole logical page. These reads
+/// are for the map and for the old content.
 fn merge_reads(layout: &Layout) -> u32 {
     u32::from(layout.config.pages_per_logical_page) + 1
 }
 
-/// All that the bound of a call depends on. It is read, and not changed.
+/// Everything that the bound of a call depends on. A bound is computed without changing anything.
 pub(crate) struct Bounds<'s, 'm, F> {
     pub view: ReclaimView<'s, 'm, F>,
     pub journal: &'s Journal<'m>,
@@ -53,43 +54,46 @@ pub(crate) struct Bounds<'s, 'm, F> {
 }
 
 impl<F: Flash> Bounds<'_, '_, F> {
-    /// Returns the frames of pages that leave the journal buffer to make room for a call's
-    /// patches.
+    /// Returns the largest number of frames written for pages of the journal buffer, to make room
+    /// for a call's patches.
     ///
-    /// - The buffer has patches of at most `patched_pages_max` pages. At this limit, a patch of a
-    ///   further page writes one page in its turn.
-    /// - A patch that finds no room writes the page with most bytes, at most one page. It writes
-    ///   its own page if the former would not make enough room, or if none is left.
-    /// - Each of the calls that do the work also writes one page with few bytes in the buffer.
+    /// - The buffer may have patches of at most `patched_pages_max` pages. At this limit, a patch
+    ///   of a further page causes a write of one page; the pages take turns.
+    /// - If a patch finds no room, the page with the most bytes in the buffer is written, at most
+    ///   one page for each patch. If that page does not free enough room, or if no page is left,
+    ///   the patched page itself is written.
+    /// - If a page was written to make room, each of the `calls` calls also writes one page with
+    ///   few bytes in the buffer.
     pub(super) fn flushes(&self, work: &Work, calls: u32) -> u32 {
-        // A stale page may be discarded once it is written.
+        // A stale page may be discarded after it is written again, so it counts as a discard.
         let work =
             Work { discards: work.discards + self.view.ftl.transaction.stale_pages(), ..*work };
         let turns = (self.journal.patched_pages() + work.pages)
             .saturating_sub(self.view.ftl.layout.patched_pages_max());
-        // All records fit, so only pages in their turn leave the buffer.
+        // All records fit, so only pages that take turns are written.
         if work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room() {
             return turns;
         }
-        // A record writes at most one page.
+        // Each record causes at most one write of a page.
         let full = self.flushes_of_full(&work, turns, calls).min(work.records());
         turns + full + full.min(calls)
     }
 
-    /// Returns the number of pages that leave the buffer for records without room. Before,
-    /// `turns` other pages may have left it. The pages are:
+    /// Returns the largest number of pages that are written because records find no room in the
+    /// buffer. `turns` other pages may have been written before. The pages are:
     ///
     /// - the largest pages of the buffer
-    /// - pages of patches that are longer than the pages left in the buffer; such a patch goes
-    ///   with its page, and takes no room in the buffer
-    /// - if all pages of the buffer do not make enough room, the pages of records that find no
-    ///   room then
+    /// - pages of patches that are longer than all pages left in the buffer: such a patch is
+    ///   written with its page, and needs no room in the buffer
+    /// - if even an empty buffer has not enough room, the pages of the records that find no room
+    ///   then
     fn flushes_of_full(&self, work: &Work, turns: u32, calls: u32) -> u32 {
         let header = self.journal.patch_room(0) as u32;
         let lacking = work.bytes(header) - self.journal.room();
-        // The size of the largest page that is still there before the last of them is written.
-        // Other pages may have gone: `turns` pages, and one page with little behind each page
-        // but the last, in each call. If all pages may have gone, the smallest size counts.
+        // `least` is the size of the largest page that is still in the buffer when the last of
+        // these pages is written. Other pages may have been written before: `turns` pages, and in
+        // each call one page with few bytes. If all pages may have been written, the smallest size
+        // counts.
         let (mut before, mut freed, mut least, mut others) = (0, 0, 0, None);
         for size in self.journal.sizes() {
             least = size;
@@ -107,7 +111,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
             }
         }
         let least = least.saturating_sub(header);
-        // Any number of long patches may go with their own pages, so the worst number is searched.
+        // Any number of long patches may be written with their own pages, so the worst number is
+        // searched.
         let (mut own, mut most, mut count, mut freed) = (work.longer_than(least), 0, 0, 0);
         for size in self.journal.sizes().map(Some).chain([None]) {
             while freed + work.shortest(own, least, header) >= lacking {
@@ -126,8 +131,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         if fits { Work::patched(&[bytes], 1) } else { Work::PAGE }
     }
 
-    /// Returns the frames of pages that leave the cache: one that makes room, and all that wait
-    /// if the call commits.
+    /// Returns the number of frames written for pages of the cache: one page that makes room for
+    /// another, and all dirty pages if the call commits.
     fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
@@ -138,8 +143,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         waiting + u32::from(self.cache.len() > 0 && work.frames > 0)
     }
 
-    /// Returns the worst case of a call with `failures` failing programs, for the present
-    /// content of the journal buffer or for any content.
+    /// Returns the worst case of a call in which `failures` programs fail. `buffer` is the content
+    /// of the journal buffer that is assumed.
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let (own, plans) = self.own_and_plans(work, buffer, failures);
         let [moving, folding, erasing] = &plans;
@@ -150,21 +155,22 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns the cost of a call with its plan. Not inlined: the parts exist once, and off the
-    /// stack.
+    /// Returns the total cost of a call with one plan. Not inlined, so that the parts are off the
+    /// stack between two calls.
     #[inline(never)]
     fn whole(&self, own: &BoundBreakdown, plan: &Plan) -> Cost {
         self.with_plan(own, plan).total()
     }
 
-    /// Returns the parts of one of the three cases, in the order of a [`Bound`].
+    /// Returns the parts of one of the three cases. `case` is its index in the order of [`Bound`]'s
+    /// fields.
     pub fn parts(&self, work: &Work, buffer: Buffer, failures: u32, case: usize) -> BoundBreakdown {
         let (own, plans) = self.own_and_plans(work, buffer, failures);
         self.with_plan(&own, &plans[case])
     }
 
-    /// Returns the own cost of a call, and the plan of each case. Not inlined, so that the stack
-    /// of one is not beneath the other.
+    /// Returns the call's own cost, and the plan of each case. Not inlined, so that its variables
+    /// are off the stack when the plans are added up.
     #[inline(never)]
     fn own_and_plans(
         &self,
@@ -179,14 +185,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         };
         let stale = self.view.ftl.transaction.stale_pages();
         let earlier = flushes + self.written_back(work, buffer) + stale;
-        // A stale page is read before it is programmed once more, in any call.
+        // A stale page is read before it is programmed once more.
         let stale = Cost {
             reads: if work.records() > 0 { 0 } else { stale * merge_reads(layout) },
             ..Cost::default()
         };
         let frames = work.frames + earlier;
-        // A commit also adds entries to the overlay for the writes and discards of earlier
-        // calls.
+        // A commit also adds overlay entries for the writes and discards of earlier calls.
         let waiting = match buffer {
             _ if work.commits == 0 || buffer == Buffer::Committed => 0,
             Buffer::AsItIs => self.view.ftl.transaction.len() + self.journal.discard_count(),
@@ -207,14 +212,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
                 )
                 .plus(&stale),
             // If the overlay is too full for the commit, a leaf write-back makes room first. If
-            // moved pages are kept apart, the stream of a frame is read first. One frame of each
-            // stream may find its head without a block.
+            // moved pages are kept apart by streams, a move reads the tag first to find the stream.
+            // If the head of this stream then needs a block, the tag is read again, at most once
+            // for each stream.
             reclamation: Cost {
                 tag_reads: layout.extra_moved_heads(),
                 ..self.fold_cost().times(u32::from(late > 0))
             },
-            // The first change after a clean end writes a root into a ring block that it erases
-            // first.
+            // The first change after a clean end erases a ring block and writes a root into it.
             root: Cost {
                 programs: layout.root_programs * u32::from(self.view.ftl.ring.is_closed()),
                 ..Cost::default()
@@ -222,9 +227,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
             erase: Cost { erases: self.view.ftl.ring.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
-        // Journal pages that lie among the caller's pages are frames as well.
+        // On devices where journal pages are programmed among the caller's pages, each of them
+        // takes a frame.
         let frames = frames + if layout.commits_join() { work.commits } else { 0 };
-        // Later calls find frames live that only the overlay shows as replaced.
+        // Later calls find more live frames: superseded frames that only the overlay shows as
+        // superseded.
         let left = match buffer {
             Buffer::AsItIs => 0,
             Buffer::Any | Buffer::Committed => self.view.superseded(u32::MAX),
@@ -240,14 +247,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
         (own, plans.map(|plan| self.urgently(plan, frames)))
     }
 
-    /// Returns the cost of a call's own writes and of its commit.
+    /// Returns the cost of a call's own writes and of its commits.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        // After a mount or a clean end, a journal page comes first.
+        // After a mount or a clean end, the first program of a head is a journal page.
         let records = work.commits
             + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed());
         let beside = Cost {
-            // Now and then a call reads another page of a block that is read often. A commit
-            // looks up the old frames of its pages if few frames are left.
+            // Now and then a call reads another page of a block that is read often. If few frames
+            // are left, a commit looks up the old frames of its pages.
             reads: u32::from(self.view.ftl.pages.watch().patrols())
                 + self.view.ftl.transaction.len()
                 + self.journal.discard_count(),
@@ -257,7 +264,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         self.frames_cost(work, work.frames, is_near_full).plus(&beside)
     }
 
-    /// Returns the cost of frames that a call writes. A call that patches may have to read the
+    /// Returns the cost of frames that a call writes. A call with patches may have to read the
     /// patched pages.
     fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
         let merging = if work.records() > 0 { merge_reads(&self.view.ftl.layout) } else { 0 };
@@ -265,23 +272,24 @@ impl<F: Flash> Bounds<'_, '_, F> {
             .plus(&Cost { reads: frames * merging, ..Cost::default() })
     }
 
-    /// Returns the cost of failures. A failed frame is written, or moved, once more in another
-    /// block, for which a root may be needed first. A failed erase is tried on another block.
+    /// Returns the cost of failures. A frame whose program failed is written or moved once more in
+    /// another block, and a root may be needed first to get this block. After a failed erase,
+    /// another block is erased.
     fn failures_cost(&self, failures: u32) -> Cost {
         let unit = u32::from(self.view.ftl.layout.config.pages_per_logical_page);
         let root = Cost { programs: self.view.ftl.layout.root_programs, ..Cost::default() };
-        // A group of moves may fail. Then a root follows.
+        // If a group of moves fails, a root is written.
         let most = unit.max(self.view.ftl.layout.group_pages());
         let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }
             .plus(&root);
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
-    /// Returns the plan of a call that may find so much of the reserve used up that moves do not
-    /// wait.
+    /// Returns the plan of a call, enlarged if the reserve may run short: then the call may have to
+    /// empty the whole victim.
     fn urgently(&self, plan: Plan, frames: u32) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
-        // The journal may take a block.
+        // The journal's head may take a block, whose frames are then missing.
         let record = if self.view.ftl.space.rest(HeadIndex::JOURNAL)
             < self.view.ftl.layout.journal_record_places()
         {
@@ -293,8 +301,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
 
-    /// Returns the parts of a call together with its plan. A root is written in the place of
-    /// leaves. The larger number of each kind of operation counts.
+    /// Adds a plan to the parts of a call. A root replaces the leaf write-backs, so for each kind
+    /// of operation the larger number counts.
     fn with_plan(&self, own: &BoundBreakdown, plan: &Plan) -> BoundBreakdown {
         let moves = self.move_cost().times(plan.moves);
         let folds = self.fold_cost().times(plan.folds);
@@ -317,10 +325,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns the erases of a call: the erase that restocks, or the erases for programs beyond
-    /// the erased blocks, if these are more. They are more only just after a mount, or if a call
-    /// fills a whole block. The moves of one head do not count, because they need an erased
-    /// place. Moves of several heads may take places of each other.
+    /// Returns the number of erases of a call: one erase for the stock, or the erases that heads
+    /// need because too few blocks are erased, if these are more. They are more only just after a
+    /// mount, or if a call fills a whole block. If one head takes all moves, the moves need no
+    /// erase, because a move is made only if an erased frame is ready. If several heads take moves,
+    /// a move may use up a frame that was ready for another head's move.
     fn erases(&self, quota: &WorkQuota, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
         let space = &self.view.ftl.space;
         // A head gives up a block with a weak page before the call's own frames are programmed.
@@ -329,8 +338,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let blocks = |head: HeadIndex, places: u32| {
             places.saturating_sub(rest(head)).div_ceil(space.capacity(head))
         };
-        // Beside pages without a stream, a call writes to the stream that it names. With
-        // automatic streams it writes to any stream, but takes no more blocks than frames.
+        // A call writes pages without a stream, and pages of the one stream that it names. With
+        // automatic streams it may write to all streams, but it never takes more blocks than it
+        // writes frames.
         let streams = self
             .view
             .ftl
@@ -358,33 +368,34 @@ impl<F: Flash> Bounds<'_, '_, F> {
                     ))
                     * self.view.ftl.layout.journal_record_places(),
             );
-        // Erased blocks are taken first, and the plan has one erase in any case.
+        // Heads take blocks that are already erased first. The plan has one erase in any case.
         taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)
     }
 
-    /// Returns the cost of frames written for the caller. Each takes one read of the map if few
-    /// frames are left, or will be before the last of them has its place.
+    /// Returns the cost of frames written for the caller. If few frames are left, or will be left
+    /// after these frames, each frame also takes one read of the map.
     fn write_cost(&self, frames: u32, is_near_full: bool) -> Cost {
         let unit = u32::from(self.view.ftl.layout.config.pages_per_logical_page);
         Cost { reads: u32::from(is_near_full), programs: unit, ..Cost::default() }.times(frames)
     }
 
-    /// Returns the cost of a leaf that is written anew, or of the pages of its log and a record
-    /// of it.
+    /// Returns the cost of a leaf write-back: the whole leaf is written, or its log and a journal
+    /// record.
     pub fn fold_cost(&self) -> Cost {
         let unit = u32::from(self.view.ftl.layout.config.pages_per_logical_page);
         let record = u32::from(self.view.ftl.layout.leaf_log_bytes() > 0);
         Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
     }
 
-    /// Returns the cost of a root, which may fill its block, and of the mark that follows it.
+    /// Returns the cost of a root, including an erase of the next ring block, and of the mark that
+    /// may follow it.
     pub fn root_cost(&self) -> Cost {
         Cost { programs: self.view.ftl.layout.root_programs, erases: 1, ..Cost::default() }
             .plus(&self.mark_cost())
     }
 
-    /// Returns the cost of the root that ends the use of the volume. It comes with a copy of the
-    /// journal, and a copy of the first leaf.
+    /// Returns the cost of the root that ends the use of the volume. It includes the copy of the
+    /// newest journal page and the copy of the first leaf.
     pub fn closing_cost(&self) -> Cost {
         let layout = &self.view.ftl.layout;
         let copied =
@@ -394,7 +405,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         self.root_cost().plus(&own)
     }
 
-    /// Returns the cost of the mark that follows a root if a program has failed.
+    /// Returns the cost of marking a block as bad, which follows a root if a program has failed in
+    /// the block.
     fn mark_cost(&self) -> Cost {
         MARK.times(u32::from(self.view.ftl.space.blocks().count(State::Retiring) > 0))
     }
@@ -408,15 +420,16 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns two envelopes of calls that do the same work each. Both hold.
+    /// Returns two envelopes for a series of calls that each do the same work. Both envelopes hold.
     ///
-    /// The first lets every call move as much as it may, and spreads erases. The second spreads
-    /// all of a victim's cost over the writes that its space pays for, two victims ahead.
+    /// The first envelope assumes that every call makes as many moves as it may, and spreads the
+    /// cost of erases over the calls. The second envelope spreads the whole cost of a victim over
+    /// the writes for which the victim frees space. Its burst includes the cost of two victims.
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         self.envelopes_with(0, u32::MAX, work, timing)
     }
 
-    /// Returns the envelopes of `calls` calls that begin with `erased` erased blocks.
+    /// Returns the envelopes of `calls` calls. Before the first call, `erased` blocks are erased.
     fn envelopes_with(
         &self,
         erased: u32,
@@ -430,12 +443,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let commits = if self.view.ftl.layout.commits_join() { work.commits } else { 0 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
         let quota = self.view.quota(frames + self.view.superseded(frames.saturating_mul(calls)));
-        // A page that is written as a whole while the journal buffer patches it takes a journal
-        // page. These calls patch no further pages.
+        // If a page is written as a whole while the journal buffer has patches of it, a journal
+        // page must commit the write. These calls patch no further pages, so this happens at most
+        // once for each page that is patched at present.
         let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
         let patched_ns = u64::from(patched) * timing.program_ns;
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
-        // The first envelope spreads the excess of an erase over the calls of a victim.
+        // The first envelope spreads the extra cost of an erase over the calls of a victim.
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((quota.gain_frames() / frames.max(1)).max(1));
         let spread = Envelope {
@@ -445,16 +459,17 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let mut own =
             self.write_cost(frames, self.view.ftl.space.near_full(&self.view.ftl.layout, frames));
         own.programs += work.commits;
-        // The time that a victim's space pays for. Journal pages are not counted, because each
-        // of them brings the next root nearer.
+        // `cycle_ns` is the time of all work for a victim. Journal pages are not part of it; their
+        // share in the next root is added below.
         let cycle_ns = self.victim_ns(&quota, timing);
         let fpb = self.view.ftl.layout.frames_per_block;
         let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
-        // A block at rest is emptied while the caller writes `meanwhile` frames, for which half
-        // a frame of each victim was saved. It is not emptied before it lags behind.
+        // A block of data at rest is emptied while the caller writes `meanwhile` frames. These
+        // frames were saved before, half a frame for each victim. Such a block is emptied only when
+        // it lags behind.
         let meanwhile = fpb.div_ceil(quota.moves(1));
         let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.view.lag_kept()));
-        // The savings may be used up at once, or be saved anew.
+        // During the burst, all saved frames may be used up, or be saved again.
         let (saved, share_ns) = (2 * fpb, quota.share_ns(paid_ns, 1));
         let saved_ns = u64::from(saved)
             * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
@@ -473,11 +488,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work`
     /// together. The first call is made now.
     ///
-    /// It is the worst case of as many pages as the calls may write, one after the other, and of
-    /// their commits. Between two commits they write at least `per_commit` pages.
+    /// The result is the worst case of all pages that the calls may write, written one after the
+    /// other, and of their commits. Between two commits the calls write at least `per_commit`
+    /// pages.
     pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
-        // A call that writes nothing takes its part in reclamation as well.
+        // A call that writes nothing still does a share of reclamation, so it counts as one frame.
         let frames = work.frames.max(calls)
             + self.flushes(work, calls)
             + self.view.ftl.transaction.stale_pages()
@@ -488,8 +504,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let places = (commits * layout.journal_record_places())
             .saturating_sub(space.rest(HeadIndex::JOURNAL));
         let erases = places.div_ceil(space.capacity(HeadIndex::JOURNAL));
-        // A commit also adds entries to the overlay for the writes and discards of earlier
-        // calls.
+        // A commit also adds overlay entries for the writes and discards of earlier calls.
         let late = work.discards + self.view.ftl.transaction.len() + self.journal.discard_count();
         let beside = Cost {
             reads: frames * merge_reads(layout) + late,
@@ -503,19 +518,21 @@ impl<F: Flash> Bounds<'_, '_, F> {
             + self.in_a_row_ns(&Work::PAGE, frames, timing)
     }
 
-    /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` each.
-    /// The first call is made now. Blocks that are erased now need not be erased first.
+    /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` each. The
+    /// first call is made now. The blocks that are erased at present are counted, because these
+    /// erases are not needed again.
     pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
         let erased = self.view.ftl.space.blocks().count(State::Erased);
         let in_a_row = self.envelopes_with(erased, calls, work, timing).map(|each| {
             each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns))
         });
-        // Both envelopes hold, so the smaller one counts.
+        // Both envelopes hold, so the smaller result counts.
         in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
     }
 
-    /// Returns the extra cost of the first change after a clean end, which comes once. It is a
-    /// root, in a ring block that may have to be erased, and the journal page that comes first.
+    /// Returns the extra cost of the first change after a mount or a clean end. This cost arises
+    /// once. It consists of a root, the erases of ring blocks that this root may need, and the
+    /// first journal page.
     fn opening_cost(&self) -> Cost {
         let layout = &self.view.ftl.layout;
         let ring = &self.view.ftl.ring;
@@ -525,20 +542,20 @@ impl<F: Flash> Bounds<'_, '_, F> {
         Cost { programs, erases: ring.opening_erases(), ..Cost::default() }
     }
 
-    /// Returns the time of all that a victim costs: its moves, the leaves and the roots for its
-    /// block of frames, and an erase.
+    /// Returns the time of all work for a victim: its moves, the leaf write-backs and roots that
+    /// one block of frames causes, and an erase.
     fn victim_ns(&self, quota: &WorkQuota, timing: &Timing) -> u64 {
         let layout = &self.view.ftl.layout;
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
-        // Of `per_fold + 1` frames, one goes to a leaf.
+        // One of `per_fold + 1` frames is a leaf.
         let fold_ns = self.fold_cost().time_ns(timing) * u64::from(fpb) / u64::from(per_fold + 1);
         let move_ns = self.move_cost().times(quota.victim).time_ns(timing);
         let programs = fpb * u32::from(layout.config.pages_per_logical_page);
         move_ns + fold_ns + self.program_share_ns(programs, timing) + timing.erase_ns
     }
 
-    /// Returns the share of `programs` programs in a root, and the root's share in the erase of
-    /// its block.
+    /// Returns the share of a root's time that `programs` programs cause. A root's time includes
+    /// its share of the erase of its block.
     fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
         let layout = &self.view.ftl.layout;
         let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
@@ -550,58 +567,63 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
 /// Returns the worst case of a mount after an unclean stop.
 ///
-/// The search and roll-forward read:
+/// The search for the root and roll-forward read:
 ///
-/// - the superblocks, and the marks of the blocks before the second superblock
-/// - the first pages of the ring; all of them may be unsteady if many mounts in a row were cut
+/// - the superblocks, and the bad block marks of the blocks before the second superblock
+/// - the first pages of each ring block: after many interrupted mounts in a row, all of them may be
+///   unsteady
 /// - the ends of two ring blocks
 /// - the root
-/// - one tag for each program since the root, and behind the end of each block
+/// - one tag for each program since the root, and one tag behind the end of each block
 /// - the last record of each block
-/// - the first page of each block that may have been begun
+/// - the first page of each block that may have been programmed since the root
 /// - the leaves and the journal page
 ///
-/// Settling takes:
+/// Settling needs:
 ///
 /// - one erase
 /// - the root with its copies
-/// - frames and journal page that are copied
-/// - erases for heads that are nearly full (two if blocks are small)
-/// - if several frames were copied, moves of them back into blocks that may have to be erased first
-/// - an erase of each ring block in which no root can be read
+/// - copies of frames and of the journal page
+/// - erases of blocks for heads whose blocks are nearly full (two erases if blocks are small)
+/// - if several frames were copied, moves of these frames back into other blocks, which may have to
+///   be erased first
+/// - one erase of each ring block in which no root can be read
 ///
-/// Many mounts in a row that were cut may leave such ring blocks. All ring blocks but three
-/// count: two hold roots, and one is erased first anyway.
+/// Many interrupted mounts in a row may leave such ring blocks. All ring blocks except three are
+/// counted: two blocks hold roots, and one block is erased anyway.
 ///
-/// A record that discards something is read as a whole. On some media a cut may leave any part
-/// of the unflushed data, for example on a device whose cache reorders writes. There every record
-/// is read as a whole, and so is the source of the first copy that is not whole.
+/// A record with discards is read as a whole. On some media any part of the unflushed data may
+/// survive a power cut, for example on a device whose cache reorders writes. There every record is
+/// read as a whole. The source of the first incomplete copy is read as well.
 ///
-/// If the medium turns out to take no program, the volume is read once more. Then the cost is at
-/// most twice this bound.
+/// If programs fail because the medium takes no more programs, the mount reads the volume once
+/// more. Then the cost is at most twice this bound.
 pub(crate) fn mount_bound(layout: &Layout) -> Cost {
     let unit = u32::from(layout.config.pages_per_logical_page);
-    // No erase displaces moves here. With more moves, a root may be late by more programs.
+    // The quota assumes that an erase lasts as long as a block of moves, so its number of moves is
+    // large. With more moves, a root may be late by more programs.
     let moves = WorkQuota::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block)
         .moving(2)
         .moves;
     let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
     let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
     let chains = 3 + layout.extra_heads() + layout.listed_blocks;
-    // As many tags as pages. If a damaged page may look blank, the search for the end of a block
-    // reads two tags, which are fewer.
+    // For the ring, as many reads of tags as of pages are counted. If a damaged page may look
+    // blank, the search for the end of a block reads two more tags. These are fewer than the tags
+    // counted here.
     let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
     let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
-    // Each record of a chain is read when it is found, when it counts, and when it is applied.
-    // Behind the end of a chain, every place may begin another record. On other media, records
-    // that discard something are read as a whole. If a cut may leave any part, all records are.
+    // Each record of a chain is read when it is found, when it is verified, and when it is applied.
+    // Behind the end of a chain, a record may begin at every slot. On other media, records with
+    // discards are read as a whole. If any part of the data may survive a power cut, all records
+    // are read as a whole.
     let records = if layout.programs_bytes() {
         4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1)
     } else {
         programs + unit
     };
     Cost {
-        // A stale root is read before the root that takes its place.
+        // A stale root may be read before the root that is used instead.
         reads: 2
             + ring
             + 2 * layout.root_pages
@@ -627,11 +649,11 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
 ///
 /// It reads:
 ///
-/// - the superblocks, and the marks of the blocks before the second superblock
-/// - the first pages of the ring, and the end of a ring block
+/// - the superblocks, and the bad block marks of the blocks before the second superblock
+/// - the first pages of each ring block, and the end of one ring block
 /// - a root and its copies
-/// - in ring blocks without a root, the pages that a root would have
-/// - the journal page, or the records of a chain up to its end, each in two reads
+/// - in ring blocks without a readable root, the pages of a possible root
+/// - the journal page, or all records of a chain, each with two reads
 pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
     let journal = if layout.programs_bytes() {
         2 * layout.journal_places().div_ceil(empty_places())
@@ -639,8 +661,8 @@ pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
         layout.journal_pages()
     };
     let firsts = layout.ring_count * layout.first_root_pages();
-    // If a damaged page may look blank, the page behind it is read as well. Behind a root, the
-    // page behind the gap is read.
+    // For each page, the page behind it may be read because a damaged page may look blank. The page
+    // behind the gap of a root may be read as well.
     let ends = 3 * (layout.geometry.pages_per_block.ilog2() + 2);
     Cost {
         reads: TRIES * (2 + firsts + layout.root_programs + journal + layout.journal_pages()) + 1,

@@ -1,15 +1,17 @@
-//! Idle work: work ahead of time, which reclamation would otherwise do in the calls of a burst.
+//! Idle work: work ahead of time. Without it, reclamation would do this work during the calls of a
+//! burst.
 //!
-//! A burst meets neither moves nor erases if all of this holds before it:
+//! The calls of a burst neither move frames nor erase if all of these conditions hold before the
+//! burst:
 //!
-//! - Enough blocks are erased for the burst.
-//! - So many frames are free that no victim has to be chosen while the burst lasts.
+//! - Enough blocks for the burst are erased.
+//! - So many frames are free that no victim must be chosen during the burst.
 //! - The overlay has room for the changes of the burst.
 //! - The next ring block is erased.
 //!
-//! Blocks beyond those that a root lists are erased as well, and marked as *clean*. A later root
-//! lists them as erased. Idle work brings the store into this state, a step at a time. The cost
-//! of each step is computed before the step.
+//! Idle work brings the store into this state, one step at a time. If more blocks are needed than
+//! one root lists, further blocks are erased and marked as *clean*. A later root lists clean blocks
+//! as erased. The cost of each step is computed before the step.
 
 use super::{Bounds, ReclaimView};
 use crate::cost::Cost;
@@ -19,7 +21,7 @@ use crate::space::{BlockChoice, HeadIndex, Space, State};
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleStep {
-    /// Write the root and the journal page that come first after a mount.
+    /// Write the root and the journal page that must be the first programs after a mount.
     Mark,
     /// Erase the next ring block.
     RingBlock,
@@ -29,11 +31,11 @@ pub(crate) enum IdleStep {
     Erase,
     /// Erase a block that no root has listed yet.
     Clean,
-    /// Move a frame of the victim. If the last victim is empty, this block is the new one.
+    /// Move a frame of the victim. If a block is given, it becomes the victim first.
     Move(Option<BlockIndex>),
     /// Write a leaf back.
     Fold,
-    /// End the quarantine of empty blocks.
+    /// Write a root, which ends the quarantine of empty blocks.
     Root,
     /// Write a copy of the first leaf.
     CopyLeaf,
@@ -42,15 +44,15 @@ pub(crate) enum IdleStep {
 }
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
-    /// Returns the next step before a burst of `frames` frames; `None` if everything is ready,
-    /// or cannot be made so.
+    /// Returns the next step before a burst of `frames` frames. Returns `None` if everything is
+    /// ready, or if no step can improve the state.
     pub fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         let layout = &self.ftl.layout;
-        // No other step may program before the volume shows that it is in use.
+        // Before any other step programs, the medium must show that the volume is in use.
         if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
             return Some(IdleStep::Mark);
         }
-        // The next root must not have to erase its block.
+        // Otherwise the next root would have to erase its block.
         if self.ftl.ring.needs_block() {
             return Some(IdleStep::RingBlock);
         }
@@ -63,24 +65,25 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
         if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
-            // A call that needs a block must not have to write a root for it. Its bound includes
-            // no root beside an erase.
+            // Otherwise a call that needs a block might have to write a root first. The bound of a
+            // call does not include both a root and an erase.
             return Some(IdleStep::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
-        // The changes of the burst must find room in the overlay.
+        // The overlay must have room for the changes of the burst.
         if self.entries() > room && self.ftl.map.len() > 0 {
             return Some(IdleStep::Fold);
         }
-        // Weak frames move only when the head has left their block.
+        // The frames of a weak block can move only when the head has given up this block.
         if self.ftl.space.weak_head().is_some() {
             return Some(IdleStep::Release);
         }
-        // Only an empty victim gives frames back, so a begun one is emptied first.
+        // Only an empty victim gives frames back, so a victim that calls have begun to empty is
+        // finished first.
         if self.victim_live() > 0 {
             return Some(IdleStep::Move(None));
         }
-        // The copy takes a frame, so it comes before the next victim makes room for the burst.
+        // The copy uses a frame, so it is made before the next victim makes room for the burst.
         if self.idle_copies() > 0 && self.can_copy_leaf() {
             return Some(IdleStep::CopyLeaf);
         }
@@ -94,9 +97,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if let Some(victim) = self.failing_victim().or_else(wins) {
             return Some(IdleStep::Move(Some(victim)));
         }
-        // Leaves and journal pages take at most half as many frames as the caller.
+        // Leaves and journal pages need at most half as many frames as the caller's pages.
         let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
-        // A root lists no more blocks; the others are erased as clean.
+        // One root lists at most this number of blocks. Further blocks become clean.
         let now = wanted.min(layout.listed_blocks);
         if erased < now && listed > 0 {
             return Some(IdleStep::Erase);
@@ -107,14 +110,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             return Some(IdleStep::Clean);
         }
         let short = erased + listed < now && more;
-        // A root in idle time delays the next one beyond the burst.
+        // A root in idle time now delays the next root until after the burst.
         let due =
             self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(IdleStep::Root)
     }
 
-    /// Returns true if the first leaf maps tables, has no copy, and a copy can be made. A head
-    /// must have been used since the mount, and the copy must need neither an erase nor a move.
+    /// Returns true if the first leaf maps tables of the file system, has no copy, and a copy can
+    /// be made now. Heads must have been used since the mount, and the copy must need neither an
+    /// erase nor a move.
     pub fn can_copy_leaf(&self) -> bool {
         let ftl = self.ftl;
         let has_place =
@@ -127,28 +131,28 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             && !self.is_short(ftl.layout.frames_per_block)
     }
 
-    /// Returns the frames that must be free for a burst. No victim is chosen while three blocks
-    /// beyond the reserve are free. Leaves and journal pages take at most half as many frames as
-    /// the caller.
+    /// Returns the number of frames that must be free for a burst. No victim is chosen while more
+    /// than three blocks beyond the reserve are free. Leaves and journal pages need at most half as
+    /// many frames as the caller's pages.
     fn pool_for(&self, frames: u32) -> u32 {
         self.reserve() + 4 * self.ftl.layout.frames_per_block + frames + frames / 2
     }
 
     /// Returns the number of copies of the first leaf that idle work makes for each victim. On NOR
-    /// there is none, because the log of the leaf makes a copy useless soon.
+    /// the number is 0, because each change in the leaf's log makes a copy useless.
     fn idle_copies(&self) -> u32 {
         u32::from(self.ftl.layout.copies_leaf() && !self.ftl.layout.programs_bytes())
     }
 
-    /// Returns the block with fewest live frames, if emptying it frees at least an eighth of a
-    /// block. The leaf write-backs that its moves force count as a loss, in an overlay of `room`
-    /// entries. If there are any, the copy of the first leaf counts too. So idle work comes to an
-    /// end.
+    /// Returns the block with the fewest live frames, if emptying it gains at least an eighth of a
+    /// block. Its moves may force leaf write-backs, because the overlay has room for `room`
+    /// entries. These leaves are subtracted from the gain. If there are any, the new copy of the
+    /// first leaf is subtracted too. So idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
         let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(0))?;
         let live = self.ftl.space.blocks().live(block);
-        // Entries that wait for a commit stay where they are.
+        // No leaf write-back removes entries that the open transaction will add.
         let room = room.saturating_sub(self.ftl.transaction.len());
         let full = (self.ftl.map.len() + live).saturating_sub(room);
         let leaves = full.div_ceil(self.ftl.layout.leaf_changes_above(room));
@@ -156,7 +160,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         (live > 0 && live + lost + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
-    /// Returns a block that its data must leave, unless too much of the reserve is used up.
+    /// Returns a failing or weak block, whose data must move. Returns `None` if too much of the
+    /// reserve is used up.
     fn failing_victim(&self) -> Option<BlockIndex> {
         let block = self
             .urgent_victim()
@@ -166,12 +171,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 }
 
 impl<F: Flash> Bounds<'_, '_, F> {
-    /// Returns the worst case of a step if nothing fails.
+    /// Returns the worst-case cost of a step if nothing fails.
     pub fn idle_cost(&self, step: IdleStep) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
-        // Without an erased block, the step erases one, and may need a root first.
+        // If no block is erased, the step erases a block, and may have to write a root before.
         let block = |waits: bool| {
             let waits = waits && self.view.ftl.space.blocks().count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }

@@ -1,38 +1,40 @@
-//! Wear levelling: data at rest leaves blocks that lag, so that these wear as others do.
+//! Wear levelling: data at rest is moved out of blocks whose erase count lags behind. So these
+//! blocks wear like the others.
 //!
-//! Moving a full block gives back as many frames as it takes, but later. The savings bridge the
-//! time between.
+//! Moving the data of a full block takes as many frames as it frees, but frees them later. The
+//! frames that are saved for wear levelling bridge this time.
 
 use super::ReclaimView;
 use crate::features::WEAR_LEVELLING;
 use crate::media::{BlockIndex, Flash};
 use crate::space::{BlockChoice, HeadIndex, NONE, State, UNUSED};
 
-/// Work of a call for wear levelling, or because of weak pages.
+/// Work of a call for wear levelling, or for weak pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Levelling {
-    /// The call does not check wear: there is no levelling, or nothing was erased since the last
-    /// check.
+    /// The call does not check wear: the volume does not level wear, or nothing was erased since
+    /// the last check.
     Rests,
-    /// Levelling cannot be afforded yet, and `frames` frames may be saved for it. While less
-    /// than a whole block is saved, the next check comes after the next erase.
+    /// Moving a full block would take too many moves in each call at present. `frames` frames may
+    /// be saved for it. While less than a whole block is saved, wear is checked again only after
+    /// the next erase.
     Saves { frames: u32 },
-    /// No block lags.
+    /// No block's erase count lags behind.
     Nothing,
-    /// A page in the block of a head is weak. Its frames move.
+    /// A page in this head's block is weak. The head gives up the block, so that its frames move.
     Release(HeadIndex),
-    /// A head that is hardly used keeps its block from wearing. Another block takes its place.
+    /// This head is hardly used, so its block does not wear. The head gets another block.
     GiveUp(HeadIndex),
-    /// The journal's head keeps its block from wearing, because its newest page rests there. The
-    /// page goes into the most worn block.
+    /// The block of the journal's head does not wear, because the newest journal page stays there.
+    /// The page is written into the most worn erased block.
     MoveJournal,
-    /// The frames of a block move.
+    /// The frames of this block move.
     Empty(BlockIndex),
 }
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
-    /// Returns the work of a call that has written `written` frames. While a transaction
-    /// `is_open` the journal stays in its place.
+    /// Returns the work of a call that has written `written` frames. If `is_open` is true, a
+    /// transaction is open and the journal page is not moved.
     pub fn levelling(&self, written: u32, is_open: bool) -> Levelling {
         let (space, fpb) = (&self.ftl.space, self.ftl.layout.frames_per_block);
         let has_weak = space.blocks().count(State::Weak) > 0 || space.weak_head().is_some();
@@ -43,15 +45,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
         let (quota, written) = (self.quota(0), written.max(1));
         let afford = self.affordable_as(fpb, true).saturating_sub(written);
-        // The moves of a full block must not exceed the most that calls make.
+        // To empty a full block, a call must not make more moves than its quota.
         if (fpb + quota.per_erase) * written > quota.moves(written) * afford {
-            // If blocks empty themselves and no victim is needed, this fills the savings.
+            // If blocks become empty without moves and no victim is needed, a frame is saved here.
             return Levelling::Saves { frames: u32::from(self.affordable(0) > fpb / 2) };
         }
         if let Some(head) = space.weak_head() {
             return Levelling::Release(head);
         }
-        // A block with less wear lags so far behind the mean that its data must move.
+        // A block with less wear than `least` lags so far behind the mean that its data must move.
         let least = space.blocks().wear_mean().saturating_sub(self.lag_kept());
         let least = if WEAR_LEVELLING { least } else { 0 };
         self.lagging_head(is_open, least)
@@ -59,9 +61,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             .unwrap_or(Levelling::Nothing)
     }
 
-    /// Returns the work for a head in a block that lags, if there is another block for it. In a
-    /// block that lags as much, the head would have to go on at once. A block lags if its wear
-    /// is less than `least`.
+    /// Returns the work for a head whose block lags, if an erased block that does not lag is ready
+    /// for it. In another block that lags, the head would have to change its block again at once. A
+    /// block lags if its wear is less than `least`.
     fn lagging_head(&self, is_open: bool, least: u32) -> Option<Levelling> {
         let (space, blocks) = (&self.ftl.space, self.ftl.space.blocks());
         let lags = |block: BlockIndex| u32::from(blocks.wear(block)) < least;
@@ -80,12 +82,13 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         of_frames.map(Levelling::GiveUp).or(journal.then_some(Levelling::MoveJournal))
     }
 
-    /// Returns a block whose data must leave it: a weak block, or the least worn block if it
-    /// lags.
+    /// Returns the work for a block whose data must move: a weak block, or the least worn block in
+    /// use if it lags.
     fn resting_block(&self, least: u32) -> Option<Levelling> {
         let blocks = self.ftl.space.blocks();
         let weak = blocks.choose(State::Weak, BlockChoice::LeastWornInUse);
-        // While unused blocks are worn less, they are used first, and moving data gains nothing.
+        // While unused blocks are worn even less, heads use them first, so moving data gains
+        // nothing.
         let unused = || {
             blocks
                 .choose_among(&UNUSED, BlockChoice::LeastWorn)

@@ -1,15 +1,15 @@
-//! The pace of reclamation, at which every call can afford its share.
+//! The pace of reclamation: every call does a small share of it.
 //!
-//! At the end of each call that changed the volume, a few live frames of the *victim* are moved.
-//! So the victim is empty before the space of the reserve is needed. A call is first
+//! At the end of each call that changed the volume, a few live frames of the *victim* are moved. So
+//! the victim is empty before the frames of the reserve are needed. The work of a call is first
 //! [planned](plan), and then the store carries out the plan.
 //!
-//! The formula has these terms:
+//! The formula for the pace has these terms:
 //!
-//! - `F`: frames that can still be programmed (quarantine included)
-//! - `R`: the reserve
-//! - `w`: live frames left in the victim
-//! - `fold(n)`: whole leaves that `n` map changes will cost
+//! - `F`: number of frames that can be programmed, including the frames of blocks in quarantine
+//! - `R`: number of frames of the reserve
+//! - `w`: number of live frames left in the victim
+//! - `fold(n)`: number of whole leaves that must be written back because of `n` map changes
 //!
 //! ```text
 //! x = max { x ≥ 0 : F − R − savings − w − x − fold(w + x) ≥ 0 }
@@ -17,14 +17,14 @@
 //!
 //! `x` is the number of frames that the caller may still write.
 //!
-//! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`. An erase that is still to come counts
-//! as `e` moves. Moves and leaf write-backs cancel in `x`. So `x` falls by at most `h` in a
-//! call, except for the leaf that is not whole yet. The share `(w + e) / x` does not rise. The
-//! victim is empty before `x` is 0, or a few frames later. These few frames come out of the
-//! reserve.
+//! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉` frames. An erase that is still due for this
+//! victim counts as `e` moves. Moves and leaf write-backs do not change `x`. So `x` falls by at
+//! most `h` in a call, or by one more because `fold` counts whole leaves only. The share
+//! `(w + e) / x` does not rise. So the victim is empty before `x` is 0, or a few frames later.
+//! These few frames are taken from the reserve.
 //!
-//! [`ReclaimState`] is the state that lasts from one call to the next. A [`ReclaimView`] reads it
-//! together with the rooms that it depends on, and changes nothing.
+//! [`ReclaimState`] is the state that is kept from one call to the next. A [`ReclaimView`] reads
+//! this state and the rooms that reclamation depends on. It changes nothing.
 
 mod bounds;
 mod idle;
@@ -47,15 +47,15 @@ use crate::media::BlockIndex;
 use crate::space::NONE;
 use waiting::DeferredMoves;
 
-/// Programs by which a root may be late.
+/// Number of programs by which a root may be late.
 pub(crate) const ROOT_SLACK: u32 = 24;
 
 /// The purpose of an erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erasure {
-    /// The next block of the ring.
+    /// The erase prepares the next block of the ring.
     Ring,
-    /// A block that may be allocated.
+    /// The erase prepares a listed block, which heads may then use.
     Listed,
 }
 
@@ -63,27 +63,27 @@ pub(crate) enum Erasure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReclaimState {
     victim: BlockIndex,
-    /// Live frames that the last chosen victim had when it was chosen.
+    /// Number of live frames that the last victim had when it was chosen.
     last_live: u16,
     calls_since_erase: u8,
-    /// True if one call since the victim was chosen has erased instead of moving.
+    /// True if reclamation has erased a block since the victim was chosen.
     has_erased: bool,
-    /// True if the victim is a block at rest.
+    /// True if the victim is a block of data at rest, chosen for wear levelling.
     levelling: bool,
-    /// Frames that the caller wrote since the victim was chosen.
+    /// Number of frames that the caller wrote since the victim was chosen.
     written: u32,
-    /// Number of erases at the last check of wear.
+    /// Number of erases at the last check for wear levelling.
     erases_seen: u16,
-    /// True at every second victim that saves frames.
+    /// A flag that changes with each victim that may save frames.
     every_second: bool,
-    /// True if the reclamation of a call failed.
+    /// True if the reclamation of a call failed and was not made up for.
     behind: bool,
-    /// Moves of the victim that are due and wait.
+    /// Moves of the victim that are due but not made yet.
     waiting: DeferredMoves,
 }
 
 impl ReclaimState {
-    /// Creates the pace of a new volume, without a victim.
+    /// Creates the state of reclamation without a victim.
     pub fn new() -> Self {
         Self {
             victim: NONE,
@@ -92,7 +92,7 @@ impl ReclaimState {
             has_erased: false,
             levelling: false,
             written: 0,
-            // No number of erases was checked yet, so the first check comes at once.
+            // Wear was not checked yet, so the first check comes at once.
             erases_seen: u16::MAX,
             every_second: false,
             behind: false,
@@ -105,18 +105,18 @@ impl ReclaimState {
         self.victim
     }
 
-    /// Counts a call that ends.
+    /// Counts a call that has ended.
     pub fn count_call(&mut self) {
         self.calls_since_erase = self.calls_since_erase.saturating_add(1);
     }
 
-    /// Delays all work that can wait, so that the first calls after a mount are as short as
-    /// others.
+    /// Delays all work that is not urgent, so that the first calls after a mount are as short as
+    /// other calls.
     pub fn wait(&mut self) {
         self.calls_since_erase = 0;
     }
 
-    /// Records that a call has erased instead of moving.
+    /// Records that reclamation has erased a block in this call.
     pub fn note_erase(&mut self) {
         self.calls_since_erase = 0;
         self.has_erased = true;
@@ -137,33 +137,33 @@ impl ReclaimState {
         self.behind = is_behind;
     }
 
-    /// Ends the work on an empty victim, and begins the work on another one, or [`NONE`].
-    /// Returns the frames that came out of the savings meanwhile.
+    /// Ends the work on an empty victim, and makes another block the victim; [`NONE`] stands for no
+    /// victim. Returns the number of frames that were taken from the savings for the old victim.
     #[must_use]
     pub fn choose(&mut self, victim: BlockIndex) -> u32 {
         self.victim = victim;
         self.has_erased = false;
         self.waiting = DeferredMoves::default();
         let written = core::mem::take(&mut self.written);
-        // A block at rest took as many frames as it gave. The frames that the caller wrote
-        // meanwhile came out of the savings.
+        // Moving a full block frees only as many frames as the moves take. So the frames that the
+        // caller wrote meanwhile were taken from the savings.
         if core::mem::take(&mut self.levelling) { written } else { 0 }
     }
 
-    /// Makes a block the victim for another reason than its space.
+    /// Makes a block the victim for a reason other than its space.
     pub fn take(&mut self, victim: BlockIndex) {
         self.victim = victim;
     }
 
-    /// Makes a block at rest the victim.
+    /// Makes a block of data at rest the victim.
     pub fn take_rested(&mut self, victim: BlockIndex) {
         (self.victim, self.levelling) = (victim, true);
     }
 
-    /// Begins with the victim that a view has found. With `saves`, frames are saved for wear
-    /// levelling. They are at most 4, and as many as keep the victim's moves below the most that
-    /// calls may make. If there are none, one frame is saved at every second victim. Returns the
-    /// number of saved frames.
+    /// Makes the block that a view has found the victim. Returns the number of frames that are
+    /// saved for wear levelling, which is 0 if `saves` is false. Up to 4 frames are saved, as long
+    /// as the moves of each call stay below the largest number that a call may make. If even one
+    /// frame is too many, one frame is saved at every second victim.
     #[must_use]
     pub fn begin(&mut self, found: &Emptiest, saves: bool) -> u32 {
         (self.victim, self.last_live) = (found.block, found.live as u16);
@@ -180,18 +180,18 @@ impl ReclaimState {
         (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second))
     }
 
-    /// Records the number of erases at a check of wear.
+    /// Records the number of erases at a check for wear levelling.
     pub fn see_wear(&mut self, erases: u16) {
         self.erases_seen = erases;
     }
 
-    /// Returns true if wear was checked at this number of erases.
+    /// Returns true if the last check for wear levelling was made at this number of erases.
     pub fn has_seen_wear(&self, erases: u16) -> bool {
         self.erases_seen == erases
     }
 
-    /// Adds moves, of a victim with `live` frames, to the waiting moves. Returns the number of
-    /// moves to make now, `many` at once.
+    /// Adds due moves to the waiting moves. The victim has `live` live frames, and a group has
+    /// `many` moves. Returns the number of moves to make now.
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Urgency) -> u32 {
         self.waiting.defer(moves, live, many, time)
     }
@@ -201,7 +201,7 @@ impl ReclaimState {
 pub(crate) struct Emptiest {
     block: BlockIndex,
     live: u32,
-    /// Frames that the caller may write until the victim must be empty.
+    /// Number of frames that the caller may write until the victim must be empty.
     afford: u32,
     quota: WorkQuota,
 }

@@ -1,13 +1,14 @@
-//! The plan of a call: its work beside the caller's request. The plan is made as a whole before
-//! any of it is carried out.
+//! The plan of a call: the work of reclamation that the call does in addition to the caller's
+//! request. The whole plan is made before any part of it is carried out.
 //!
 //! The formulas have these terms:
 //!
-//! - `P`: frames per block
-//! - `φ`: map changes that a leaf write-back takes out of the overlay
-//! - `C`: blocks for data
-//! - `U`: live frames
-//! - `e`: moves that last as long as an erase
+//! - `P`: number of frames in a block
+//! - `φ`: number of map changes that a leaf write-back removes from the overlay
+//! - `C`: number of blocks for data
+//! - `U`: number of live frames
+//! - `e`: number of moves that last as long as an erase
+//! - `h`: number of frames that the call writes
 //!
 //! ```text
 //! m = ⌊U / C⌋                            live frames of the worst victim (pigeonhole)
@@ -16,74 +17,74 @@
 //! c = ⌈(m + e + s)·h / n⌉                moves of a call that writes h frames
 //! ```
 //!
-//! An erase stands in the place of `e` moves, a leaf or a root in the place of one move. So a
-//! call does one of these:
+//! An erase replaces `e` moves, and a leaf or a root replaces one move. So a call does at most one
+//! of these:
 //!
 //! - `c` moves
 //! - `c − 1` moves and a leaf or a root
 //! - `c − e` moves and an erase
 //!
-//! [`WorkQuota`] is `c`. [`PlanInput::plan`] makes a plan that never exceeds it. The bound of a
-//! call is the most that a [`WorkQuota`] allows.
+//! [`WorkQuota`] contains these limits. [`PlanInput::plan`] makes a plan that never exceeds them.
+//! The bound of a call is the largest cost that its [`WorkQuota`] allows.
 //!
-//! The executor may fall behind: it need not count leaves and roots ahead, and several blocks
-//! may be erased for one victim. The missing frames come out of the reserve. They are a few at
-//! most, because `c` rounded up exceeds the need.
+//! The calls may fall behind the pace: the pace does not count leaves and roots in advance, and
+//! several blocks may be erased during one victim. The missing frames are then taken from the
+//! reserve. They are only a few, because `c` is rounded up and so exceeds the need.
 //!
-//! A move must not cause work that the plan does not have. So a move is made only if a place is
-//! erased, and if the overlay has room for it. Otherwise a leaf, a root or an erase would come
-//! beside the full number of moves.
+//! A move must not cause work that the plan does not contain. So a move is made only if an erased
+//! frame is ready for it, and if the overlay has room for its entry. Otherwise the call might have
+//! to write a leaf or a root, or to erase, in addition to the full number of moves.
 
 use super::waiting::made_at_most;
 use crate::config::Layout;
 
-/// Work that a call does, or may do, beside the caller's request.
+/// Work of reclamation that a call does, or may do at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Blocks erased.
+    /// Number of blocks to erase.
     pub erases: u32,
-    /// Frames moved.
+    /// Number of frames to move.
     pub moves: u32,
-    /// Leaves written back.
+    /// Number of leaves to write back.
     pub folds: u32,
-    /// True if a root or a superblock is written.
+    /// True if a root is to be written.
     pub root: bool,
 }
 
-/// The most work of a call at a given fill.
+/// The limit of a call's reclamation work, at a given number of live frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorkQuota {
-    /// Live frames of the worst victim.
+    /// Number of live frames of the worst victim.
     pub victim: u32,
-    /// Moves that one erase replaces.
+    /// Number of moves that one erase replaces.
     pub per_erase: u32,
-    /// Moves that last as long as a root.
+    /// Number of moves that last as long as a root.
     pub root_moves: u32,
-    /// Work per victim, in moves, and frames that the caller may write meanwhile. Both are in
-    /// parts of a frame: a frame has `leaf_changes + 1` parts.
+    /// `work` is the work for each victim, counted in moves. `gain` is the number of frames that
+    /// the caller may write meanwhile. Both are in units of `1 / (leaf_changes + 1)`.
     work: u32,
     gain: u32,
     fold_frees: u32,
     leaf_changes: u32,
     frames_per_block: u32,
-    /// Moves that are made at once.
+    /// Number of moves in a group. A group is made in one command.
     group: u32,
 }
 
 impl WorkQuota {
-    /// Creates the promise of a volume with `live` live frames in `blocks` blocks. An erase
-    /// lasts as long as `erase_moves` moves.
+    /// Creates the limits for a volume with `live` live frames in `blocks` blocks. An erase lasts
+    /// as long as `erase_moves` moves.
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
         let (frames_per_block, leaf_changes) = (layout.frames_per_block, layout.leaf_changes);
-        // The emptiest block has no more live frames than the mean of all blocks.
+        // The block with the fewest live frames has no more than the mean of all blocks.
         let victim = (live / blocks.max(1)).min(frames_per_block);
-        // The gain is a divisor, so it is at least one part.
+        // The gain is used as a divisor, so it is at least 1.
         let gain =
             (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
         let work =
             |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
         let moves = work(erase_moves).div_ceil(gain);
-        // An erase replaces more moves if rounding up leaves room for them.
+        // If the number of moves is rounded up anyway, an erase may count as more moves.
         let mut per_erase = erase_moves;
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
@@ -102,43 +103,44 @@ impl WorkQuota {
         }
     }
 
-    /// Returns the frames moved by a call that writes `frames` frames.
+    /// Returns the largest number of frames that a call moves if it writes `frames` frames.
     pub fn moves(&self, frames: u32) -> u32 {
         if frames == 0 {
-            // A failing block is emptied by calls that write nothing, too.
+            // Calls that write nothing help to empty a failing block.
             return 1;
         }
-        // Data at rest fills its block. It moves while the caller writes as many frames as for
-        // the worst victim.
+        // Data at rest may fill its whole block. Even such a block is emptied at this rate of
+        // moves.
         self.work
             .saturating_mul(frames)
             .div_ceil(self.gain)
             .clamp(1 + frames, self.frames_per_block * (frames + 1))
     }
 
-    /// Returns the most moves of a call in which `moves` moves are due.
+    /// Returns the largest number of moves that a call makes if `moves` moves are due.
     fn made(&self, moves: u32) -> u32 {
         made_at_most(moves, self.group)
     }
 
-    /// Returns the leaves written back by a call that makes `changes` changes of the map.
+    /// Returns the number of leaves that a call writes back if it makes `changes` changes of the
+    /// map.
     pub fn folds(&self, changes: u32) -> u32 {
         changes.div_ceil(self.fold_frees).max(1)
     }
 
-    /// Returns the leaves written back by a call that erases. Most such calls leave them to the
-    /// next call.
+    /// Returns the number of leaves that a call writes back if it also erases. It is 0 for few
+    /// changes, because the next call then writes the leaf back.
     fn folds_beside_erase(&self, changes: u32) -> u32 {
         (changes + self.fold_frees / 2) / self.fold_frees
     }
 
-    /// Returns the share of a call that writes `frames` frames in the cost of a victim.
+    /// Returns the share of a victim's cost that a call pays if it writes `frames` frames.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
         (victim_ns * u64::from(frames) * u64::from(self.leaf_changes + 1))
             .div_ceil(u64::from(self.gain))
     }
 
-    /// Returns the whole frames that the caller may write per victim.
+    /// Returns the number of whole frames that the caller may write for each victim.
     pub fn gain_frames(&self) -> u32 {
         (self.gain / (self.leaf_changes + 1)).max(1)
     }
@@ -148,8 +150,8 @@ impl WorkQuota {
         Plan { moves: self.made(self.moves(frames)), ..Plan::default() }
     }
 
-    /// Returns the largest plan of a call that writes leaves back, or a root. It moves one frame
-    /// less.
+    /// Returns the largest plan of a call that also writes leaves back, or a root. Such a call
+    /// moves one frame less.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
         let folds = self.folds(changes + self.made(self.moves(frames)));
         Plan {
@@ -160,62 +162,67 @@ impl WorkQuota {
         }
     }
 
-    /// Returns the largest plan of a call that erases.
+    /// Returns the largest plan of a call that also erases.
     pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
         let moves = self.made(self.moves(frames).saturating_sub(self.per_erase));
         Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), root: false }
     }
 }
 
-/// Urgency of work in a call.
+/// Urgency of a kind of work in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Want {
     No,
-    /// The work is done now, if it suits.
+    /// The work is done in this call only if no other work is more urgent.
     May,
-    /// The work is done now, unless leaves cannot wait.
+    /// The work is done in this call, unless a leaf write-back is more urgent.
     Should,
     Must,
 }
 
-/// Frames that the reserve may lack before calls do the most that they may.
+/// Number of frames that the reserve may lack. If it lacks more, calls make all the moves that they
+/// may make.
 const LACK: u32 = 4;
 
-/// Last calls of a victim, which let the calls of the next victim write leaves and roots.
+/// Number of last calls of a victim. These calls leave leaf write-backs and roots to the calls of
+/// the next victim.
 const LAST: u32 = 3;
 
 /// The state of reclamation when a call ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanInput {
-    /// Frames that the call has written.
+    /// Number of frames that the call has written.
     pub written: u32,
-    /// Changes of the map that the call has made.
+    /// Number of changes of the map that the call has made.
     pub changes: u32,
-    /// Live frames that are left in the victim.
+    /// Number of live frames that are left in the victim.
     pub live: u32,
-    /// True if the victim is not chosen for its space. Then each call moves a frame.
+    /// True if the victim was not chosen for its space. Then each call moves at least one frame.
     pub is_urgent: bool,
-    /// Frames that the caller may write until the victim must be empty.
+    /// Number of frames that the caller may write until the victim must be empty.
     pub afford: u32,
-    /// Frames that the reserve lacks if the victim is emptied now.
+    /// Number of frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
-    /// True if no call of this victim has erased yet.
+    /// True if reclamation has not erased a block since the victim was chosen.
     pub needs_erase: bool,
-    /// True if the call has erased already.
+    /// True if the call has already erased a block.
     pub has_erased: bool,
     pub erase: Want,
     pub root: Want,
-    /// True if it is too early after an erase for a leaf or a root.
+    /// True if a leaf or a root that is not urgent must wait: an erase was made shortly before, or
+    /// no flush has ended the stream of writes.
     pub rests: bool,
-    /// Entries of the overlay and of the open transaction.
+    /// Number of entries in the overlay and in the open transaction.
     pub entries: u32,
-    /// Entries above which leaves are written back (`soft`), and above which this does not wait
-    /// (`hard`).
+    /// Limits of the number of entries. Above `soft` leaves are written back. Above `hard` these
+    /// write-backs do not wait.
     pub soft: u32,
     pub hard: u32,
-    /// Entries above which the next change of the map writes a leaf back at once.
+    /// Limit of the number of entries. Above it, the next change of the map writes a leaf back at
+    /// once.
     pub most: u32,
-    /// Places for moved frames and for leaves in begun blocks, and erased blocks.
+    /// `places` and `leaf_places` are the numbers of frames that are left in the heads' blocks for
+    /// moved frames and for leaves. `stock` is the number of erased blocks.
     pub places: u32,
     pub leaf_places: u32,
     pub stock: u32,
@@ -227,14 +234,15 @@ impl PlanInput {
     /// Returns the plan of the call.
     pub fn plan(&self, quota: &WorkQuota) -> Plan {
         let most = quota.moves(self.written);
-        // The overlay is nearly full, so leaves come before an erase that can wait.
+        // If the overlay is nearly full, leaf write-backs are more urgent than an erase that can
+        // wait.
         let must_fold = self.entries > self.hard;
         let erases = u32::from(!self.has_erased && self.erases(quota, must_fold));
-        // An erase takes the time of moves, so fewer moves come beside it.
+        // An erase lasts as long as several moves, so a call that erases makes fewer moves.
         if erases > 0 || self.has_erased {
             let most = most.saturating_sub(quota.per_erase);
             let moves = self.moves(quota, most).min(self.beside_erase(quota, most));
-            // Leaves wait for a call without an erase, unless the overlay is nearly full.
+            // Leaf write-backs wait for a call without an erase, unless the overlay is nearly full.
             let folds = quota
                 .folds_beside_erase(self.changes + most)
                 .min(self.folds_above(self.hard, quota, moves));
@@ -246,9 +254,10 @@ impl PlanInput {
             };
         }
         let moves = self.moves(quota, most);
-        // A call that moves more than others lets the others write leaves and roots. So do the
-        // last calls of a victim, because no later call could make their moves. If blocks are
-        // small, all calls are among the last, so this does not apply.
+        // A call with many moves leaves leaf write-backs and roots to calls with fewer moves. The
+        // last calls of a victim do the same, because no later call of this victim could make their
+        // moves. If blocks are small, all calls would be among the last calls, so this rule does
+        // not apply.
         let is_last = self.live > 0
             && self.afford <= LAST * self.written
             && quota.frames_per_block > 4 * LAST;
@@ -258,35 +267,36 @@ impl PlanInput {
             Want::May => !waits && !must_fold,
             Want::No => false,
         };
-        // A call that waits writes only the leaves that cannot wait.
+        // If leaf write-backs wait, only urgent ones are made.
         let limit = if waits { self.hard } else { self.soft };
-        // A root takes the place of the leaves.
+        // A call that writes a root writes no leaves back.
         let folds = if root { 0 } else { self.folds_above(limit, quota, moves) };
-        // The bound of the call has the leaf or root in the place of moves.
+        // In the bound of the call, the leaf or the root replaces moves.
         let displaced = if root { quota.root_moves } else { u32::from(folds > 0) };
         let moves = if displaced > 0 { self.less(quota, moves, displaced) } else { moves };
         Plan { erases, moves: self.with_room(quota, moves, folds, erases), folds, root }
     }
 
-    /// Returns the number of these moves for which there are places and overlay entries. Before
+    /// Returns how many of `moves` moves have an erased frame and an overlay entry ready. Before
     /// the moves, `folds` leaves may be written back.
     fn with_room(&self, quota: &WorkQuota, moves: u32, folds: u32, erases: u32) -> u32 {
-        // Leaves without a place take an erased block of their own.
+        // If the head of the leaves has too few frames left, the leaves take an erased block.
         let blocks = (self.stock + erases).saturating_sub(u32::from(self.leaf_places < folds));
         let entries = (self.most + folds * quota.fold_frees).saturating_sub(self.entries);
         moves.min(self.places + blocks * quota.frames_per_block).min(entries)
     }
 
-    /// Returns the frames that the call moves, at most `most`.
+    /// Returns the number of frames that the call moves: at most `most`, unless the reserve runs
+    /// short.
     fn moves(&self, quota: &WorkQuota, most: u32) -> u32 {
-        // The reserve runs out, so the victim must become empty now.
+        // The reserve runs short, so the victim must become empty now.
         if self.is_short {
             return self.live.max(most);
         }
         if self.afford < self.written {
-            // A little behind: the call moves the rest of the victim, and the calls that empty
-            // the next one make up for it. Further behind: the call makes all moves that it may,
-            // also those of the next victim.
+            // If the reserve lacks only a few frames, the call moves the rest of the victim. The
+            // calls of the next victim make up for the lack. If it lacks more, the call makes all
+            // the moves that it may make, including moves of the next victim.
             let suffices = self.live > 0 && self.lacks <= LACK;
             return if suffices { self.live.min(most) } else { most };
         }
@@ -296,25 +306,26 @@ impl PlanInput {
             .min(most)
     }
 
-    /// Returns the moves that are due in the call. The victim has `live` live frames left, and
-    /// the caller may write `afford` frames until it must be empty. The call takes the same
-    /// share of both, so that no later call has more moves due.
+    /// Returns the number of moves that are due in the call. The victim has `live` live frames
+    /// left, and the caller may write `afford` frames until the victim must be empty. The call
+    /// writes a share of `afford`, and makes the same share of the moves. So no later call has more
+    /// moves due.
     fn due(&self, quota: &WorkQuota, live: u32, afford: u32) -> u32 {
         let erase = if self.needs_erase { quota.per_erase } else { 0 };
         match afford {
             _ if self.written == 0 || live == 0 => 0,
-            // The caller has no frame left to write, so every move is due.
+            // The caller may write no more frames before the victim is empty, so every move is due.
             0 => u32::MAX,
             _ => ((live + erase) * self.written).div_ceil(afford),
         }
     }
 
-    /// Returns fewer moves than `moves`, for a call that also writes a leaf or a root. The leaf
-    /// or root lasts as long as `beside` moves.
+    /// Reduces `moves` for a call that also writes a leaf or a root, and returns the new number.
+    /// The leaf or root lasts as long as `beside` moves.
     ///
     /// The call leaves at most `beside` moves to later calls. The number is chosen so that the
-    /// longest of this call and the next calls is as short as possible. If `moves` is already the
-    /// most that a call may make, at least one move is left.
+    /// longest of this call and the later calls is as short as possible. If `moves` is already the
+    /// largest number that a call may make, at least one move is left.
     fn less(&self, quota: &WorkQuota, moves: u32, beside: u32) -> u32 {
         if self.is_short {
             return moves;
@@ -325,7 +336,7 @@ impl PlanInput {
             self.due(quota, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
-        // In a later call, at most `most` moves may be due: a call makes no more.
+        // At most `most` moves may become due in a later call, because a call makes no more moves.
         let waits =
             (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
         let longest = |less: &u32| {
@@ -334,13 +345,13 @@ impl PlanInput {
         moves.saturating_sub(waits.min_by_key(longest).unwrap_or(least))
     }
 
-    /// Returns the moves of a call that erases. So many moves make it last as long as the next
-    /// calls, which make the other moves.
+    /// Returns the number of moves of a call that also erases. With this number the call lasts as
+    /// long as the next calls, which make the remaining moves.
     fn beside_erase(&self, quota: &WorkQuota, most: u32) -> u32 {
         if self.is_short || self.is_urgent {
             return u32::MAX;
         }
-        // Behind this erase, no later call of the victim counts one.
+        // After this erase, later calls of the victim count no erase as due.
         let later = Self { needs_erase: false, ..*self };
         let afford = self.afford.saturating_sub(self.written);
         let is_fair = |&moves: &u32| {
@@ -349,7 +360,8 @@ impl PlanInput {
         (0..most).find(is_fair).unwrap_or(most)
     }
 
-    /// Returns true if the call erases: it must, or it need not move anything beside.
+    /// Returns true if the call erases: the erase is urgent enough, or the call has no moves to
+    /// make besides.
     fn erases(&self, quota: &WorkQuota, must_fold: bool) -> bool {
         match self.erase {
             Want::Must => true,
@@ -359,8 +371,8 @@ impl PlanInput {
         }
     }
 
-    /// Returns the leaves that a call with `moves` moves writes back, while the overlay has more
-    /// than `limit` entries.
+    /// Returns the number of leaves that a call with `moves` moves writes back, so that no more
+    /// than `limit` entries are left.
     fn folds_above(&self, limit: u32, quota: &WorkQuota, moves: u32) -> u32 {
         let beyond = (self.entries + moves).saturating_sub(limit);
         beyond.div_ceil(quota.fold_frees).min(quota.folds(self.changes + quota.moves(self.written)))
@@ -374,7 +386,7 @@ mod tests {
     use crate::media::Geometry;
     use proptest::prelude::*;
 
-    /// Returns true if a plan does no more than `limit`, one of the largest plans.
+    /// Returns true if no number of a plan is above the number in `limit`.
     fn is_within(plan: &Plan, limit: &Plan) -> bool {
         plan.erases <= limit.erases
             && plan.moves <= limit.moves
@@ -387,8 +399,8 @@ mod tests {
     }
 
     proptest! {
-        /// The bound is the cost of the largest plans. No plan in any situation is larger,
-        /// unless the reserve is used up.
+        /// The bound is the cost of the largest plans. While the reserve is not used up, no plan in
+        /// any situation is larger than all of them.
         #[test]
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),

@@ -1,28 +1,29 @@
-//! The room of the open transaction, and the room that a call may take.
+//! The room in the open transaction, and the room that a call may need there.
 //!
-//! A call is admitted if each [`Share`] has room for all that the call may do. [`Work`] bounds
-//! its time as well, so an admitted call is not refused halfway. Patches are no share. Pages
-//! leave the journal buffer to make room for patches, and these pages take places.
+//! A call is admitted if each [`Share`] has room for everything that the call may do. The call's
+//! [`Work`], which also determines its bound in time, limits what it may do. So an admitted call is
+//! never refused halfway. Patches need no share of their own: pages are written out of the journal
+//! buffer to make room for patches, and these pages are counted.
 
 use super::{Bounds, Work};
 use crate::commit::UNDO_PAGES;
 use crate::media::Flash;
 
-/// Something that is limited in a transaction.
+/// A resource that is limited in a transaction.
 struct Share {
-    /// Taken by the open transaction; a commit gives it back.
+    /// Amount that the open transaction uses. A commit frees it.
     used: u32,
-    /// Taken by the call at most.
+    /// Largest amount that the call uses.
     needed: u32,
-    /// The limit.
+    /// The limit of the amount.
     most: u32,
-    /// Taken at most by a page that is written, and by one that is discarded.
+    /// Largest amounts that one written page and one discarded page use.
     per_page: [u32; 2],
 }
 
 impl<F: Flash> Bounds<'_, '_, F> {
-    /// Returns the room that a call takes of a transaction, if `flushes` pages leave the journal
-    /// buffer for it.
+    /// Returns the shares of a call. `flushes` pages are written out of the journal buffer during
+    /// the call.
     fn shares(&self, work: &Work, flushes: u32) -> [Share; 4] {
         let transaction = &self.view.ftl.transaction;
         let places = transaction.places(self.cache);
@@ -30,7 +31,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let discards = if kept > 0 { self.journal.discard_count() } else { 0 };
         let written = work.frames + flushes;
         let header = self.journal.patch_room(0) as u32;
-        // In a chain, a page that leaves the buffer may leave a note there.
+        // If records form a chain, a page that is written out of the buffer may leave a note in the
+        // buffer.
         let notes = u32::from(self.view.ftl.layout.programs_bytes());
         let share = |used, per_page: [u32; 2], most| {
             let needed = written * per_page[0] + work.discards * per_page[1];
@@ -40,8 +42,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
             share(places, [1, 0], transaction.capacity()),
             share(places + discards, [1, 1], self.view.ftl.map.changes_max()),
             share(kept * header, [notes * header, (1 + notes) * header], self.journal.capacity()),
-            // The call's undo notes the pages that the call writes, and the discarded pages of
-            // the transaction. A commit makes room for the latter alone.
+            // The undo of the call holds notes on pages that the call writes, and on pages of the
+            // transaction that the call discards. After a commit the transaction has no pages, so
+            // only notes on written pages are still needed.
             Share {
                 used: work.discards.min(transaction.len()),
                 needed: (work.frames + flushes.min(work.pages)).min(UNDO_PAGES),
@@ -58,8 +61,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
             .any(|share| share.used + share.needed > share.most)
     }
 
-    /// Returns true if a call may be refused. A page takes one place, however often it leaves
-    /// the journal buffer.
+    /// Returns true if a call may be refused for lack of room. A page needs one slot in the table
+    /// of pending pages, however often it is written out of the journal buffer.
     pub fn may_refuse(&self, work: &Work) -> bool {
         let flushes = self.flushes(work, 1);
         let different = flushes.min(work.pages + self.journal.patched_pages());
@@ -73,8 +76,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         self.shares(work, self.flushes(work, 1)).iter().any(|share| share.needed > share.most)
     }
 
-    /// Returns the number of pages that calls of one kind write, at least, until one call may
-    /// lack room. The transaction begins with `discards` discards.
+    /// Returns the least number of pages that calls of one kind write in a transaction until a call
+    /// may lack room. The transaction begins with `discards` discards.
     pub fn pages_until_full(&self, work: &Work, discards: u32) -> u32 {
         let shares = self.shares(work, work.flushes_of_any());
         let pages = |Share { needed, most, per_page, .. }: &Share| {

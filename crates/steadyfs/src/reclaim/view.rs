@@ -1,5 +1,5 @@
-//! The view of a call in the present state of the rooms: the due work, and the most that the
-//! call may do.
+//! The view of reclamation on the present state of the rooms. It computes the work that is due in a
+//! call, and the limits of the call's work.
 
 use super::plan::{PlanInput, Want};
 use super::{Emptiest, Erasure, Plan, ROOT_SLACK, ReclaimState, WorkQuota};
@@ -8,49 +8,51 @@ use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
 use crate::space::{BlockChoice, HeadIndex, NONE, Space, State};
 
-/// Calls between two erases, if there is a choice.
+/// Number of calls between two erases, if neither erase is urgent.
 const ERASE_GAP: u8 = 12;
-/// Calls after an erase that write no leaf and no root, if there is a choice.
+/// Number of calls after an erase that write no leaf and no root, if these are not urgent.
 const SIDE_GAP: u8 = 3;
-/// Least free entries of the overlay: with fewer, leaf write-backs do not wait. If blocks are
-/// small, several calls in a row may erase, and write no leaf back.
+/// Least number of free overlay entries. If fewer entries are free, leaf write-backs do not wait.
+/// Entries must be kept free because, if blocks are small, several calls in a row may erase and
+/// write no leaf back.
 const HARD_ROOM: u32 = 16;
 
-/// Work that a call has done so far. Its remaining work depends on it.
+/// Work that a call has done so far. The plan of its remaining work depends on this.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
-    /// Frames programmed for the caller.
+    /// Number of frames programmed for the caller.
     pub written: u32,
-    /// Changes of the map.
+    /// Number of changes of the map.
     pub changes: u32,
     pub has_erased: bool,
-    /// True if the call has emptied the device's cache.
+    /// True if the call has flushed the device's cache.
     pub flushed: bool,
 }
 
-/// The state of reclamation, and the rooms that it depends on. A view reads them, and changes nothing.
+/// The state of reclamation, and the rooms that reclamation depends on. A view only reads this
+/// state.
 pub(crate) struct ReclaimView<'s, 'm, F> {
     pub reclaim: &'s ReclaimState,
     pub ftl: &'s Ftl<'m, F>,
 }
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
-    /// Returns the promise of a call at the present fill, with `frames` more live frames.
+    /// Returns the limits of a call's work, for the present number of live frames plus `frames`.
     pub fn quota(&self, frames: u32) -> WorkQuota {
         self.quota_of(frames, 0)
     }
 
-    /// Returns the frames that calls may leave live beside the `frames` frames that they write.
-    /// These frames were replaced, and only entries of the overlay show it. A later call finds
-    /// the volume fuller by this number.
+    /// Returns the number of superseded frames that calls may leave live if they write `frames`
+    /// frames. Only overlay entries show that these frames are superseded. A later call finds the
+    /// volume fuller by this number.
     pub fn superseded(&self, frames: u32) -> u32 {
         frames.min(u32::from(self.ftl.layout.config.overlay_entries).saturating_sub(self.entries()))
     }
 
-    /// Returns the promise of a call with `frames` more live frames, if `blocks` more blocks
-    /// could be used.
+    /// Returns the limits of a call's work if there were `frames` more live frames and `blocks`
+    /// more usable blocks.
     pub fn quota_of(&self, frames: u32, blocks: u32) -> WorkQuota {
-        // Blocks that may still go bad hold data until then.
+        // Blocks that may still go bad hold data at present, so they count.
         let spare = u32::from(self.ftl.layout.config.bad_blocks_max)
             .saturating_sub(self.ftl.space.blocks().count(State::Bad));
         let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
@@ -62,7 +64,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         )
     }
 
-    /// Returns the plan of a call with this promise, and the purpose of its erase.
+    /// Returns the plan of a call with these limits, and the purpose of its erase.
     pub fn plan(&self, done: &Done, quota: &WorkQuota) -> (Plan, Erasure) {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(quota.moving(done.written).moves);
@@ -70,7 +72,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let situation = PlanInput {
             written: done.written,
             changes: done.changes,
-            // Moves that wait for their group count as made.
+            // Moves that wait for their group count as already made.
             live: live.saturating_sub(self.reclaim.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
             afford: self.afford_of(there.saturating_sub(needed)),
@@ -94,25 +96,25 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         (situation.plan(quota), erasure)
     }
 
-    /// Returns true if so much of the reserve is used up, or will be with `frames` more frames,
-    /// that the victim's frames move at any cost.
+    /// Returns true if the reserve runs short, now or after `frames` more frames. Then the victim's
+    /// frames must move at any cost.
     pub fn is_short(&self, frames: u32) -> bool {
         self.ftl.space.pool() <= self.ftl.layout.reserve_frames / 2 + frames
     }
 
     /// Returns the number of entries above which a call writes leaves back. `flushed` is true if
-    /// the call has flushed.
+    /// the call has flushed the device's cache.
     pub fn entries_limit(&self, flushed: bool) -> u32 {
         if self.rests(flushed) { self.entries_hard() } else { self.ftl.layout.overlay_soft }
     }
 
-    /// Returns true if it is too early for a leaf or a root that can wait.
+    /// Returns true if it is too early for a leaf or a root that is not urgent.
     fn rests(&self, flushed: bool) -> bool {
         self.reclaim.calls_since_erase < SIDE_GAP || self.awaits_flush(flushed)
     }
 
-    /// Returns true if work that reads should wait for a call that has flushed, because it costs
-    /// less there. Only a call that commits ends a stream of writes anyway.
+    /// Returns true if work that reads should wait for a call that has flushed. There it costs
+    /// less, because the flush has ended the stream of writes already.
     pub fn awaits_flush(&self, flushed: bool) -> bool {
         self.ftl.layout.moves_join() && !flushed
     }
@@ -121,7 +123,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     fn moves_per_erase(&self) -> u32 {
         let timing = self.ftl.pages.flash().timing();
         let move_ns = timing.copy_ns * u64::from(self.ftl.layout.config.pages_per_logical_page);
-        // Counting up needs no 64-bit division.
+        // This loop avoids a 64-bit division.
         let (mut moves, mut moves_ns) = (1, 2 * move_ns);
         while moves < self.ftl.layout.frames_per_block && moves_ns <= timing.erase_ns {
             (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
@@ -129,39 +131,39 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         moves
     }
 
-    /// Returns the frames that the caller may write before the reserve is touched, if `live`
-    /// frames must be moved meanwhile.
+    /// Returns the number of frames that the caller may write before the reserve is touched, if
+    /// `live` frames must be moved meanwhile.
     pub fn affordable(&self, live: u32) -> u32 {
         self.affordable_as(live, self.reclaim.levelling)
     }
 
-    /// Returns the same number for a victim that is a block at rest, or not.
+    /// Returns the same number. `levelling` is true if the victim is a block of data at rest.
     pub fn affordable_as(&self, live: u32, levelling: bool) -> u32 {
         self.afford_of(self.there(levelling).saturating_sub(self.needed(live)))
     }
 
-    /// Returns the frames that the caller may write into `room` frames. Leaves take their share.
+    /// Returns how many of `room` frames the caller may write. The other frames are for leaves.
     fn afford_of(&self, room: u32) -> u32 {
         room - room / (self.ftl.layout.leaf_changes + 1)
     }
 
-    /// Returns the frames that can be programmed. For a block at rest, the savings for wear
-    /// levelling are lent, at most a block.
+    /// Returns the number of frames that can be programmed. For a block of data at rest this
+    /// includes the frames that are saved for wear levelling, at most a block.
     fn there(&self, levelling: bool) -> u32 {
         let saved = self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block);
         self.ftl.space.pool() + if levelling { saved } else { 0 }
     }
 
-    /// Returns the frames to keep: the reserve, and the frames for `live` moves and for the
-    /// leaves that these moves make full.
+    /// Returns the number of frames to keep: the reserve, and the frames for `live` moves and for
+    /// the leaf write-backs that these moves cause.
     fn needed(&self, live: u32) -> u32 {
-        // Entries above the soft limit cost leaves, and leaves take frames.
+        // Entries above the soft limit cause leaf write-backs, which take frames.
         let excess = (self.entries() + live).saturating_sub(self.ftl.layout.overlay_soft);
         self.reserve() + live + excess / self.ftl.layout.leaf_changes
     }
 
-    /// Returns the frames that are kept: the layout's reserve, less the cost of restarts, plus
-    /// the savings for wear levelling.
+    /// Returns the number of frames in the reserve at present: the layout's reserve, less the
+    /// frames that restarts used up, plus the frames saved for wear levelling.
     pub fn reserve(&self) -> u32 {
         self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block
             + self.ftl.reserve.frames()
@@ -176,8 +178,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
     }
 
-    /// Returns true if the victim was not chosen for its space. It is a failing block, or a
-    /// block of the ring that holds a copied frame.
+    /// Returns true if the victim was not chosen for its space. Such a victim is a failing block,
+    /// or a block of the ring that holds a copied frame.
     pub fn victim_is_urgent(&self) -> bool {
         self.victim_live() > 0
             && matches!(
@@ -190,7 +192,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// [`victim_is_urgent`](Self::victim_is_urgent).
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
         let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
-        // The search visits every block, so it is made only if there is such a block.
+        // The search visits every block, so it is made only if there is a retiring block.
         if self.ftl.space.blocks().count(State::Retiring) > 0 {
             let failing = (0..self.ftl.space.blocks().block_count()).find(|block| {
                 self.ftl.space.blocks().state(*block) == State::Retiring && in_use(block)
@@ -199,39 +201,41 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
                 return failing;
             }
         }
-        // A live frame keeps its ring block from being erased.
+        // A ring block with a live frame cannot be erased.
         self.ftl.ring.all().find(in_use)
     }
 
-    /// Returns the block with fewest live frames, as late as possible.
+    /// Returns the block with the fewest live frames. Returns `None` while the choice of a victim
+    /// can wait.
     pub fn emptiest(&self) -> Option<Emptiest> {
         let fpb = self.ftl.layout.frames_per_block;
-        // With so much room the choice can wait, and more frames die meanwhile.
+        // With this much room the choice can wait, and more frames die meanwhile.
         if self.ftl.space.pool() > self.reserve() + 3 * fpb {
             return None;
         }
-        // If a victim wins little space, worn blocks are not spared, because calls would be
+        // If a victim frees little space, worn blocks are not spared, because that would make calls
         // longer.
         let quota = self.quota(0);
         let most = Some(quota.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
         let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(most))?;
         let live = self.ftl.space.blocks().live(block);
         let afford = self.affordable(live);
-        // The choice is late, because frames die meanwhile. But a victim with next to no live
-        // frames must not use up the time of the next one.
+        // The choice is made late, because frames die meanwhile. But if this victim has hardly any
+        // live frames, enough time must be left for the next victim.
         let is_early =
             afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
         (!is_early).then_some(Emptiest { block, live, afford, quota })
     }
 
-    /// Returns true if data at rest or on weak pages is ever moved. A device that levels wear
-    /// itself corrects bits itself as well.
+    /// Returns true if the volume moves data at rest and data on weak pages. A device that levels
+    /// wear itself also corrects flipped bits itself.
     pub fn levels_or_scrubs(&self) -> bool {
         (WEAR_LEVELLING || SCRUB) && self.ftl.layout.config.wear_spread > 0
     }
 
-    /// Returns the erases by which a block at rest may lag behind the mean. This is half of the
-    /// difference that is kept between blocks. On a young volume it is a sixth of the mean.
+    /// Returns the number of erases by which a block of data at rest may lag behind the mean. It is
+    /// half of the difference that is kept between blocks, which is 5/8 of `wear_spread`. On a
+    /// young volume it is a sixth of the mean erase count.
     pub fn lag_kept(&self) -> u32 {
         let spread = u32::from(self.ftl.layout.config.wear_spread) * 5 / 8;
         let most = (spread / 2).max(1);
@@ -239,19 +243,20 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             .clamp(4.min(most), most)
     }
 
-    /// Returns the urgency and the purpose of an erase, if the call moves `moves` frames. Erases
-    /// keep apart while the stock of erased blocks is not low.
+    /// Returns the urgency and the purpose of an erase, if the call moves `moves` frames. While the
+    /// stock of erased blocks is not low, several calls without an erase lie between two erases.
     fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
         let stock = self.ftl.space.blocks().count(State::Erased);
         let since = self.reclaim.calls_since_erase;
         let spaced = since >= ERASE_GAP;
         let lacks_stock =
             stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
-        // Blocks that the heads may take in the next call; most calls leave the last one.
+        // Number of blocks that the heads may take in the next call. Most calls do not take the
+        // last of them.
         let fpb = self.ftl.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
-        // A root must not find its next block unprepared, or its call would erase twice. After a
-        // mount the first root is far away.
+        // If a root found its next block unprepared, its call would erase twice. After a mount the
+        // first root is far away.
         let is_last = self.ftl.ring.roots_left(&self.ftl.layout) < 2;
         let ring_is_urgent = self.ftl.ring.needs_block()
             && self.ftl.ring.is_used(&self.ftl.layout, 4)
@@ -268,12 +273,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         if ring_is_urgent {
             return (Want::May, Erasure::Ring);
         }
-        // While the stock is large, erases keep their distance.
+        // While the stock is large, several calls without an erase lie between two erases.
         if lacks_stock && (stock <= self.ftl.layout.stock() / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
-        // This waits until half of the current ring block is written, because idle time may come
-        // first.
+        // This erase waits until half of the current ring block is written, because idle work may
+        // make it before.
         let is_calm = self.ftl.ring.needs_block()
             && self.ftl.ring.is_used(&self.ftl.layout, 2)
             && stock > self.ftl.layout.stock() / 2
@@ -281,7 +286,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 
-    /// Returns true if the first of `parts` parts of the time between two roots is over, or if a
+    /// Returns true if at least `1 / parts` of the programs between two roots were made, or if a
     /// root is wanted already.
     fn root_is_near(&self, parts: u32) -> bool {
         parts * self.ftl.space.programs_since_root()
@@ -297,10 +302,10 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let more = self.ftl.space.blocks().count(State::Free)
             + self.ftl.space.blocks().count(State::Clean)
             + self.ftl.space.blocks().count(State::Dead);
-        // A root lists more blocks only if there are more.
+        // A root can list more blocks only if there are further empty blocks.
         let lacks_blocks = allocatable < self.ftl.layout.stock() && more > 0;
-        // The call that writes the root may take a block for the caller's pages, and the blocks
-        // that its moves fill.
+        // The call that writes the root may itself take one block for the caller's pages, and
+        // blocks for its moves.
         let least = 1 + self.quota(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
         match self.ftl.space.programs_since_root() {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => {
@@ -311,14 +316,13 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
     }
 
-    /// Returns the number of entries that the overlay has, and will have when the open
-    /// transaction commits.
+    /// Returns the number of entries that the overlay will have when the open transaction commits.
     pub fn entries(&self) -> u32 {
         self.ftl.map.len() + self.ftl.transaction.len()
     }
 
-    /// Returns the number of entries above which a change of the map makes room for itself, and
-    /// for one change of the next call.
+    /// Returns the number of entries above which a change of the map must first write a leaf back.
+    /// It leaves room for two changes: this change, and one change of the next call.
     pub fn entries_most(&self) -> u32 {
         self.ftl.map.changes_max() - 2
     }

@@ -2,26 +2,27 @@
 
 use crate::features::GROUPS;
 
-/// Suitability of the present time for a group of moves.
+/// How urgent or suitable a group of moves is at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// A stream of writes goes on.
+    /// A stream of writes is in progress, so a group would interrupt it.
     Streaming,
     /// A flush has ended the stream.
     Flushed,
-    /// The victim must become empty, at any cost.
+    /// The victim must become empty soon, at any cost.
     Now,
     /// All due moves are made now, because the reserve is used up.
     Last,
 }
 
-/// Returns the most moves of a call in which `moves` moves are due and `many` are made at once.
+/// Returns the largest number of moves of a call in which `moves` moves are due. A group has `many`
+/// moves.
 pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
     if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
 }
 
-/// Due moves of the victim that are not made yet. A build without groups makes each move when it
-/// is due.
+/// Due moves of the victim that are not made yet. In a build without the feature for groups, each
+/// move is made when it is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeferredMoves([u32; GROUPS as usize]);
 
@@ -31,12 +32,12 @@ impl DeferredMoves {
         self.0.first().copied().unwrap_or(0)
     }
 
-    /// Adds moves, of a victim with `live` frames, to the due moves. Returns the number of moves
-    /// to make now.
+    /// Adds `moves` to the due moves of a victim with `live` live frames. Returns the number of
+    /// moves to make now.
     ///
-    /// A group of `many` moves is made if the `time` suits, or if no more frames are left. If
-    /// two groups are due, as many moves are made as leave less than two groups. So a call that
-    /// adds `m` moves makes at most `m`, rounded up to whole groups.
+    /// A group of `many` moves is made if `time` is suitable, or if the victim has no further
+    /// frames to fill the group. If two groups are due, groups are made until less than two are
+    /// left. So a call that adds `m` moves makes at most `m` moves, rounded up to whole groups.
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Urgency) -> u32 {
         let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
         let all = *waiting + moves;
@@ -46,7 +47,8 @@ impl DeferredMoves {
             Urgency::Now => all.min(many),
             // The victim has no more frames to fill the group.
             _ if all >= live => all.min(many),
-            // Not right behind a group that was made because two were due.
+            // The limit is above one group, so that no group follows right after a group that was
+            // made because two were due.
             Urgency::Flushed if all >= many + many / 4 => many,
             Urgency::Flushed | Urgency::Streaming => 0,
         };
@@ -65,7 +67,7 @@ mod tests {
     }
 
     proptest! {
-        /// Less than two groups wait at any time. No call makes more than its own due moves,
+        /// Less than two groups wait at any time. No call makes more moves than its own due moves,
         /// rounded up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(

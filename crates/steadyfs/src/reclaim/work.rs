@@ -1,46 +1,47 @@
-//! The most changes of a call, beside reclamation.
+//! The largest number of changes that a call makes, without reclamation.
 
-/// Most bytes of a patch in each class but the last.
+/// Largest size of a patch in bytes, for each size class except the last.
 const CLASSES: [u32; 3] = [4, 16, 64];
 
-/// The most changes of a call, beside reclamation.
+/// The largest number of changes that a call makes, without reclamation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// Logical pages that the call writes itself.
+    /// Number of logical pages that the call writes as frames.
     pub frames: u32,
-    /// Small changes.
+    /// The small changes.
     pub patches: Patches,
-    /// Logical pages of the small changes.
+    /// Number of logical pages that the patches change.
     pub pages: u32,
-    /// Logical pages that the call discards.
+    /// Number of logical pages that the call discards.
     pub discards: u32,
-    /// Journal pages of the call's commits.
+    /// Number of journal pages that the call's commits program.
     pub commits: u32,
 }
 
-/// Numbers of patches, and their bytes without headers.
+/// The number of patches in each size class, and their sizes without headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patches {
-    /// Patches of each class.
+    /// Number of patches in each size class.
     counts: [u16; CLASSES.len() + 1],
-    /// Bytes of all patches.
+    /// Size of all patches together, in bytes.
     bytes: u32,
-    /// Bytes of the longest patch.
+    /// Size of the longest patch in bytes.
     longest: u32,
 }
 
 impl Work {
     /// No changes.
     pub(crate) const NONE: Self = Self::patched(&[], 0);
-    /// A logical page that is written.
+    /// One logical page that is written.
     pub(crate) const PAGE: Self = Self { frames: 1, ..Self::NONE };
-    /// A commit.
+    /// One commit.
     pub(crate) const COMMIT: Self = Self { commits: 1, ..Self::NONE };
 
-    /// Most pieces of work whose patches can be counted.
+    /// Largest factor for [`times`](Self::times), with which the numbers of patches do not
+    /// overflow.
     pub(crate) const MANY: u32 = 1 << 10;
 
-    /// Returns patches with these lengths in bytes, on `pages` pages.
+    /// Returns the work of one patch for each length in bytes. The patches change `pages` pages.
     pub(crate) const fn patched(lengths: &[u32], pages: u32) -> Self {
         let mut patches = Patches { counts: [0; CLASSES.len() + 1], bytes: 0, longest: 0 };
         let mut index = 0;
@@ -57,7 +58,7 @@ impl Work {
         Self { frames: 0, patches, pages, discards: 0, commits: 0 }
     }
 
-    /// Returns both pieces of work, one after the other.
+    /// Returns the sum of two pieces of work.
     pub(crate) const fn plus(&self, other: &Self) -> Self {
         let (one, two) = (self.patches, other.patches);
         let mut counts = one.counts;
@@ -76,7 +77,7 @@ impl Work {
         }
     }
 
-    /// Returns this work `count` times, one after the other: at most [`MANY`](Self::MANY).
+    /// Returns this work repeated `count` times. `count` is at most [`MANY`](Self::MANY).
     pub fn times(&self, count: u32) -> Self {
         let patches = self.patches;
         Self {
@@ -92,18 +93,18 @@ impl Work {
         }
     }
 
-    /// Returns the number of records in the journal buffer: patches, and one for each discarded
-    /// page.
+    /// Returns the number of records that this work adds to the journal buffer: one for each patch,
+    /// and one for each discarded page.
     pub fn records(&self) -> u32 {
         self.patches.counts.iter().map(|&count| u32::from(count)).sum::<u32>() + self.discards
     }
 
-    /// Returns the bytes of these records, with headers of `header` bytes.
+    /// Returns the size of these records in bytes. Each record has a header of `header` bytes.
     pub fn bytes(&self, header: u32) -> u32 {
         self.patches.bytes + self.records() * header
     }
 
-    /// Returns the number of patches that may have more than `bytes` bytes beside their headers.
+    /// Returns the number of patches that may be longer than `bytes` bytes, without their headers.
     pub fn longer_than(&self, bytes: u32) -> u32 {
         let most = CLASSES.into_iter().chain([self.patches.longest]);
         self.patches
@@ -115,8 +116,8 @@ impl Work {
             .sum()
     }
 
-    /// Returns the bytes of the `count` shortest patches among those with more than `bytes`
-    /// bytes, with headers of `header` bytes.
+    /// Returns the least possible size of `count` patches in bytes. Each of them is longer than
+    /// `bytes` bytes, and has a header of `header` bytes.
     pub fn shortest(&self, count: u32, bytes: u32, header: u32) -> u32 {
         let Patches { counts, longest, .. } = self.patches;
         let (mut left, mut sum, mut least) = (count, 0, 0);
@@ -134,8 +135,9 @@ impl Work {
         sum
     }
 
-    /// Returns the number of records that may find no room. There is room for `room` bytes, and
-    /// headers have `header` bytes. The shortest records find no room if all others are there.
+    /// Returns the largest number of records for which there may be no room. There is room for
+    /// `room` bytes, and each record has a header of `header` bytes. In the worst case the longest
+    /// records take the room, and the shortest records are left out.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
         let patches = self
@@ -153,8 +155,8 @@ impl Work {
         left_out
     }
 
-    /// Returns the number of pages that leave the journal buffer at most, for any content of the
-    /// buffer.
+    /// Returns the largest number of pages that are written out of the journal buffer, for any
+    /// content of the buffer.
     pub fn flushes_of_any(&self) -> u32 {
         if self.records() == 0 { 0 } else { self.pages + self.records() + 1 }
     }

@@ -1,7 +1,8 @@
 //! The ring of roots: the states from which a mount starts.
 //!
-//! A *root* is the state with which a mount begins. It is written as a whole, and then again
-//! (its *copies*), before anything that an older root needs is destroyed:
+//! A *root* is the state with which a mount begins. The whole state is written, and then written
+//! again as the root's *copies*. Nothing that an older root needs is destroyed before all of this
+//! is written:
 //!
 //! ```text
 //! a ring block of a mount:    | root | pages that a cut may touch | copies | root | copies | …
@@ -9,21 +10,21 @@
 //! at the end of a clean one:  … | root | copy of the newest journal page | copies |
 //! ```
 //!
-//! The copies are the root's *seals*. Each page of a copy proves that the root was complete when
-//! this page was begun. So a root *counts* if a page of a copy can be read. It is *certain* if
-//! another page lies behind that page. A page that can be read may be metastable; a certain root
-//! is not. So a cut root that reads as whole today and as damaged tomorrow does no harm. A root
-//! that lost a page is read from its copy. If a block is too small for copies, the seals are the
-//! first two pages of one copy.
+//! The pages of the copies are the root's *seals*. Each seal proves that the root was complete when
+//! this seal was begun. So a root *counts* if a seal can be read. It is *certain* if a seal behind
+//! the first one can be read. A single readable seal may be metastable: today the root reads as
+//! whole, and tomorrow as damaged. A certain root counts at every mount. If a page of a root is
+//! lost, it is read from a copy. If a block is too small for whole copies, the seals are the first
+//! two pages of one copy.
 //!
-//! `format` chooses the blocks of the ring, and the superblocks name them for good. A root's
-//! number, modulo the number of ring blocks, is its place in the ring. A bad block is left out.
-//! Every root contains the list of bad blocks.
+//! `format` chooses the blocks of the ring, and the superblocks name them for good. A ring block's
+//! *place* is its index among the ring blocks. A root's number, modulo the number of ring blocks,
+//! is the place of the root's block. Bad blocks are skipped. Every root contains the list of bad
+//! blocks.
 //!
-//! [`Ring`] is the state of the ring in RAM. For a call of the store it works with its
-//! [`RootState`]: the medium, and the rooms whose state a root contains. A [`Search`] finds the
-//! root that a mount begins with. A reader that recovers nothing has a search of its own
-//! ([`closed`]). [`Roots`] writes the roots.
+//! [`Ring`] is the state of the ring in RAM. [`RootState`] borrows the medium and the rooms whose
+//! state a root contains. A [`Search`] finds the root that a mount begins with. A reader that
+//! recovers nothing uses another search ([`closed`]). [`Roots`] writes the roots.
 
 mod closed;
 mod program;
@@ -39,45 +40,47 @@ use crate::media::{BlockIndex, PageIndex};
 use crate::space::{NONE, Space, State};
 use core::num::NonZeroU32;
 
-/// Numbers of roots are below this.
+/// Upper limit of the numbers of roots: every number is smaller.
 const NUMBER_MAX: u32 = 1 << 31;
 
-/// The places of the roots, and of the next root. See the [module](self).
+/// The positions of the roots, and of the next root. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Ring {
     /// The blocks of the ring: bit 0 is block 1.
     blocks: u64,
     /// Block of the second superblock.
     superblock_copy: BlockIndex,
-    /// Upper limit of the numbers of all roots: complete ones, ones that were seen, and begun
-    /// ones.
+    /// Largest number that a root may have at present. It covers complete roots, begun roots, and
+    /// roots that a mount saw.
     number: u32,
     /// Number of the newest root that counts; the next root names it. While a mount searches for
-    /// its root: the number that the found root names.
+    /// its root, this is the number that the found root names.
     follows: u32,
-    /// After a mount, until its own root is complete: a bit for each place that may not be erased.
+    /// A bit for each place whose block must not be erased. It is used from a mount until the
+    /// mount's own root is complete.
     kept: u32,
-    /// After a mount: a bit for each place that is not blank and has no readable root.
+    /// A bit for each place whose block has no readable root and is not proved to be blank. A mount
+    /// sets these bits.
     unknown: u32,
-    /// Number of the root that a mount begins with, if only one of its seals can be read.
+    /// Number of the root that a mount begins with, if only one of the root's seals can be read.
     uncertain: Option<NonZeroU32>,
-    /// The page behind the newest root of a closed volume. A mark there proves that the volume
-    /// was opened. [`NONE`] if no mark can be there.
+    /// The page behind the newest root of a closed volume, where a mark proves that the volume was
+    /// opened. [`NONE`] if a mark is not possible.
     mark: PageIndex,
-    /// The next page of the block of the next root.
+    /// Index of the next page in the block of the next root.
     next: u16,
     /// Place in the ring of the next root.
     place: u8,
     /// Place in the ring of the newest complete root.
     complete: u8,
-    /// The place whose block is erased and is used next.
+    /// The place whose block is already erased and is used next.
     prepared: Option<u8>,
     /// True if the newest root ends the use of the volume, and nothing was changed since.
     closed: bool,
-    /// True if no cut can have touched a block behind the next root's block since a format
-    /// erased it: see [`is_blank`](Self::is_blank).
+    /// True if no power cut can have touched the blocks behind the next root's block since the
+    /// format erased them: see [`is_blank`](Self::is_blank).
     untouched: bool,
-    /// True if blocks were freed or listed, and no root contains that yet.
+    /// True if blocks were freed or listed, and no complete root contains this change yet.
     needs_root: bool,
 }
 
@@ -109,8 +112,8 @@ impl Ring {
         blocks.count_ones() == layout.ring_count
     }
 
-    /// Takes another block for the superblocks and the ring of a new volume. Returns the number
-    /// of blocks in the ring.
+    /// Adds a block to the superblocks or to the ring of a new volume. Returns the number of blocks
+    /// in the ring.
     pub fn take_block(&mut self, block: BlockIndex) -> u32 {
         match (block, self.superblock_copy) {
             (0, _) => {}
@@ -120,7 +123,8 @@ impl Ring {
         self.blocks.count_ones()
     }
 
-    /// Gives up the blocks of a new volume. Returns the block of the second superblock.
+    /// Removes all blocks from the ring and superblocks of a new volume, to choose them again.
+    /// Returns the block of the second superblock.
     pub fn release_blocks(&mut self) -> BlockIndex {
         self.blocks = 0;
         core::mem::replace(&mut self.superblock_copy, NONE)
@@ -141,7 +145,7 @@ impl Ring {
         self.block(self.place.into())
     }
 
-    /// Returns the block of the newest complete root, and the next page of the ring.
+    /// Returns the block of the newest complete root, and the index of the ring's next page.
     pub fn newest(&self) -> (BlockIndex, u32) {
         (self.block(self.complete.into()), self.next.into())
     }
@@ -166,23 +170,24 @@ impl Ring {
         })
     }
 
-    /// Returns the number of pages that the current block still takes.
+    /// Returns the number of pages that are left in the current block.
     fn pages_left(&self, layout: &Layout) -> u32 {
         layout.geometry.pages_per_block.saturating_sub(self.next.into())
     }
 
-    /// Returns the number of roots that the current block still takes.
+    /// Returns the number of roots for which the current block has room.
     pub fn roots_left(&self, layout: &Layout) -> u32 {
         self.pages_left(layout) / layout.root_programs
     }
 
-    /// Returns true if the last of `parts` parts of the current block is begun.
+    /// Divides the current block into `parts` equal parts. Returns true if the last part is begun,
+    /// or if no further root fits.
     pub fn is_used(&self, layout: &Layout, parts: u32) -> bool {
         let pages = layout.geometry.pages_per_block;
         self.roots_left(layout) == 0 || u32::from(self.next) + pages / parts > pages
     }
 
-    /// Returns true if the next block is not erased yet.
+    /// Returns true if the next ring block is not erased yet.
     pub fn needs_block(&self) -> bool {
         self.prepared.is_none()
     }
@@ -203,7 +208,7 @@ impl Ring {
         self.current() * layout.geometry.pages_per_block + u32::from(self.next)
     }
 
-    /// Returns true if blocks were freed or listed, and no root contains that yet.
+    /// Returns true if blocks were freed or listed, and no complete root contains this change yet.
     pub fn needs_root(&self) -> bool {
         self.needs_root
     }
@@ -215,8 +220,8 @@ impl Ring {
     }
 
     /// Returns true if the block at a place may be erased. It must not be the block of the next
-    /// root. Nor must it be the block of the newest complete root, until the next root is
-    /// complete. It must not be kept, and must hold no live frame and no newest journal page.
+    /// root or of the newest complete root. Its `kept` bit must not be set. It must not hold a live
+    /// frame or the newest journal page.
     fn rests(&self, place: u32, space: &Space<'_>) -> bool {
         let block = self.block(place);
         place != u32::from(self.place)
@@ -227,12 +232,13 @@ impl Ring {
             && !space.holds_journal(block)
     }
 
-    /// Returns true if the block at a place is as the format left it. A format erases all of the
-    /// ring.
+    /// Returns true if the block at a place is still blank since the format, which erases all ring
+    /// blocks.
     ///
-    /// Two conditions must hold. This is the first round, because later rounds erase a block
-    /// before they use it. The use of the volume was begun by a mark. So nothing has begun the
-    /// block: neither an earlier use that a cut ended, nor a start that was cut.
+    /// Two conditions must hold. First, this is the first round through the ring, because later
+    /// rounds erase a block before they use it. Second, a mark began the use of the volume. So no
+    /// earlier mount and no earlier start can have programmed a page of this block before a power
+    /// cut.
     fn is_blank(&self, place: u32, space: &Space<'_>) -> bool {
         let erased_once =
             |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
@@ -242,7 +248,7 @@ impl Ring {
             && erased_once(place)
     }
 
-    /// Returns the number of erases that the first change after a mount may need.
+    /// Returns the number of erases that the first change after a mount may need in the ring.
     pub fn opening_erases(&self) -> u32 {
         if self.closed { 1 + self.unknown.count_ones() } else { 0 }
     }
@@ -253,28 +259,28 @@ impl Ring {
         (good as u32) < RING_MIN.min(layout.ring_count) - 1
     }
 
-    /// Takes the number of the next root: the smallest one beyond all others that belongs to its
-    /// place.
+    /// Takes the number of the next root. It is the smallest number that is larger than all others
+    /// and belongs to the root's place.
     fn take_number(&mut self, layout: &Layout) -> u32 {
         let (count, least) = (layout.ring_count, self.number + 1);
         self.number = least + (u32::from(self.place) + count - least % count) % count;
         self.number
     }
 
-    /// Takes the next pages of the current block, and returns the first of them. If their
-    /// program fails they stay taken, because it may have touched them.
+    /// Takes the next `count` pages of the current block, and returns the first of them. The pages
+    /// stay taken if their program fails, because the program may have touched them.
     pub fn take_pages(&mut self, count: u32, layout: &Layout) -> PageIndex {
         let first = self.next_page(layout);
         self.next += count as u16;
         first
     }
 
-    /// Continues at a page of the current block.
+    /// Sets the next page of the current block.
     pub fn go_to(&mut self, page: PageIndex, layout: &Layout) {
         self.next = (page % layout.geometry.pages_per_block) as u16;
     }
 
-    /// Closes the current block: no more pages go there.
+    /// Closes the current block: no further page is programmed there.
     fn leave_block(&mut self, layout: &Layout) {
         self.next = layout.geometry.pages_per_block as u16;
     }

@@ -7,7 +7,7 @@ use crate::media::{BlockIndex, Flash, PageIndex, TAG_BYTES, Tag, TagKind};
 use crate::pages::Group;
 use crate::space::NONE;
 
-/// Number of roots that a call has lost because the device did not answer.
+/// Number of roots of a call that failed because the device did not answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     roots: u8,
@@ -21,9 +21,9 @@ pub(crate) struct Roots<'s, 'm, F> {
 }
 
 impl<F: Flash> Roots<'_, '_, F> {
-    /// Erases the next ring block ahead of time, unless it is blank. If the device does not
-    /// answer, the block behind it is tried. This happens at most `failures` times, and once in
-    /// any case.
+    /// Erases the next ring block ahead of time, unless it is blank. If the device does not answer
+    /// for a block, the next ring block is tried. The setting `failures` limits these retries; one
+    /// retry is always permitted.
     pub fn prepare_block(&mut self) -> Result<(), Error> {
         let (count, mut failures) = (self.tables.layout.ring_count, 0);
         for step in 1..count {
@@ -42,9 +42,10 @@ impl<F: Flash> Roots<'_, '_, F> {
                     self.ring.prepared = Some(place as u8);
                     return Ok(());
                 }
-                // The block is bad now, and the next one takes its place.
+                // The block is bad now, so the next ring block is tried.
                 Ok(false) => {}
-                // The ring must not meet the same silent block at every root.
+                // Another block is tried. Otherwise every root would meet the same block that does
+                // not answer.
                 Err(Error::Device) if failures < layout.config.failures.max(1) => failures += 1,
                 Err(error) => return Err(error),
             }
@@ -52,11 +53,12 @@ impl<F: Flash> Roots<'_, '_, F> {
         Err(Error::MediaFailing)
     }
 
-    /// Erases the ring blocks with undetermined content. The root of a mount that was cut there
-    /// may be readable tomorrow, with a larger number than the newest root.
+    /// Erases the ring blocks whose content cannot be determined. Such a block may hold the root of
+    /// an interrupted mount, which may be readable tomorrow, with a larger number than the newest
+    /// root.
     ///
-    /// If the device does not answer, a root is written and the erase is repeated. A device that
-    /// took the root, and does not answer for this block, has a bad block.
+    /// If the device does not answer, a root is written and the erase is repeated. If the device
+    /// took the root and still does not answer for this block, the block is bad.
     pub fn erase_unknown(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         if self.ring.unknown == 0 {
             return Ok(());
@@ -69,7 +71,7 @@ impl<F: Flash> Roots<'_, '_, F> {
                 if result == Err(Error::Device) {
                     // A root that the device takes shows that the fault is in the block.
                     self.write(flags, lost)?;
-                    // The root may have gone into this very block.
+                    // The root may have been written into this very block.
                     result = if self.ring.rests(place, self.tables.space) {
                         self.erase_place(place)
                     } else {
@@ -77,13 +79,13 @@ impl<F: Flash> Roots<'_, '_, F> {
                     };
                 }
                 if result? {
-                    // The erased block serves the next root.
+                    // The erased block is used for the next root.
                     self.ring.prepared = Some(place as u8);
                 }
             }
             self.ring.unknown &= !bit;
         }
-        // On a loose medium the erases must be durable before the answer.
+        // On a device that reorders, the erases must be durable before the mount answers.
         self.tables.pages.keep_order()
     }
 
@@ -92,7 +94,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.tables.space.erase(self.tables.pages, self.ring.block(place))
     }
 
-    /// Goes on to the next ring block.
+    /// Makes the next ring block the current one.
     pub fn advance(&mut self) -> Result<(), Error> {
         if self.ring.needs_block() {
             self.prepare_block()?;
@@ -103,20 +105,21 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Goes on to the next ring block if the current one has no room for `pages` pages.
+    /// Makes the next ring block the current one if the current block has no room for `pages`
+    /// pages.
     pub fn find_room(&mut self, pages: u32) -> Result<(), Error> {
         if self.ring.pages_left(self.tables.layout) < pages { self.advance() } else { Ok(()) }
     }
 
-    /// Writes a root with its copies. If a block has gone bad, the root goes into another block
-    /// of the ring. It also does so if the device does not answer, as often in a call as the
-    /// settings allow.
+    /// Writes a root with its copies. If a block goes bad, the root is written into another ring
+    /// block. The same happens if the device does not answer; the setting `failures` limits these
+    /// retries in a call.
     ///
     /// # Cost
-    /// `root_programs` programs, and one erase if the next ring block was not prepared.
+    /// `root_programs` programs, and one erase if a new ring block is needed and was not prepared.
     ///
     /// # Power loss
-    /// The root before stays the newest until a page of the copies can be read.
+    /// The previous root stays the newest until a page of the new root's copies can be read.
     pub fn write(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         for _ in 0..self.tables.layout.ring_count {
             self.find_room(self.tables.layout.root_programs)?;
@@ -135,10 +138,10 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.finish_write(result, lost)
     }
 
-    /// Programs the first page of a root into each ring block but the first. Its number is
-    /// smaller than the number of each real root. So one read of a block shows a mount that
-    /// nothing newer is there. On media that program bytes, the first round erases no block, so
-    /// these blocks stay blank.
+    /// Programs the first page of a root into each ring block except the first block. The number of
+    /// this page is smaller than the numbers of all real roots. So one read of the block shows a
+    /// mount that the block holds no newer root. On media that program bytes nothing is programmed,
+    /// because the first round through the ring uses the blank blocks without an erase.
     fn number_blocks(&mut self, flags: VolumeFlags) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
         let end = if self.tables.layout.programs_bytes() { 1 } else { count };
@@ -148,12 +151,12 @@ impl<F: Flash> Roots<'_, '_, F> {
             match self.program_page(place, flags, 0) {
                 Ok(()) => has_failed = false,
                 Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),
-                // The block is erased before a root goes there.
+                // The block is erased before a root is written there.
                 Err(Error::Device) if !has_failed => has_failed = true,
                 Err(error) => return Err(error),
             }
         }
-        // The first real root gets a number above those of the blocks.
+        // The first real root gets a number above the numbers of these pages.
         (self.ring.place, self.ring.next, self.ring.number) = (0, 0, count);
         Ok(())
     }
@@ -170,9 +173,9 @@ impl<F: Flash> Roots<'_, '_, F> {
     }
 
     /// Frees the dead blocks, and lists the blocks that may be allocated until the next root.
-    /// Returns the number of the root.
+    /// Returns the number of the root to write.
     pub fn begin(&mut self) -> u32 {
-        // From here on, blocks count as free in RAM that the newest root still needs.
+        // From here on, RAM counts blocks as free that the newest root still needs.
         self.ring.needs_root = true;
         self.tables.space.free_and_list(self.tables.layout.listed_blocks);
         self.ring.take_number(self.tables.layout)
@@ -189,7 +192,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             Ok(()) => {
                 // The next root names this one.
                 self.ring.follows = self.ring.number;
-                // The blocks that the root frees are erased only when the root is there.
+                // The blocks that the root frees may be erased only when the root is durable.
                 self.tables.pages.flush()?;
                 self.tables.space.begin_after_root();
                 self.ring.complete = self.ring.place;
@@ -202,9 +205,9 @@ impl<F: Flash> Roots<'_, '_, F> {
                 self.ring.leave_block(self.tables.layout);
                 Ok(false)
             }
-            // The root may be there or not. Another root must follow before a block is used that
-            // this one lists. It goes into the next ring block, because a page of this one may
-            // be blank.
+            // The root may or may not be on the medium. Another root must be written before a block
+            // is used that this root lists. The other root is written into the next ring block,
+            // because a page of the current block may have stayed blank.
             Err(Error::Device) if lost.roots < self.tables.layout.config.failures.max(1) => {
                 lost.roots += 1;
                 self.ring.leave_block(self.tables.layout);
@@ -221,20 +224,21 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Programs the copies of a root that was just programmed. They have the same content.
     ///
-    /// A root that fails behind the first page of its copies counts at every mount, and may be
-    /// certain at one. So the next root names it.
+    /// If the program fails behind the first page of the copies, the root counts at every mount,
+    /// and may be certain at some mounts. So the next root names this root.
     pub fn program_copies(&mut self, number: u32, flags: VolumeFlags) -> Result<(), Error> {
         let pages = self.tables.layout.root_pages;
-        // A seal proves the root, so the root must be durable before it.
+        // A seal proves that the root is complete, so the root must be durable before the seal.
         self.tables.pages.keep_order()?;
         self.program_pages(number, flags, pages, self.tables.layout.root_programs)
     }
 
-    /// Programs pages of a root and its copies: one by one, or as many at once as a group takes.
+    /// Programs pages `from..to` of a root and its copies: one by one, or in groups if the device
+    /// takes groups.
     ///
-    /// The second copied page proves that the first one was complete. So on raw flash the copies
-    /// are programmed one by one. A driver that kept no order in a command would leave a false
-    /// proof.
+    /// The second seal proves that the first seal was complete. So on raw flash the copies are
+    /// programmed one by one. If they were programmed in one command, a driver that does not keep
+    /// the order of pages would leave a false proof.
     fn program_pages(
         &mut self,
         number: u32,
@@ -242,7 +246,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         from: u32,
         to: u32,
     ) -> Result<(), Error> {
-        // Only the copies prove anything, so the root itself may go in groups.
+        // Only the copies are a proof, so the root itself may be programmed in groups.
         let is_proof =
             from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
         let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
@@ -253,7 +257,8 @@ impl<F: Flash> Roots<'_, '_, F> {
             } else {
                 self.program_page(number, flags, first)
             };
-            // The failure is behind the first page of a copy, or in a command with that page.
+            // The failed program is behind the first page of the copies, or in one command with
+            // that page.
             if last > self.tables.layout.root_pages + 1 && result.is_err() {
                 self.ring.follows = number;
             }
@@ -307,7 +312,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         }
     }
 
-    /// Programs the second superblock. It is programmed before the first one.
+    /// Programs the second superblock. It is programmed before the first superblock.
     pub fn program_superblock_copy(&mut self) -> Result<(), Error> {
         self.program_superblock(self.ring.superblock_copy)
     }
@@ -327,16 +332,16 @@ impl<F: Flash> Roots<'_, '_, F> {
             .program_buffer(page, &Tag { sequence: 1, logical: 0, kind: TagKind::Super, aux: 0 })
     }
 
-    /// Makes the first change after a clean end possible, before anything is programmed
-    /// elsewhere. Erases a ring block and writes a root there, and returns true. On media that
-    /// program bytes, a mark may replace the root; then it returns false.
+    /// Opens the volume for the first change after a clean end, before anything is programmed
+    /// outside the ring. Returns true if it has written a root into a fresh ring block. On media
+    /// that program bytes, a mark may suffice: then it returns false.
     ///
-    /// A place that reads as blank may have been touched by an earlier start that was cut.
-    /// Without the root or the mark, a chain of such starts would use a place twice.
+    /// A page that reads as blank may have been touched by an earlier start that a power cut ended.
+    /// Without the root or the mark, several such starts in a row would program a page twice.
     ///
     /// # Cost
-    /// Once after a mount that found nothing to settle: one erase and `root_programs` programs.
-    /// In addition, one erase of each ring block in which cuts have left unreadable pages. If
+    /// Once after a mount that settled nothing: one erase and `root_programs` programs. In
+    /// addition, one erase of each ring block in which power cuts have left unreadable pages. If
     /// the medium programs bytes and there are no such blocks, the whole cost is one program.
     pub fn open(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<bool, Error> {
         // A root that is written here must not be closed.
@@ -350,8 +355,8 @@ impl<F: Flash> Roots<'_, '_, F> {
         result.map(|()| !is_marked)
     }
 
-    /// Goes on to the next ring block, and writes a root there. No other root outranks it, today
-    /// or tomorrow.
+    /// Writes a root into the next ring block. Then erases all unreadable ring blocks, so that no
+    /// other root can outrank this root at a later mount.
     fn begin_new_block(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         self.ring.untouched = false;
         self.advance()?;
@@ -359,7 +364,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.erase_unknown(flags, lost)
     }
 
-    /// Completes the mark of an opened volume. A cut may have interrupted the mark. An
+    /// Completes the mark of an opened volume, because a power cut may have interrupted it. An
     /// incomplete mark might read as blank tomorrow, and hide the changes that follow.
     pub fn complete_mark(&mut self) -> Result<(), Error> {
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
@@ -372,9 +377,9 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Programs the mark, on media that program bytes: zeros behind the closed root. They prove
-    /// that the volume was opened. Until they are complete nothing else is touched, so they can
-    /// be programmed again.
+    /// Programs the mark, on media that program bytes. The mark is a row of zero bytes behind the
+    /// closed root; it proves that the volume was opened. Until the mark is complete nothing else
+    /// is programmed, so the mark can be programmed again.
     fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let offset = page % pages * self.tables.layout.geometry.page_bytes;

@@ -1,19 +1,20 @@
 //! Search for the root that a mount begins with.
 //!
-//! The first page of each ring block contains the number of its first root. The search begins
-//! with the newest block. It reads the pages at the end of the block until it finds a root that
-//! *counts*: a page of a copy can be read. The root is *certain* if that page is not the first
-//! page of the first copy. Only the first page may have been cut.
+//! The first page of each ring block contains the number of the block's first root. The search
+//! begins with the block that has the largest number. It reads backwards from the end of the block
+//! until it finds a root that *counts*: a seal, which is a page of its copies, can be read. The
+//! root is *certain* if this seal is not the first one. A power cut can leave only the first seal
+//! in doubt: a later seal proves that the seals before it were complete.
 //!
-//! If only one page of the copies can be read, a cut erase may have left it in the block. Then
-//! the root counts only if all pages can be read that it names in its own block.
+//! If only one seal can be read, an interrupted erase may have left it in the block. Then the root
+//! counts only if all pages that it names in its own block can be read.
 //!
-//! The newest root that counts is the base. There is one exception: the newest root is not
-//! certain, and it follows an older root than the newest certain one. Then the newest certain
-//! root is the base.
+//! The newest root that counts is the base. There is one exception: this root is not certain, and
+//! it names a root as its predecessor that is older than the newest certain root. Then the newest
+//! certain root is the base.
 //!
-//! A root that counts for this mount may not count for the next one. So until this mount has
-//! written a root of its own, it erases neither of these:
+//! A root that counts for this mount may not count for the next mount. So until this mount has
+//! written its own root, it erases neither of these roots:
 //!
 //! - the base
 //! - the newest certain root, or, if there is none, the oldest root that counts
@@ -27,17 +28,17 @@ use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
-/// Most pages that are read behind a page that looks blank or cannot be read.
+/// Largest number of pages that are read behind a page that looks blank or cannot be read.
 const LOOKS_BEHIND: u32 = 8;
-/// Most whole instances of a root: the root and its copies.
+/// Largest number of instances of a root: the root and its copies.
 const INSTANCES: usize = 3;
 
-/// The root that a mount begins with. Its tables are read.
+/// The root that a mount begins with. Its tables are already read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base {
-    /// True if a newer root counts, and cannot be read in any copy.
+    /// True if a newer root was complete, but can no longer be read as a whole.
     pub lost: bool,
-    /// The state of the store in this root.
+    /// The status of the volume in this root.
     pub flags: VolumeFlags,
 }
 
@@ -46,14 +47,14 @@ pub(crate) struct Base {
 struct FoundRoot {
     number: u32,
     place: u32,
-    /// First page of the root and of each copy, as far as any page of it was seen.
+    /// First page of the root and of each copy; [`NONE`] for an instance of which no page was seen.
     starts: [PageIndex; INSTANCES],
     /// A bit for each page of the root that can be read in any copy.
     pages: u64,
-    /// A bit for each page of the copies that can be read. A page that a cut has left may have
-    /// the index of a page elsewhere. Each index counts once.
+    /// A bit for each readable seal. Each index of a seal counts once, because a page that a power
+    /// cut has left may have the index of another seal.
     seals: u64,
-    /// The last readable page of the copies, counted over all copies.
+    /// Index of the last readable seal, counted over all copies.
     last_seal: u32,
 }
 
@@ -64,7 +65,8 @@ pub(crate) struct Search<'s, 'm, F> {
 }
 
 impl<F: Flash> Search<'_, '_, F> {
-    /// Returns the tag of a page of a root at a place of the ring.
+    /// Returns the tag of page `index` of a ring block, if it is a page of a root that may lie
+    /// there.
     pub(super) fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring.block(place) * self.tables.layout.geometry.pages_per_block + index;
         let (count, pages) = (self.tables.layout.ring_count, self.tables.layout.root_pages);
@@ -81,15 +83,15 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(self.tables.pages.read_tagged(page, TagKinds::of(&[TagKind::Root]))?.filter(of_place))
     }
 
-    /// Returns the number of the first root in the block at a place of the ring. If its first
-    /// page is lost, another page contains the number.
+    /// Returns the number of the first root in the block at a place of the ring. If the block's
+    /// first page is lost, the number is read from another page.
     fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in 0..self.tables.layout.first_root_pages() {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
             }
-            // A blank block has no root, so its other pages need no read.
+            // A blank block has no root, so its other pages are not read.
             if self.is_blank_from(first, index)? {
                 return Ok(None);
             }
@@ -97,15 +99,15 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(None)
     }
 
-    /// Finds the root to begin with, among the roots with numbers below a limit. Reads it into
-    /// the tables, and records the places that must not be erased. Returns `Ok(None)` if there
-    /// is no root.
+    /// Finds the root to begin with, among the roots with numbers below a limit. Reads this root
+    /// into the tables, and records the places that must not be erased. Returns `Ok(None)` if there
+    /// is no such root.
     #[inline(never)]
     pub fn find(&mut self, below: u32) -> Result<Option<Base>, Error> {
-        // A search below another limit begins anew.
+        // A search with another limit begins from the start.
         (self.ring.kept, self.ring.uncertain) = (0, None);
         let mut flags = VolumeFlags::default();
-        // One number for each block shows the newest block without a search in the others.
+        // One number for each block shows the newest block, so the other blocks need no search.
         let firsts = self.first_numbers()?;
         let (mut limit, mut base, mut oldest, mut lost) =
             (u32::MAX, None::<FoundRoot>, None::<FoundRoot>, false);
@@ -125,62 +127,66 @@ impl<F: Flash> Search<'_, '_, F> {
                     && (base.is_some() || self.read_root(&found, &mut flags)?);
                 if base.is_none()
                     && is_there
-                    // One seal may be all that a cut erase has left.
+                    // A single seal may be all that an interrupted erase has left.
                     && (found.is_firm() || self.has_its_own(found.place)?)
                 {
                     // A later mount may need this base again.
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
-                // A root that was in use and cannot be read now is a loss.
+                // If a root was in use and cannot be read now, it is a loss.
                 if base.is_none() {
                     lost |= found.is_missed(self.tables.layout.root_pages);
                     continue;
                 }
-                // If no root turns out to be certain, this one stays.
+                // If no root turns out to be certain, the oldest of these roots is kept.
                 if is_there {
                     oldest = Some(found);
                 }
                 // The newest certain root ends the search.
                 if is_there && found.is_certain() {
-                    // A newer root that follows an older one is a leftover of a cut erase.
+                    // A newer root that follows a root older than the certain root is a leftover of
+                    // an interrupted erase.
                     if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
                         (base, self.ring.kept) = (Some(found), 0);
                         if !self.read_root(&found, &mut flags)? {
                             return Ok(None);
                         }
                     }
-                    // The next mount may begin with this root, until this mount's root is complete.
+                    // Until this mount's own root is complete, the next mount may begin with this
+                    // root.
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, Base { lost, flags });
                 }
             }
         }
-        // No root is certain. The oldest root that counts is kept in its place.
+        // No root is certain, so the oldest root that counts is kept.
         self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
         self.begin_with(base, Base { lost, flags })
     }
 
-    /// Returns true if the root in the tables is not certain, and was begun before a certain
-    /// root with a smaller number. It then follows an older root than the certain one. A cut
-    /// erase had hidden it from the mount that began the certain root.
+    /// Returns true if the root in the tables is not certain, and was begun before a certain root
+    /// with a smaller number. In that case the root that it follows is older than the certain root.
+    /// An interrupted erase hid this root from the mount that began the certain root.
     fn is_stale(&self, newer: &FoundRoot, certain: &FoundRoot) -> bool {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }
 
     fn begin_with(&mut self, found: Option<FoundRoot>, base: Base) -> Result<Option<Base>, Error> {
         let Some(found) = found else { return Ok(None) };
-        // If anything is missing behind a root with one seal, the store tries an older root.
+        // If anything is missing behind a root with one readable seal, the store tries an older
+        // root.
         self.ring.uncertain = NonZeroU32::new(found.number).filter(|_| !found.is_firm());
         let place = found.place as u8;
         (self.ring.complete, self.ring.place, self.ring.follows) = (place, place, found.number);
-        // Nothing is programmed behind the root: each power cycle begins with a block of its
-        // own.
+        // Nothing is programmed behind this root, because each power cycle begins with a new ring
+        // block.
         self.ring.leave_block(self.tables.layout);
         self.ring.prepared = None;
-        // The jump of the number below would hide this.
+        // This is computed first, because the number jumps below.
         let is_newest = self.ring.number == found.number;
-        // Numbers that cannot be read today may be read tomorrow.
+        // Roots that cannot be read today may be readable tomorrow, so the next number is larger
+        // than theirs.
         self.ring.number +=
             self.tables.layout.ring_count * self.tables.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
@@ -189,7 +195,7 @@ impl<F: Flash> Search<'_, '_, F> {
             // Damaged tags may lead to another block.
             if behind / self.tables.layout.geometry.pages_per_block == self.ring.block(found.place)
             {
-                // A mark proves nothing if its root may not count any more, or if a root with a
+                // No mark is used if its root may not count at the next mount, or if a root with a
                 // larger number was seen.
                 self.ring.mark = if found.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
@@ -198,7 +204,7 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(Some(base))
     }
 
-    /// Returns the number of the first root in each ring block; 0 if none can be read.
+    /// Returns the number of the first root in each ring block; 0 if no number can be read.
     pub(super) fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
@@ -211,8 +217,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(firsts)
     }
 
-    /// Clears the `unknown` bit of blank ring blocks: they hold nothing that may be read
-    /// tomorrow.
+    /// Clears the `unknown` bit of blank ring blocks, because they hold no root that may be
+    /// readable tomorrow.
     pub fn mark_blank_places(&mut self) -> Result<(), Error> {
         for place in 0..self.tables.layout.ring_count {
             if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
@@ -222,8 +228,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(())
     }
 
-    /// Returns true if the first page of a ring block is blank, and the pages of the copies are
-    /// blank as well. Without a page of a copy no root counts.
+    /// Returns true if the first page of a ring block and the pages of the first root's copies are
+    /// blank. Without a readable seal no root counts.
     pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in core::iter::once(0)
@@ -237,16 +243,16 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Returns the last root before page `end` in the block at a place of the ring. Reads
-    /// backwards, and sets `end` to the first page that was read. [`NONE`] stands for the end of
-    /// the programmed pages.
+    /// backwards, and sets `end` to the first page of this root that was read. If `end` is
+    /// [`NONE`], it stands for the end of the programmed pages.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<FoundRoot>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
-        // The first call for a block searches its end; later calls go on from there.
+        // The first call for a block searches the end; later calls continue from there.
         if *end == NONE {
             *end = self.find_end(first)?;
         }
         let mut found = None::<FoundRoot>;
-        // A whole root lies in these pages, whatever a cut has left behind it.
+        // These pages contain a whole root, even if a power cut has left other pages behind it.
         let least = end.saturating_sub(ring_window(self.tables.layout));
         while *end > least {
             // Copied pages of a mount lie between a root and its copies.
@@ -254,15 +260,15 @@ impl<F: Flash> Search<'_, '_, F> {
                 *end -= 1;
                 continue;
             };
-            // The page belongs to an older root, with which the next call begins.
+            // The page belongs to an older root. The next call begins with this page.
             if found.is_some_and(|found| found.number != number_of(&tag)) {
                 break;
             }
             *end -= 1;
             let found = found.get_or_insert(FoundRoot::new(number_of(&tag), place));
             found.add(&tag, first + *end, self.tables.layout.root_pages);
-            // A page of the copies may read as damaged the next time. So the root itself is
-            // searched as well.
+            // A page of the copies may read as damaged the next time. So the search continues to
+            // the root itself.
             if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
             }
@@ -275,7 +281,7 @@ impl<F: Flash> Search<'_, '_, F> {
         found.pages.count_ones() == self.tables.layout.root_pages
     }
 
-    /// Returns the page behind the last page of a ring block that is not blank.
+    /// Returns the index of the page behind the last programmed page of a ring block.
     pub(super) fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
         // Pages are programmed in order, so a bisection finds the end.
         let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
@@ -288,10 +294,11 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns true if a ring block is blank from one of its pages on.
     ///
-    /// Behind the root of a mount there may be a gap, because the copied pages begin with a
-    /// whole frame. On some media a damaged page may look blank. There a page behind it must be
-    /// blank as well. On such media an erase changes no page, so an unreadable page may be older
-    /// than the erase. Then two readable pages behind it must be blank.
+    /// Behind the root of a mount there may be a gap of blank pages, because the copied frames
+    /// begin at a frame boundary. On some media a damaged page may look blank. There, a readable
+    /// page behind it must be blank as well. On such media an erase changes no page, so an
+    /// unreadable page may be older than the erase. If `page` is unreadable, two readable pages
+    /// behind it must be blank.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.tables.layout.root_pages, self.tables.layout.copied_page());
         let hides = self.tables.pages.flash().hides_damage();
@@ -300,17 +307,17 @@ impl<F: Flash> Search<'_, '_, F> {
             None if hides => false,
             _ => return Ok(false),
         };
-        // A damaged page may look blank, so one blank page is no end.
+        // A damaged page may look blank, so one blank page does not prove the end.
         if hides && !self.are_blank_behind(first, page, 2 - u32::from(is_known))? {
             return Ok(false);
         }
-        // The gap is blank although copied pages lie behind it.
+        // A page in the gap is blank although copied pages may lie behind it.
         let is_at_gap = if is_known { (root..frame).contains(&page) } else { page < frame };
         Ok(!is_at_gap || self.tables.pages.is_blank(first + frame)?)
     }
 
-    /// Returns true if the next `wanted` readable pages of a ring block are blank. If the block
-    /// ends before, the remaining pages decide.
+    /// Returns true if the next `wanted` readable pages behind `page` are blank. If the block has
+    /// fewer readable pages behind `page`, all of them must be blank.
     fn are_blank_behind(
         &mut self,
         first: PageIndex,
@@ -323,14 +330,14 @@ impl<F: Flash> Search<'_, '_, F> {
                 Some(false) => return Ok(false),
                 // Enough readable pages are blank.
                 Some(true) if wanted == 1 => return Ok(true),
-                // An unreadable page proves nothing, so it does not count.
+                // An unreadable page proves nothing, so it is skipped.
                 is_blank => wanted -= u32::from(is_blank.is_some()),
             }
         }
         Ok(page + 1 + LOOKS_BEHIND >= end)
     }
 
-    /// Reads a root into the tables. Returns `false` if it is not sound.
+    /// Reads a root into the tables. Returns `false` if the root is not valid.
     fn read_root(&mut self, found: &FoundRoot, flags: &mut VolumeFlags) -> Result<bool, Error> {
         let mut header = [0; BYTES];
         for index in 0..self.tables.layout.root_pages {
@@ -339,14 +346,14 @@ impl<F: Flash> Search<'_, '_, F> {
             }
             self.tables.exchange(&mut header, index, true);
         }
-        // The header is checked together with the tables, which lie on all pages.
+        // The header is checked together with the tables, so all pages are read first.
         let found = self.adopt_root(&header);
         *flags = found.unwrap_or(*flags);
         Ok(found.is_some())
     }
 
-    /// Takes over the header of a root, once its tables are read. Returns `None` if it is not
-    /// sound.
+    /// Takes over the header of a root whose tables were read. Returns `None` if the root is not
+    /// valid.
     pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<VolumeFlags> {
         if !self.tables.pages.flash().is_clean() {
             // The tables were replaced, even if the header is refused.
@@ -364,11 +371,12 @@ impl<F: Flash> Search<'_, '_, F> {
         })
     }
 
-    /// Returns true if all pages can be read that the root in the tables names in its own ring
-    /// block.
+    /// Returns true if all pages that the root in the tables names in its own ring block can be
+    /// read.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
         let (block, fpb) = (self.ring.block(place), self.tables.layout.frames_per_block);
-        // A root's own block holds the leaves, pages and journal page that its mount copied.
+        // A root's own block may hold leaves, data pages and a journal page that its mount has
+        // copied.
         for leaf in 0..self.tables.layout.leaf_count {
             let frame = self.tables.map.leaf(leaf);
             if frame / fpb == block && !self.frame_can_be_read(frame, TagKinds::LEAF, leaf)? {
@@ -413,8 +421,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Reads a page of a root, or of a copy, into the page buffer. Returns `false` if none can
-    /// be read.
+    /// Reads page `index` of a root into the page buffer, from the root or from a copy. Returns
+    /// `false` if it can be read in none of them.
     fn load_root_page(&mut self, found: &FoundRoot, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
             let tag =
@@ -427,8 +435,8 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Returns true if anything was programmed at the page where the ring is
-    /// [opened](super::Roots::open). An incomplete mark counts as well: a mount then rolls
-    /// forward, and finds nothing.
+    /// [opened](super::Roots::open). An incomplete mark counts as well. A mount then rolls forward,
+    /// and finds no records.
     pub(super) fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
@@ -438,19 +446,20 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 }
 
-/// Returns the number of the root that a page belongs to.
+/// Returns the number of the root to which a page belongs.
 fn number_of(tag: &Tag) -> u32 {
     tag.sequence as u32
 }
 
-/// Returns the place with the largest first number below a limit, and the number.
+/// Returns the place whose first number is the largest one below a limit, and this number.
 pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
     let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
     below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
 }
 
-/// Returns the number of pages at the end of a ring block that contain a whole root. These pages
-/// may hold a cut root, and a root with the pages that a mount copied behind it.
+/// Returns the number of pages before the end of a ring block's programmed pages that certainly
+/// contain a whole root. There may be an interrupted root, a root before it, and pages that a mount
+/// copied.
 pub(crate) const fn ring_window(layout: &Layout) -> u32 {
     2 * layout.root_programs
         + (COPIED_MAX + 1) * layout.config.pages_per_logical_page as u32
@@ -462,41 +471,41 @@ impl FoundRoot {
         Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
     }
 
-    /// Returns true if a page of a copy can be read.
+    /// Returns true if a seal can be read.
     fn counts(&self) -> bool {
         self.seals != 0
     }
 
-    /// Returns true if a page of the copies behind the first one can be read. Then this page, or
-    /// another page of the copies, can be read at every mount.
+    /// Returns true if a seal behind the first one can be read. Then this seal or an earlier one
+    /// can be read at every mount.
     fn is_certain(&self) -> bool {
         self.last_seal > 0
     }
 
-    /// Returns true if two pages of the copies can be read. One good page alone may be left of a
-    /// root that a cut erase has destroyed.
+    /// Returns true if two seals can be read. A single seal may be all that an interrupted erase
+    /// has left of a root.
     fn is_firm(&self) -> bool {
         self.seals & self.seals.wrapping_sub(1) != 0
     }
 
-    /// Returns true if the root was complete once, and one of its pages cannot be read in any
-    /// copy now. If its copies end with that page, the root was never in use.
+    /// Returns true if the root was in use, and one of its pages can no longer be read in any copy.
+    /// The root was in use only if a seal behind the copy of this page can be read.
     fn is_missed(&self, root_pages: u32) -> bool {
         let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
         self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
     }
 
-    /// Returns the page behind the copies.
+    /// Returns the first page behind the root's copies.
     fn end(&self, layout: &Layout) -> PageIndex {
-        // The last copy counts, because a copy of the journal may lie between the root and its
-        // copies.
+        // The page is computed from the last copy, because a copy of the journal may lie between
+        // the root and its copies.
         let known = (0..).zip(self.starts).filter(|&(_, start)| start != NONE).last();
         known.map_or(0, |(copy, start): (u32, _)| {
             start + layout.root_programs - copy * layout.root_pages
         })
     }
 
-    /// Records a page that can be read.
+    /// Records a page of the root that can be read.
     fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32) {
         let copy = tag.aux >> 8;
         self.pages |= 1 << (tag.logical & 63);

@@ -1,4 +1,4 @@
-//! Content of a root: a header, and behind it the tables of the rooms.
+//! Content of a root: a header, followed by the tables of the rooms.
 
 use super::Ring;
 use crate::commit::{IDLE, Transaction};
@@ -9,20 +9,20 @@ use crate::media::Flash;
 use crate::pages::Pages;
 use crate::space::{Head, HeadIndex, NONE, Space};
 
-/// Limit of the sequence number in a root. A tag has 36 bits, and the numbers that a mount and
-/// its session add must fit as well.
+/// Upper limit of the sequence number in a root. A tag has 36 bits for it. The numbers that a mount
+/// and its session use must fit as well.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
-/// The heads that every volume has, whose places are in the header of a root.
+/// The heads that every volume has. The header of a root contains their next places.
 const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::MOVED, HeadIndex::JOURNAL];
 
-/// State of the store itself, as a root contains it.
+/// Status of the volume, as a root contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VolumeFlags {
     /// True if the volume can only be read.
     pub worn_out: bool,
-    /// True if a loss was accepted, and its results are not repaired yet.
+    /// True if a loss was accepted, and its effects are not repaired yet.
     pub unchecked: bool,
-    /// Frames of the reserve that are there.
+    /// Number of frames of the reserve that are present.
     pub reserve: u16,
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct RootState<'s, 'm, F> {
 }
 
 impl<F: Flash> RootState<'_, '_, F> {
-    /// Returns the header of a root of this ring. Not inlined, so that the parts of the header
-    /// are off the stack when the root is programmed.
+    /// Returns the header of a root. Not inlined, so that its variables are off the stack when the
+    /// root is programmed.
     #[inline(never)]
     pub(super) fn header(&self, flags: VolumeFlags, ring: &Ring) -> [u8; BYTES] {
         let header = RootHeader {
@@ -62,18 +62,18 @@ impl<F: Flash> RootState<'_, '_, F> {
         header.emit()
     }
 
-    /// Returns the copy of the newest journal page that a root names; 0 if there is none. The
-    /// copy must last as long as the root. So it lies in the root's block, or in the block of
-    /// the newest page.
+    /// Returns the place of the copy of the newest journal page, as a root names it; 0 if there is
+    /// no copy. The copy must stay as long as the root. So the root names only a copy in the root's
+    /// own block, or in the block of the newest journal page.
     fn journal_copy_to_name(&self, ring: &Ring) -> u32 {
         let copy = self.space.journal_copy();
         let is_in_ring = copy != NONE && self.space.journal_block(copy) == ring.current();
         if is_in_ring || self.space.has_copy_beside() { copy } else { 0 }
     }
 
-    /// Copies page `index` of a root between the page buffer and the header and tables. In a
-    /// root the tables follow the header, one behind the other. With `read` the page buffer is
-    /// the source.
+    /// Copies page `index` of a root between the page buffer and the header and tables. In a root
+    /// the tables follow the header, one behind the other. If `read` is true, the page buffer is
+    /// the source; otherwise it is the destination.
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state, streams] = self.space.tables_mut();
@@ -101,8 +101,8 @@ impl<F: Flash> RootState<'_, '_, F> {
         }
     }
 
-    /// Returns true if a journal record can be at a place. In the ring its pages lie in one
-    /// block.
+    /// Returns true if a place can hold a journal record. In the ring, all pages of the record must
+    /// lie in one block.
     fn is_journal_place(&self, place: u32, ring: &Ring) -> bool {
         let (layout, pages) = (self.layout, self.layout.geometry.pages_per_block);
         let block = place / layout.journal_places();
@@ -112,7 +112,7 @@ impl<F: Flash> RootState<'_, '_, F> {
 
     /// Takes over the header of a root, and checks every number in it and in the tables.
     pub(super) fn adopt(&mut self, header: &RootHeader, ring: &Ring) -> bool {
-        // This clears the copy's place, so it comes before the copy.
+        // This call clears the place of the copy, so it comes before the copy is set.
         self.space.adopt_journal(header.journal_at);
         self.map.set_copy(header.leaf_copy);
         if header.journal_copy > 0 {
@@ -122,7 +122,7 @@ impl<F: Flash> RootState<'_, '_, F> {
             .iter()
             .all(|&place| self.is_journal_place(place, ring));
         if self.pages.flash().is_clean() {
-            // This mount changes nothing, so the places of the pages are enough.
+            // A mount that recovers nothing needs only the map and the journal.
             return self.map.adopt(header.overlay_len, self.layout) && names_journal;
         }
         for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {

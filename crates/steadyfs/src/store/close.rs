@@ -1,17 +1,17 @@
-//! Closing: the root that ends the use of a volume.
+//! Closing: writes the root that ends the use of a volume.
 //!
-//! The [first leaf](crate::map) gets a copy, if it has none. On a volume with few small files,
-//! the newest journal page holds most of the data. So the closing root is written with a copy of
-//! that page, between its own pages and their copies:
+//! The [first leaf](crate::map) is copied, if it has no copy. On a volume with few small files, the
+//! newest journal page holds most of the data. So a copy of this page is written between the
+//! closing root and the copies of the root:
 //!
 //! ```text
 //! … | root, which names both places of the journal | copy of the journal | copies of the root |
 //! ```
 //!
-//! If idle work has programmed that page twice, the root names both places, and needs no copy of
-//! its own. The root counts only with a page of its copies, which come last. So the copy of the
-//! journal is complete whenever the root counts, and it is erased together with the root. A
-//! mount reads it only if the newest journal page cannot be read.
+//! If idle work has already programmed the journal page twice, the root names both places, and no
+//! further copy is written. The root counts only if a page of its copies can be read, and these are
+//! programmed last. So the copy of the journal is complete if the root counts, and it is erased
+//! together with the root. A mount reads this copy only if the newest journal page cannot be read.
 
 use super::Store;
 use crate::error::Error;
@@ -19,16 +19,17 @@ use crate::media::{Flash, Tag, TagKind};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Store<'_, F> {
-    /// Ends the use of the volume: the next mount begins with this root, and neither searches
-    /// nor programs. Does nothing if nothing was changed, or a transaction is open.
+    /// Ends the use of the volume. The next mount begins with this root, needs no roll-forward, and
+    /// programs nothing. Does nothing if nothing was changed, or if a transaction is open.
     ///
     /// # Power loss
-    /// The next mount begins with this root, or with an earlier root and the records behind it.
+    /// After a power cut the next mount begins with this root, or with an earlier root and the
+    /// records since.
     ///
     /// # Cost
     /// - `root_programs + journal_pages` programs;
-    /// - one erase if the ring block is full;
-    /// - the mark of a block in which a program failed;
+    /// - one erase if the ring block is full and the next one is not prepared;
+    /// - the mark of a block in which a program failed, if there is one;
     /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last
     ///   copy.
     pub fn end_use(&mut self) -> Result<(), Error> {
@@ -37,15 +38,15 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.logical.ftl.begin_call();
-        // The root names the copy of the leaf, so the copy comes first.
+        // The root names the copy of the leaf, so the leaf is copied first.
         if self.view().can_copy_leaf() {
             self.logical.copy_leaf()?;
         }
-        // The root records that the use ends.
+        // The root contains the flag that the use ends.
         self.logical.ftl.ring.set_closed(true);
         let result = self.write_closing_root();
         let ftl = &mut self.logical.ftl;
-        // The use goes on, and no root names the copy of the journal.
+        // The use continues, and no root names the copy of the journal.
         if result.is_err() {
             ftl.ring.set_closed(false);
             ftl.space.set_journal_copy(NONE);
@@ -53,7 +54,8 @@ impl<F: Flash> Store<'_, F> {
         ftl.after_root(result.map(|()| true))
     }
 
-    /// Writes the closing root. If a block of the ring fails, it writes the root to another one.
+    /// Writes the closing root. If a block of the ring fails, the root is written into another ring
+    /// block.
     fn write_closing_root(&mut self) -> Result<(), Error> {
         let layout = &self.logical.ftl.layout;
         let (pages, tries) = (layout.root_programs + layout.journal_pages(), layout.ring_count);
@@ -76,7 +78,8 @@ impl<F: Flash> Store<'_, F> {
         let ftl = &mut self.logical.ftl;
         let is_only_change = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
         if is_only_change {
-            // The root names the copy, so its place is fixed before it is programmed.
+            // The root names the copy of the journal, so the place of the copy is set before the
+            // root is programmed.
             let page = ftl.ring.next_page(&ftl.layout) + ftl.layout.root_pages;
             let places =
                 ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
@@ -90,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
-    /// Programs the journal buffer as a page at the next pages of the ring.
+    /// Programs the journal buffer as a journal page into the next pages of the ring.
     pub(super) fn copy_journal_into_ring(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         let tag =

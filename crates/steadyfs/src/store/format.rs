@@ -1,4 +1,4 @@
-//! Format: an empty volume on a medium with any contents.
+//! Format: writes an empty volume to a medium with any content.
 
 use super::Store;
 use crate::config::{Config, Layout};
@@ -13,22 +13,23 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
     ///
     /// # Cost
-    /// - For each block, one look at its mark and one read.
-    /// - Reads of one or two records, if the medium programs bytes and a block begins with no
-    ///   page.
-    /// - `ring_count + 2` erases, and one of each block that the first calls use, six without
-    ///   streams.
-    /// - `root_programs + 2` programs, and `ring_count - 1` if the medium programs no bytes.
+    /// - For each block, one look at its bad block mark and one read.
+    /// - If the medium programs bytes: reads of one or two records for each block whose first page
+    ///   is not readable as a page.
+    /// - `ring_count + 2` erases, and one erase of each block that the first calls use. Without
+    ///   streams these are six blocks.
+    /// - `root_programs + 2` programs. If the medium programs whole pages, another `ring_count - 1`
+    ///   programs.
     ///
     /// # Power loss
-    /// The medium is not formatted until the last program.
+    /// Until the last program is complete, the medium counts as not formatted.
     pub fn format(
         flash: F,
         config: &Config,
         memory: &'m mut [u8],
         erasing: Option<&mut dyn FnMut(u32, u32)>,
     ) -> Result<F, MountError> {
-        // Changed in place: a copy of a store costs code and stack.
+        // The store is changed in place, because a copy of a store costs code and stack.
         let mut result = Self::empty(flash, config, None, Access::ReadWrite, memory);
         if let Ok(store) = &mut result {
             store.write_empty(erasing)?;
@@ -48,16 +49,17 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        // The first superblock comes last: until then the medium is not formatted.
+        // The first superblock comes last. Until then the medium counts as not formatted.
         self.logical.ftl.in_ring(|roots, said, _| {
             roots.write_first(said).and_then(|()| roots.program_superblock(0))
         })?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
-    /// Erases up to `most` blocks for data. After each block it calls `told` with two numbers: the
-    /// blocks that are done, and all blocks. The root that ends the format records the erased
-    /// blocks. From this root on, heads may program the first `Layout::first_blocks` of them.
+    /// Erases up to `most` blocks for data. After each block it calls `told` with the number of
+    /// blocks that are done and the number of all blocks. The root that ends the format contains
+    /// the states of the erased blocks. With this root, heads may program the first
+    /// `Layout::first_blocks` of them.
     fn erase_for_data(
         &mut self,
         most: u32,
@@ -66,7 +68,7 @@ impl<'m, F: Flash> Store<'m, F> {
     ) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
-        // If all blocks must be erased, no block is passed over.
+        // If all blocks must be erased, no block may be skipped.
         let (mut erased, mut passes) = (0, !must_go);
         for block in 0..block_count {
             if erased == most {
@@ -86,13 +88,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Notes bad blocks, and chooses a first sequence. Pages of an earlier volume stay until
-    /// their blocks are erased. Roll-forward treats them as old if all sequences of this volume
-    /// are higher. So the first sequence is above the newest first page of a block, and above
-    /// everything that was programmed after that page.
+    /// Records bad blocks, and chooses the first sequence number. Pages of an earlier volume stay
+    /// until their blocks are erased. Roll-forward ignores them if all sequence numbers of this
+    /// volume are larger. So the first number is larger than the number of each block's first page,
+    /// and of everything that was programmed after it.
     ///
-    /// Returns true if no sequence is high enough, so that all blocks must be erased. No chip
-    /// lives so long, whatever wrote these pages.
+    /// Returns true if no sequence number is large enough, so that all blocks must be erased. No
+    /// volume reaches such numbers in the life of a chip, but the old pages may have been written
+    /// by anything.
     fn pass_earlier_volume(&mut self) -> Result<bool, MountError> {
         let Geometry { block_count, pages_per_block, .. } = self.logical.ftl.layout.geometry;
         let mut newest = 0;
@@ -101,7 +104,7 @@ impl<'m, F: Flash> Store<'m, F> {
             let state = if ftl.pages.flash_mut().is_bad(block)? { State::Bad } else { State::Free };
             ftl.space.blocks_mut().set_state(block, state);
             if state == State::Free {
-                // No volume lives long enough for half of the sequences.
+                // No volume lives long enough to use half of the sequence numbers.
                 let tag = ftl.pages.read_tagged(block * pages_per_block, TagKinds::ALL)?;
                 newest = newest.max(match tag {
                     Some(tag) => tag.sequence,
@@ -119,8 +122,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(must_go)
     }
 
-    /// Returns the sequence of the first readable record of a chain in a block; 0 if there is
-    /// none.
+    /// Returns the sequence number of the first readable record of a chain in a block; 0 if there
+    /// is no readable record.
     fn first_of_chain(&mut self, block: BlockIndex) -> Result<u64, Error> {
         if !self.logical.ftl.layout.programs_bytes() {
             return Ok(0);
@@ -130,9 +133,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
-    /// Chooses blocks for superblocks and ring, and programs the second superblock. Returns
-    /// `false` if its block is bad, or if the device did not answer for the first time. The
-    /// blocks must then be chosen again.
+    /// Chooses blocks for the superblocks and the ring, and programs the second superblock. Returns
+    /// `false` if the blocks must be chosen again: the block of the second superblock is bad, or
+    /// the device did not answer for the first time.
     fn begin_own_blocks(&mut self, has_failed: &mut bool) -> Result<bool, MountError> {
         self.choose_own_blocks()?;
         let ftl = &mut self.logical.ftl;
@@ -140,7 +143,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let is_bad = result == Err(Error::MediaFailing);
         if is_bad || (result == Err(Error::Device) && !core::mem::replace(has_failed, true)) {
             let copy = ftl.ring.release_blocks();
-            // The blocks become free for the next choice.
+            // The blocks become free again for the next choice.
             ftl.reserve_own_blocks();
             if is_bad {
                 ftl.space.lose(copy);
@@ -150,8 +153,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(result.map(|()| true)?)
     }
 
-    /// Erases the first good blocks for superblocks and ring. An earlier volume may have roots
-    /// in other blocks, but no mount reads there.
+    /// Erases the first good blocks for the superblocks and the ring. An earlier volume may have
+    /// left roots in other blocks, but no mount searches these blocks for roots.
     fn choose_own_blocks(&mut self) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let Layout { ring_count, config, geometry, .. } = ftl.layout;
@@ -173,7 +176,8 @@ impl<'m, F: Flash> Store<'m, F> {
             () if !first_is_good || taken < ring_count => {
                 Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
             }
-            // The settings of a device that replaces bad blocks itself allow for none.
+            // If the device replaces bad blocks itself, the settings permit no bad blocks. So here
+            // it suffices that the volume has room without them.
             () if found > allowed && (config.wear_spread > 0 || !ftl.layout.has_room(found)) => {
                 Err(MountError::TooManyBadBlocks { found, allowed })
             }
@@ -182,11 +186,11 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 }
 
-/// Erases a block. Returns `false` if the block takes no erase, or if the device does not
-/// answer.
+/// Erases a block. Returns `false` if the erase fails, or if the device does not answer.
 ///
 /// # Errors
-/// [`Error::Device`] at block 0, and at the second block in a row: the device is then gone.
+/// [`Error::Device`] if the device does not answer for block 0, or for two blocks in a row. The
+/// device is then gone.
 fn erase_or_pass<F: Flash>(
     ftl: &mut Ftl<'_, F>,
     block: BlockIndex,

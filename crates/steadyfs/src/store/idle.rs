@@ -1,5 +1,4 @@
-//! Idle work: the work that the [pace](crate::reclaim) finds to do ahead of time, one step at a
-//! time.
+//! Idle work: executes the steps that [`reclaim`](crate::reclaim) chooses to do ahead of time.
 
 use super::Store;
 use crate::cost::Budget;
@@ -9,13 +8,13 @@ use crate::reclaim::IdleStep;
 use crate::space::{BlockChoice, NONE, State};
 
 impl<F: Flash> Store<'_, F> {
-    /// Prepares for a burst of `frames` frames, as far as the budget goes. Returns true if no
+    /// Prepares for a burst of `frames` frames, until the budget is used up. Returns true if no
     /// work is left.
     #[inline(never)]
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {
-            // The cost is known before the step, so no step exceeds the budget.
+            // The cost of a step is computed before the step, so no step exceeds the budget.
             let Some(rest) =
                 left.after(&self.bounds().idle_cost(step), self.logical.ftl.pages.flash())
             else {
@@ -27,8 +26,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    /// Returns the next step of preparation for a burst of `frames` frames; `None` if everything
-    /// is ready, or cannot be made so.
+    /// Returns the next step of preparation for a burst of `frames` frames. Returns `None` if
+    /// everything is ready, or if no step can improve the state.
     fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         if self.logical.ftl.status.is_read_only() {
             return None;
@@ -36,8 +35,9 @@ impl<F: Flash> Store<'_, F> {
         self.view().idle_step(frames).or(self.lacks_journal_copy().then_some(IdleStep::CopyJournal))
     }
 
-    /// Returns true if the newest journal page is on the medium only once, and one more page
-    /// would copy it. If records are a chain, each copy would take a block.
+    /// Returns true if the newest journal page is on the medium only once, and programming it once
+    /// more would copy it. Returns false if records form a chain, because each copy would then take
+    /// a block.
     fn lacks_journal_copy(&self) -> bool {
         let space = &self.logical.ftl.space;
         !self.logical.ftl.layout.programs_bytes()

@@ -1,48 +1,50 @@
-//! The place of everything on the medium, for tools.
+//! The positions of everything on the medium, for tools.
 
 use super::Store;
 use crate::config::Config;
 use crate::media::{BlockIndex, Flash, Geometry, PageIndex};
 use crate::space::{HeadIndex, NONE};
 
-/// Shape of a volume, and the places of its parts on the medium.
+/// Geometry and settings of a volume, and the positions of its parts on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Shape of the medium.
+    /// Geometry of the medium.
     pub geometry: Geometry,
     /// Settings of the volume.
     pub config: Config,
-    /// Logical pages that may hold data at once.
+    /// Number of logical pages that may hold data at the same time.
     pub usable_pages: u32,
-    /// Size of the logical address space, in pages.
+    /// Size of the logical address space, in logical pages.
     pub logical_pages: u32,
-    /// Logical pages that fit in a block.
+    /// Number of logical pages that fit in a block.
     pub frames_per_block: u32,
-    /// Leaves of the map.
+    /// Number of leaves of the map.
     pub leaves: u32,
-    /// Sequence of the next program.
+    /// Sequence number of the next program.
     pub sequence: u64,
-    /// The newest journal page.
+    /// Position of the newest journal page.
     pub journal: Option<PageIndex>,
-    /// Another page with the same contents: after a clean end, and after idle work.
+    /// Position of another page with the same content. There is one after a clean end, and after
+    /// idle work.
     pub journal_copy: Option<PageIndex>,
-    /// Bytes of changes in the journal that are in no page yet.
+    /// Size of the changes in bytes that are in the journal, and not in their pages yet.
     pub journal_bytes: u32,
-    /// Changes of the map that are in no leaf yet.
+    /// Number of changes of the map that no leaf contains yet.
     pub overlay_entries: u32,
-    /// Block that holds the newest root, and the next page in it.
+    /// Block that holds the newest root, and the index of the next page in this block.
     pub ring: (BlockIndex, u32),
-    /// Blocks of the ring of roots.
+    /// Number of blocks in the ring of roots.
     pub ring_blocks: u32,
-    /// Blocks that are programmed at present with the caller's pages, moved pages and journal
-    /// pages, each with its next place.
+    /// The heads for the caller's pages, moved pages and journal pages: the block that is
+    /// programmed at present, and the head's next place in it.
     pub heads: [Option<(BlockIndex, u32)>; 3],
-    /// Blocks for the caller's pages of each further stream, each with its next place.
+    /// The heads for the caller's pages of each further stream: the block, and the head's next
+    /// place in it.
     pub streams: [Option<(BlockIndex, u32)>; 3],
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Returns the places of everything. Costs nothing.
+    /// Returns the positions of everything. Costs nothing.
     pub fn describe(&self) -> Description {
         let layout = &self.logical.ftl.layout;
         let head = |index: HeadIndex| {

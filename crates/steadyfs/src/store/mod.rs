@@ -1,35 +1,41 @@
-//! The store executes the calls that change or mend a volume.
+//! The store executes the calls that change or repair a volume.
 //!
 //! A logical page lies in a *frame*: `pages_per_logical_page` consecutive program pages of one
-//! block. Heads program the frames in order:
-//! - one head for the caller's pages (and for leaves of the map), or one for each stream of
-//!   them;
-//! - one head for pages that reclamation moves;
-//! - another head for journal pages.
+//! block. *Heads* program frames and journal pages in order:
+//! - one head for the caller's pages (and for leaves of the map), or one head for each stream of
+//!   pages;
+//! - one head for frames that reclamation moves;
+//! - one head for journal pages.
 //!
-//! Every program carries the next sequence number, so that the order of all of them is known.
+//! Every program carries the next sequence number, so that the order of all programs can be
+//! determined.
 //!
-//! The state of a volume is divided among *rooms*. A room owns its state, and uses only the
-//! neighbours that a call passes to it. Three owners hold the rooms, one inside the other:
-//! [`Ftl`], [`Logical`] and [`Store`]. None depends on its holder:
+//! The state of a volume is divided into *rooms*. A room owns its state, and uses other rooms only
+//! if a call passes them as arguments. Three owners contain the rooms, one inside the other:
+//! [`Ftl`] lies in [`Logical`], which lies in [`Store`]. No owner depends on the owner that
+//! contains it:
 //!
-//! - [`pages`](crate::pages): the device, the page buffer and its contents, results of reads.
-//! - [`space`](crate::space): blocks (state, wear, live frames), heads, the order of programs. Uses
-//!   pages.
-//! - [`map`](crate::map): leaves, overlay, the known state of the leaves' logs. Uses pages, space.
-//! - [`commit`](crate::commit): the pages of the open transaction, the undo of a failed call, pages
-//!   that wait in the cache. Uses space.
-//! - [`root`](crate::root): the ring: the places of the roots and of the next root. Uses pages,
-//!   space, map, commit.
-//! - [`journal`](crate::journal): small changes, and the records on the medium that commit them.
-//!   Uses pages, space, root.
-//! - [`Ftl`]: the place of everything: the rooms above except the journal and the cache, the
-//!   operations that the volume still allows, the fill of the reserve. Uses those rooms.
-//! - [`reclaim`](crate::reclaim): the work that reclamation must do; it decides, and reads all of
-//!   the others. Uses all of these.
-//! - [`Logical`]: contents of logical pages: the translation layer, the journal, the cache. Uses
-//!   all of these but the pace.
-//! - [`Store`]: the logical pages and the pace: calls begin and end, reclamation, mount. Uses all.
+//! - [`pages`](crate::pages): the device, the page buffer with its content, and the results of
+//!   reads.
+//! - [`space`](crate::space): blocks (state, wear, live frames), heads, and sequence numbers. It
+//!   uses pages.
+//! - [`map`](crate::map): leaves, overlay, and the known state of the leaves' logs. It uses pages
+//!   and space.
+//! - [`commit`](crate::commit): the pages of the open transaction, the undo of a failed call, and
+//!   the dirty pages in the cache. It uses space.
+//! - [`root`](crate::root): the ring, with the positions of the roots and of the next root. It uses
+//!   pages, space, map and commit.
+//! - [`journal`](crate::journal): small changes, and the records on the medium that commit them. It
+//!   uses pages, space and root.
+//! - [`Ftl`]: the positions of all pages on the medium. It contains the rooms above except the
+//!   journal and the cache, the operations that the volume still permits, and the present part of
+//!   the reserve.
+//! - [`reclaim`](crate::reclaim): the work that reclamation must do. It reads all rooms above, and
+//!   changes none of them.
+//! - [`Logical`]: the content of logical pages. It contains the translation layer ([`Ftl`]), the
+//!   journal and the cache, and uses all rooms except `reclaim`.
+//! - [`Store`]: begin and end of calls, reclamation, and mount. It contains [`Logical`] and the
+//!   state of `reclaim`, and uses all rooms.
 //!
 //! | file | idea |
 //! |---|---|
@@ -72,14 +78,15 @@ use crate::table::{Pairs, Words};
 
 /// The store. See the [module](self).
 pub(crate) struct Store<'m, F> {
-    /// State that calls read and change, between [`begin`](Self::begin) and [`end`](Self::end).
+    /// The state that calls read. They change it between [`begin`](Self::begin) and
+    /// [`end`](Self::end).
     pub logical: Logical<'m, F>,
     reclaim: ReclaimState,
-    /// Lent memory beyond the tables and the cache.
+    /// The part of the lent memory that the tables do not need.
     spare: &'m mut [u8],
 }
 
-/// Takes the first bytes of lent memory. Not inlined: a call is shorter.
+/// Splits the first `bytes` bytes off the lent memory. Not inlined, because calls take less code.
 #[inline(never)]
 fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
     let (part, tail) = core::mem::take(rest).split_at_mut(bytes as usize);
@@ -88,8 +95,8 @@ fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` and makes a store without contents. Either the volume is about to be
-    /// made, or `superblock` names the blocks of the ring.
+    /// Divides `memory` into tables, and makes a store without content. `superblock` is `None` if
+    /// the volume is about to be formatted; otherwise it names the blocks of the ring.
     fn empty(
         flash: F,
         config: &Config,
@@ -128,7 +135,8 @@ impl<'m, F: Flash> Store<'m, F> {
         let known_logs = take(layout.known_logs_bytes());
         let heads = Heads::new(take(Heads::bytes_needed(&layout)));
         let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
-        // If records are a chain, each has its tag in the page buffer.
+        // If records form a chain, each record is composed in the page buffer together with its
+        // tag.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal =
             Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
@@ -150,7 +158,7 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(Self { logical, reclaim: ReclaimState::new(), spare })
     }
 
-    /// Returns the lent memory beyond the tables.
+    /// Returns the part of the lent memory that the tables do not need.
     pub fn take_spare(&mut self) -> &'m mut [u8] {
         core::mem::take(&mut self.spare)
     }
@@ -160,17 +168,17 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.pages.flash()
     }
 
-    /// Returns the medium, mutable.
+    /// Returns the medium for changes.
     pub fn flash_mut(&mut self) -> &mut F {
         self.logical.ftl.pages.flash_mut()
     }
 
-    /// Gives the medium back.
+    /// Returns the medium, and drops the store.
     pub fn into_flash(self) -> F {
         self.logical.ftl.pages.into_flash()
     }
 
-    /// Chooses the reads that are checked.
+    /// Sets which reads verify checksums.
     pub fn set_verify(&mut self, verify: Verify) {
         self.logical.ftl.pages.set_verify(verify);
     }
@@ -179,34 +187,34 @@ impl<'m, F: Flash> Store<'m, F> {
         &self.logical.ftl.layout
     }
 
-    /// Returns the operations that the volume still allows.
+    /// Returns the operations that the volume still permits.
     pub fn status(&self) -> &Status {
         &self.logical.ftl.status
     }
 
-    /// Notes that a table of the file system cannot be read. The volume is then read-only until
-    /// a repair.
+    /// Records that a table of the file system cannot be read. The volume is then read-only until a
+    /// repair.
     pub fn find_tables_lost(&mut self) {
         self.logical.ftl.status.set_damage_and_lock(Damage::Tables);
     }
 
-    /// Returns the low bits of the sequence of the next program.
+    /// Returns the low 32 bits of the sequence number of the next program.
     pub fn sequence(&self) -> u32 {
         self.logical.ftl.space.sequence() as u32
     }
 
-    /// Returns the logical pages that may hold data. They are fewer if more blocks are bad than
-    /// the volume has to spare.
+    /// Returns the number of logical pages that may hold data. The number shrinks if more blocks
+    /// are bad than the volume has to spare.
     pub fn usable(&self) -> u32 {
         self.logical.ftl.usable()
     }
 
-    /// Returns the further reads that a call may need for a page that may be unsteady.
+    /// Returns the number of additional reads that a call may need if pages may be unsteady.
     pub fn unsteady_reads(&self) -> u32 {
         self.logical.ftl.unsteady_reads()
     }
 
-    /// Reads another page of the block that was read last, if it is time.
+    /// Reads another live page of the block that was read last, if such a check is due.
     ///
     /// # Cost
     /// One read at most.
@@ -214,8 +222,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.patrol()
     }
 
-    /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets
-    /// everywhere.
+    /// Starts a scrub round at a scattered frame. If a device is never on for a whole round, its
+    /// rounds still reach every frame over time.
     pub fn start_scrub(&mut self) {
         self.logical.ftl.start_scrub();
     }
@@ -225,7 +233,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.health()
     }
 
-    /// Returns the known state of a block; `None` behind the last block. Costs nothing.
+    /// Returns the state of a block, or `None` if the index is past the last block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.logical.ftl.block(block)
     }

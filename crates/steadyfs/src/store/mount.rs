@@ -1,5 +1,4 @@
-//! Mount and repair: the state that a [mount](crate::mount) finds becomes the state of the
-//! volume.
+//! Mount and repair: the state that a [mount](crate::mount) finds becomes the state of the store.
 
 use super::Store;
 use crate::error::{Error, MountError};
@@ -9,22 +8,22 @@ use crate::pages::TRIES;
 use crate::space::NONE;
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Reads the superblock and makes a store for its settings. The store has its contents after
+    /// Reads the superblock and makes a store with the volume's settings. The store is empty until
     /// [`recover`](Self::recover).
     ///
-    /// Neither function is inlined: the variables of one are off the stack when the other runs.
-    /// A store behind a pointer takes less code than a store in the frame of the function that
-    /// makes it.
+    /// `open` and `recover` are not inlined, so that the variables of one function are off the
+    /// stack when the other runs. `recover` gets the store by reference, because this takes less
+    /// code than a store on its own stack.
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let superblock = find_superblock(&mut flash, memory)?;
         Self::empty(flash, &superblock.config, Some(&superblock), access, memory)
     }
 
-    /// Brings the store to the state that was committed last, and the medium as well with
-    /// `SETTLE`. Returns `false` if there is no readable root.
+    /// Brings the store to the state that was committed last. If `SETTLE` is true, settles this
+    /// state on the medium. Returns `false` if there is no readable root.
     ///
-    /// `SETTLE` is a constant, so a firmware that only reads links no code that programs.
+    /// `SETTLE` is a constant, so firmware that only reads contains no code that programs.
     ///
     /// # Cost
     /// See [`bounds`](crate::reclaim).
@@ -32,7 +31,7 @@ impl<'m, F: Flash> Store<'m, F> {
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
         let ftl = &mut self.logical.ftl;
-        // Every later mount begins with a closed root as well.
+        // If the root is closed, every later mount begins with it as well.
         ftl.status.settle(ftl.ring.is_closed());
         if ftl.ring.is_closed() && ftl.status.damage().is_none() {
             if ftl.status.is_worn_out() {
@@ -41,10 +40,12 @@ impl<'m, F: Flash> Store<'m, F> {
             if SETTLE {
                 // A blank ring block hides no root, so the first change need not erase it.
                 ftl.search().mark_blank_places()?;
-                // A record in a touched place could not be read.
+                // The slots behind the chain may have been touched. A new record there could not be
+                // read, so the chain ends in that case.
                 self.logical.records().leave_touched_chain()?;
             }
-            // Work that can wait does so: the first calls are as short as others.
+            // Work that is not urgent is delayed, so that the first calls are as short as other
+            // calls.
             self.reclaim.wait();
             return Ok(true);
         }
@@ -53,8 +54,8 @@ impl<'m, F: Flash> Store<'m, F> {
             && self.logical.ftl.status.damage().is_none()
         {
             match self.settle(last) {
-                // The medium takes no more programs. The volume can still be read, from the same
-                // root: the root of this mount is not complete.
+                // The medium takes no more programs. The volume can still be read. The same root is
+                // used again, because the root of this mount is not complete.
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
                 result => return result.map(|()| true),
             }
@@ -63,14 +64,14 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Ok(false);
             }
         }
-        // Nothing is settled, so nothing may be programmed.
+        // The state is not settled, so nothing may be programmed.
         self.logical.ftl.status.lock();
         Ok(true)
     }
 
-    /// Brings the store to the state in which the use of the volume ended. It links no code for
-    /// recovery. Returns [`MountError::NeedsRecovery`] if the use did not end, if something was
-    /// changed since, or if that is in doubt.
+    /// Brings the store to the state at the clean end of the volume's use. Uses no code for
+    /// recovery. Returns [`MountError::NeedsRecovery`] if there was no clean end, if anything was
+    /// changed since, or if this is in doubt.
     ///
     /// # Cost
     /// See [`bounds`](crate::reclaim).
@@ -86,9 +87,9 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Accepts the losses that the mount found. The first leaf must still map each of the first
-    /// `tables` logical pages that belong to it. Until [`end_repair`](Self::end_repair) every
-    /// mount finds that a repair was begun.
+    /// Accepts the losses that the mount found. The first `tables` logical pages hold tables; the
+    /// first leaf must still map those of them that it covers. Until
+    /// [`end_repair`](Self::end_repair) every mount finds that a repair was begun.
     ///
     /// # Cost
     /// The cost of a mount.
@@ -106,20 +107,21 @@ impl<'m, F: Flash> Store<'m, F> {
             let first = tables.min(self.logical.ftl.layout.leaf_entries);
             (0..first).try_for_each(|logical| self.logical.frame_of(logical).map(drop))?;
         }
-        // From here on every root records that a repair was begun.
+        // From here on every root contains the flag that a repair was begun.
         self.logical.ftl.status.begin_repair();
         let result = self.settle(last).and_then(|()| {
             if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) }
         });
-        // A mount of the store does not find lost tables. So the damage before counts if this
-        // mount found none.
+        // The search in the store does not find lost tables of the file system. So if it found no
+        // damage, the damage from before counts.
         result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
     }
 
-    /// Ends a repair. With `mended` the volume is as any other; without, it can only be read.
+    /// Ends a repair. If `mended` is true, the volume can be used without limits; otherwise it can
+    /// only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.logical.ftl.status.end_repair(mended);
-        // A later mount learns the end of the repair from a root.
+        // A root without the flag shows later mounts that the repair has ended.
         let result = if mended { self.logical.ftl.write_root() } else { Ok(()) };
         if !mended || result.is_err() {
             self.logical.ftl.status.abandon_repair(Some(Damage::Repair));
@@ -127,9 +129,9 @@ impl<'m, F: Flash> Store<'m, F> {
         result
     }
 
-    /// Writes the leaves anew that have a lost page. The logical pages that the lost page mapped
-    /// are missing. Only then are the blocks free in which they lie: the lost page may be
-    /// readable tomorrow.
+    /// Writes leaves with a lost page again. The new leaf marks the logical pages that the lost
+    /// page mapped as missing. The blocks of these pages become free only after that, because the
+    /// lost page may be readable tomorrow.
     fn replace_leaves(&mut self) -> Result<(), Error> {
         self.begin()?;
         self.logical.ftl.status.replace_leaves(true);
@@ -138,7 +140,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.logical.fold_leaf(leaf)?;
             }
         }
-        // Only behind this root do later mounts not need the lost leaf.
+        // Only after this root later mounts do not need the lost leaf.
         self.logical.ftl.write_root()?;
         self.logical.ftl.status.replace_leaves(false);
         (0..self.logical.ftl.space.blocks().block_count())
@@ -148,10 +150,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Finds the state that was committed last. Programs nothing.
     ///
-    /// If only one seal of a root can be read, the root may be left of a block whose erase was
-    /// cut. The frames and the journal page that it names in that block may read as whole now
-    /// and as damaged the next moment. If anything is missing behind such a root, no caller has
-    /// ever seen the root, and the root before it is the newest.
+    /// If only one seal of a root can be read, the root may be a leftover in a block whose erase
+    /// was interrupted. The frames and the journal page that the root names in that block may read
+    /// as whole now and as damaged later. If anything is missing behind such a root, no caller has
+    /// ever seen the state of the root. Then the root before it counts as the newest.
     fn find_state(&mut self) -> Result<Option<Last>, Error> {
         let mut below = u32::MAX;
         loop {
@@ -169,11 +171,11 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Finds the newest root with a number below a limit, applies the records since, and derives
-    /// the live frames.
+    /// Finds the newest root with a number below a limit. Applies the records since this root, and
+    /// derives the live frames.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         let ftl = &mut self.logical.ftl;
-        // An earlier search may have left a loss, pages and look-ups in RAM.
+        // An earlier search may have left a recorded loss, pages and remembered look-ups in RAM.
         ftl.status.begin_search();
         ftl.transaction.begin_replay();
         ftl.pages.forget();
@@ -181,7 +183,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let Some(base) = ftl.search().find(below)? else { return Ok(None) };
         ftl.status.adopt(base.flags.worn_out, base.flags.unchecked);
         ftl.reserve.adopt(base.flags.reserve, &ftl.layout);
-        // The superblocks decide which blocks belong to the ring, not the root.
+        // The superblocks, and not the root, determine the blocks of the ring.
         ftl.reserve_own_blocks();
         if base.lost {
             ftl.status.set_damage(Damage::Root);
@@ -196,7 +198,7 @@ impl<'m, F: Flash> Store<'m, F> {
             // A power cut may have touched any log.
             self.logical.ftl.map.mark_no_log();
         }
-        // Only roll-forward shows which journal record is the newest.
+        // Roll-forward has determined the newest journal record.
         self.load_committed(&last)?;
         // The live frames follow from the map, which is complete only now.
         match self.logical.ftl.derive_live() {
@@ -215,9 +217,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Forward::new(records, map, transaction, group).roll_forward()
     }
 
-    /// Loads the newest journal page into the journal buffer. If it is the last record, it was
-    /// read when it was applied. It is then not read again: it may be metastable. If no attempt
-    /// can read the page, no later root names it.
+    /// Loads the newest journal page into the journal buffer. If roll-forward has read the page
+    /// already, it is not read again, because it may be metastable. If no attempt can read the
+    /// page, later roots name no journal page.
     fn load_committed(&mut self, last: &Last) -> Result<(), Error> {
         self.logical.ftl.transaction.clear();
         if last.journal_is_read {
@@ -241,7 +243,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if copy == NONE {
             return Ok(false);
         }
-        // The copy takes the place of the lost page, also in later roots.
+        // The copy replaces the lost page. Later roots name the copy.
         self.logical.ftl.space.adopt_journal(copy);
         self.try_load_journal()
     }

@@ -1,5 +1,5 @@
-//! Reclamation: each call that changed the volume ends with the work that the
-//! [pace](crate::reclaim) has planned.
+//! Reclamation: each call that changed the volume ends with the work that
+//! [`reclaim`](crate::reclaim) has planned.
 
 use super::Store;
 use crate::error::Error;
@@ -8,49 +8,50 @@ use crate::media::{BlockIndex, Flash};
 use crate::reclaim::{Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency};
 use crate::space::{HeadIndex, NONE};
 
-/// The chosen work.
+/// The work that was chosen for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chosen {
-    /// Nothing yet.
+    /// No work is chosen yet.
     None,
     /// Frames of a victim must move.
     Victim,
-    /// The journal page was moved, which is enough for a call.
+    /// The journal page was moved. The call does no other work of reclamation.
     JournalMoved,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
     /// Starts a call that may change the volume.
     ///
-    /// The first such call after a mount writes the journal page. After a power cut, this page
-    /// proves that the other heads may have been in use. Its absence proves that they were not,
-    /// so restarts without a write cost no frames.
+    /// The first such call after a mount writes a journal page. After a power cut, this page shows
+    /// that the other heads may have been in use. If the page is absent, the other heads were not
+    /// in use. So a restart costs no frames if nothing was written before it.
     pub fn begin(&mut self) -> Result<(), Error> {
         if self.logical.ftl.status.is_read_only() {
             return Err(Error::ReadOnly);
         }
         let ftl = &mut self.logical.ftl;
         ftl.begin_call();
-        // The call may change the page that the buffer shows.
+        // The call may change the page that the page buffer shows.
         ftl.pages.invalidate_resident();
         ftl.note_weak();
-        // Work that an earlier call left undone comes first, while there is room for it.
+        // Work that an earlier call left undone is done first, while there is still room for it.
         self.catch_up()?;
         if self.logical.ftl.is_worn_out() && !self.logical.is_open() {
             return self.logical.ftl.give_up();
         }
         let ftl = &mut self.logical.ftl;
         ftl.patrol()?;
-        // The ring shows the change before a head programs anything.
+        // The ring must show that the volume is in use before a head programs anything.
         if ftl.ring.is_closed() {
             ftl.open_ring()?;
             ftl.call.opened = true;
         }
-        // An undo of this call must not reach into earlier calls.
+        // An undo of this call must not undo changes of earlier calls.
         self.logical.accept();
-        // A mount would count the later versions of stale pages.
+        // Without this step, a mount would apply the later frames of stale pages, which do not
+        // count.
         self.logical.rewrite_stale()?;
-        // Without this record, the next mount would take all heads for unused.
+        // Without this record, the next mount would assume that no head was used.
         if self.logical.ftl.space.is_unmarked() {
             debug_assert!(
                 self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty()
@@ -65,9 +66,9 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Ends a call that may have changed the volume, and does its share of reclamation.
     ///
-    /// The call took effect, so an error of reclamation is not an error of the call. Later calls
-    /// do the work that is still due. When the room for this work becomes scarce, they
-    /// [begin](Self::begin) with it, and return the reason if it cannot be done.
+    /// The call took effect, so an error of reclamation is not an error of the call. Later calls do
+    /// the work that is still due. When the room for this work becomes scarce, later calls
+    /// [begin](Self::begin) with this work. If the work then fails, they return the error.
     ///
     /// # Cost
     /// See [`bounds`](crate::reclaim).
@@ -81,7 +82,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Does the work that is still due from an earlier call, if the room for it is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         if self.reclaim.is_behind() && self.view().is_short(0) {
-            // Moves are due only in calls that write.
+            // Moves are due only in calls that write, so this call counts as one that writes a
+            // frame.
             self.logical.ftl.call.frames = 1;
             self.reclaim()?;
             self.reclaim.set_behind(false);
@@ -90,14 +92,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Returns the view of the rooms that determines the due work and the limits of a call. Not
-    /// inlined: a call is shorter.
+    /// Returns the view of the rooms that computes the due work and the limits of a call. Not
+    /// inlined, because calls take less code.
     #[inline(never)]
     pub(super) fn view(&self) -> ReclaimView<'_, 'm, F> {
         ReclaimView { reclaim: &self.reclaim, ftl: &self.logical.ftl }
     }
 
-    /// Returns the view that determines the worst case of a call.
+    /// Returns the view that computes the worst case of a call.
     pub fn bounds(&self) -> Bounds<'_, 'm, F> {
         Bounds { view: self.view(), journal: &self.logical.journal, cache: &self.logical.cache }
     }
@@ -109,19 +111,19 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.call.opened
             && view.entries() + self.logical.ftl.call.changes <= view.entries_hard()
         {
-            // The first change after a clean end has erased already. The due work is left to the
-            // next calls.
+            // The first change after a clean end has already erased a ring block. The due work is
+            // left to the next calls.
             self.reclaim.count_written(written);
             return Ok(());
         }
-        // The move of the journal is this call's share.
+        // The move of the journal page is this call's share of reclamation.
         if self.choose_victim(written)? == Chosen::JournalMoved {
             return Ok(());
         }
         self.reclaim.count_written(written);
         let (view, ftl) = (self.view(), &self.logical.ftl);
-        // Blocks that went bad on the way leave more to the next calls. This call keeps the
-        // promise from before.
+        // Blocks may have gone bad during this call. This call keeps the limits that held before,
+        // and leaves more work to the next calls.
         let quota = view.quota_of(0, ftl.blocks_lost());
         let done = Done {
             written,
@@ -135,22 +137,23 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Carries out the plan.
     fn carry_out_plan(&mut self, plan: &Plan, erasure: Erasure, written: u32) -> Result<(), Error> {
-        // The erase comes first, because the moves may go into the erased block.
+        // The erase comes first, because moves may need the erased block.
         if plan.erases > 0 {
             self.erase_planned(erasure)?;
         }
-        // Leaves come first if the overlay has no room for the moves.
+        // If the overlay has no room for the moves, leaves are written back before the moves.
         let (mut folds, most) = (0, self.view().entries_most());
         while folds < plan.folds && self.view().entries() + plan.moves > most {
             self.logical.fold()?;
             folds += 1;
         }
-        // The root comes behind the moves, so that it frees the victim that they empty.
+        // The root comes after the moves, so that it frees the victim if the moves empty it.
         self.move_frames(plan.moves, written)?;
         if plan.root {
             self.logical.ftl.write_root()?;
         }
-        // A leaf often frees more entries than the plan counts, so fewer leaves may do.
+        // A leaf write-back often frees more entries than the plan assumes, so fewer write-backs
+        // may suffice.
         let limit = self.view().entries_limit(self.logical.ftl.call.flushed);
         self.logical.ftl.call.changes = 0;
         for _ in folds..plan.folds {
@@ -161,10 +164,10 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Moves frames of the victim, and of the next victim if the first is empty.
+    /// Moves frames of the victim. If it becomes empty, moves frames of the next victim.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
         let view = self.view();
-        // A group of moves costs least behind a flush, which has ended the stream of writes.
+        // A group of moves costs least after a flush, which has already ended the stream of writes.
         let time = match view.awaits_flush(self.logical.ftl.call.flushed) {
             _ if view.is_short(0) => Urgency::Last,
             _ if view.victim_is_urgent() => Urgency::Now,
@@ -179,7 +182,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.choose_emptiest();
                 let view = self.view();
                 let live = view.victim_live();
-                // The next victim is in time, so its moves wait for later calls.
+                // The next victim is not urgent, so its moves wait for later calls.
                 if live == 0 || view.affordable(live) > written {
                     break;
                 }
@@ -189,8 +192,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Moves up to `most` live frames of the victim, and returns their number. If pages move one
-    /// by one, it is one.
+    /// Moves up to `most` live frames of the victim. Returns the number of frames. If frames move
+    /// one by one, the number is 1.
     pub(super) fn move_some(&mut self, most: u32) -> Result<u32, Error> {
         if self.logical.ftl.layout.moves_join() {
             return self
@@ -208,7 +211,8 @@ impl<'m, F: Flash> Store<'m, F> {
             return Ok(Chosen::Victim);
         }
         self.choose(None);
-        // Data leaves a failing block or the ring before space counts.
+        // Failing blocks and ring blocks with live frames are emptied before a victim is chosen for
+        // its space.
         if let Some(block) = self.view().urgent_victim() {
             self.reclaim.take(block);
             return Ok(Chosen::Victim);
@@ -220,14 +224,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(chosen)
     }
 
-    /// Ends the work on an empty victim and begins the work on another one.
+    /// Ends the work on an empty victim, and makes another block the victim.
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.logical.ftl.space.spoil(NONE);
         let lent = self.reclaim.choose(victim.unwrap_or(NONE));
         self.logical.ftl.reserve.withdraw(lent);
     }
 
-    /// Chooses the block with the fewest live frames, as late as possible.
+    /// Makes the block with the fewest live frames the victim, unless the choice can wait.
     fn choose_emptiest(&mut self) {
         let view = self.view();
         let saves = view.levels_or_scrubs();
@@ -237,8 +241,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Makes the least worn block the victim, if it lags so far behind the most worn block that
-    /// its data must move.
+    /// Does the call's work for wear levelling and for weak pages. This may make the least worn
+    /// block the victim, if its wear lags so far behind the mean that its data must move.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
         let levelling = self.view().levelling(written, self.logical.is_open());
         if levelling == Levelling::Rests {
@@ -247,18 +251,19 @@ impl<'m, F: Flash> Store<'m, F> {
         let Ftl { reserve, layout, pages, .. } = &mut self.logical.ftl;
         if let Levelling::Saves { frames } = levelling {
             reserve.deposit(frames, layout);
-            // Then only room is missing, which any call may bring.
+            // All savings are there, and only room is missing. Any call may make room, so wear is
+            // checked again in the next call.
             if reserve.is_full(layout) {
                 return Ok(Chosen::None);
             }
         }
-        // Only an erase changes wear, so the next check comes behind one.
+        // Only an erase changes wear, so the next check comes after an erase.
         self.reclaim.see_wear(pages.erases());
         match levelling {
             Levelling::Release(head) => self.logical.ftl.release_head(head),
             Levelling::GiveUp(head) => self.logical.ftl.give_up_block(head),
             Levelling::MoveJournal => {
-                // The block can be erased only when the newest journal page is elsewhere.
+                // The block can be erased only when the newest journal page is in another block.
                 self.logical.ftl.space.close(HeadIndex::JOURNAL);
                 self.logical.ftl.open_head(HeadIndex::JOURNAL, true)?;
                 self.logical.program_journal()?;

@@ -1,5 +1,5 @@
-//! Scrubbing: reads of everything that rests. Pages whose bits have begun to flip are found
-//! while the ECC still corrects them.
+//! Scrubbing: reads all stored data, even if no caller reads it. So pages whose bits have begun to
+//! flip are found while the ECC can still correct them.
 
 use super::Store;
 use crate::cost::{Budget, Cost};
@@ -11,13 +11,13 @@ use crate::pages::{TRIES, is_weak};
 use crate::space::NONE;
 use core::ops::Range;
 
-/// The scrubber. It continues at the place that [`Watch`](crate::pages::Watch) holds.
+/// The scrubber. [`Watch`](crate::pages::Watch) holds the position at which it continues.
 struct Scrub<'s, 'm, F> {
     logical: &'s mut Logical<'m, F>,
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Scrubs as far as the budget goes. Returns true if a round ended.
+    /// Scrubs until the budget is used up or the round ends. Returns true if the round ended.
     pub fn scrub_within(&mut self, budget: Budget) -> Result<bool, Error> {
         Scrub { logical: &mut self.logical }.within(budget)
     }
@@ -36,8 +36,8 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(false)
     }
 
-    /// Reads the next live frame, or the next record of the journal's chain, so that weak pages
-    /// are found. Returns `false` if the round has read everything. The next round then begins.
+    /// Reads the next live frame, or the next record of the journal's chain, to find weak pages.
+    /// Returns `false` if the round has read everything. Then the next round begins.
     ///
     /// # Cost
     /// - `pages_per_logical_page` reads; or
@@ -49,7 +49,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         }
         let ftl = &mut self.logical.ftl;
         let total = ftl.layout.frame_count();
-        // All frames are read, so the root and the journal page end the round.
+        // All frames were read. The root and the journal page are read at the end of the round.
         let Some(at) = ftl.pages.watch().round() else {
             ftl.pages.watch_mut().begin_next_round(total);
             return self.look_at_own_pages();
@@ -65,7 +65,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(true)
     }
 
-    /// Returns the most reads of a step of scrubbing.
+    /// Returns the largest number of reads of one step.
     fn step_reads(&self) -> u32 {
         let layout = &self.logical.ftl.layout;
         let own = layout.root_programs + layout.journal_pages();
@@ -77,9 +77,9 @@ impl<F: Flash> Scrub<'_, '_, F> {
         })
     }
 
-    /// Reads the root and the journal page, or lets the next steps read the records of its
-    /// chain. The next root, the next commit or idle work writes weak pages anew. Returns true
-    /// if the round has such steps left.
+    /// Reads the root and the journal page. If journal records form a chain, the next steps read
+    /// the chain's records instead of a page. If a page is weak, the next root, the next commit or
+    /// idle work writes its content again. Returns true if the round has steps left for the chain.
     fn look_at_own_pages(&mut self) -> Result<bool, Error> {
         let Ftl { layout, ring, .. } = &self.logical.ftl;
         let (block, next) = ring.newest();
@@ -108,8 +108,8 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(false)
     }
 
-    /// Reads a record of the journal's chain, if the chain is still the newest one. Returns true
-    /// if the next step reads the next record.
+    /// Reads a record of the journal's chain, if this chain is still the newest. Returns true if
+    /// the next step must read the next record.
     fn look_at_record(&mut self, at: u32) -> Result<bool, Error> {
         let space = &self.logical.ftl.space;
         let newest = space.journal_at();
@@ -131,7 +131,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(next.is_some())
     }
 
-    /// Lets the next call that changes something write the journal's buffer, as after a mount.
+    /// Lets the next call that changes anything program the journal buffer first, as after a mount.
     fn renew_journal(&mut self) {
         let is_open = self.logical.is_open();
         let space = &mut self.logical.ftl.space;

@@ -1,12 +1,12 @@
 //! Settling: the programs of a mount before its first answer.
 //!
 //! The last record, a frame or a journal page, may be metastable. So it is copied into a fresh
-//! block of the ring. Copies of earlier mounts that no call has moved since are copied there as
-//! well.
+//! block of the ring. Copies that earlier mounts made in the ring, and that no call has moved
+//! since, are copied there as well.
 //!
-//! The root of this mount names the copies. The copies of that root are programmed last, and
-//! prove that everything is complete. Ring blocks that might hold a larger number are erased.
-//! Only then is anything programmed elsewhere.
+//! The root of this mount names these copies. The seals of this root are programmed last, and prove
+//! that everything before them is complete. Then ring blocks that might hold a root with a larger
+//! number are erased. Only then is anything programmed outside the ring.
 
 use super::Store;
 use crate::config::COPIED_MAX;
@@ -17,19 +17,21 @@ use crate::mount::{FoundRecord, Last};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, HeadIndex, NONE};
 
-/// Frames that a restart after a write costs:
-/// - one skipped in each head;
-/// - one copied, and one for its move;
-/// - one for pacing.
+/// Number of frames that a restart costs if heads were in use:
+/// - one skipped frame of each head;
+/// - one frame for the copy of the last record, and one frame for a later move of this copy;
+/// - one frame for the pace of reclamation.
 ///
-/// Each head of a further stream adds one. Each head adds one if its next place holds something
-/// that is no record. The frames are taken from the reserve, and each victim gives a few back.
+/// Each head of a further stream adds one frame. Each head adds one frame if its next place holds
+/// content that is not a record. The frames are taken from the reserve, and each victim gives a few
+/// frames back.
 const RESTART_FRAMES: u32 = 5;
-/// Distance by which the sequence jumps at a mount. A cut may have made the first page of a
-/// listed block unsteady, and it may read as a record later.
+/// Number of sequence numbers that a mount skips. A power cut may have made the first page of a
+/// listed block unsteady. Such a page may later read as a record, and must not look newer than the
+/// records of this mount.
 const JUMP: u64 = 4096;
 
-/// The contents that a mount copies into a ring block.
+/// The frames and the journal page that a mount copies into a ring block.
 #[derive(Clone, Copy)]
 struct Carried {
     frames: [Option<Copied>; COPIED_MAX as usize],
@@ -40,20 +42,22 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a root of this mount.
     ///
     /// # Power loss
-    /// A mount may be cut any number of times.
+    /// Power cuts may interrupt any number of mounts in a row: the next mount still finds the same
+    /// state.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
-        // All contents are found before anything is programmed, so an error changes nothing.
+        // Everything to copy is determined before anything is programmed, so an error here changes
+        // nothing on the medium.
         let mut carried = self.carried(&last)?;
         let ftl = &mut self.logical.ftl;
-        // A blank ring block hides no root and needs no erase.
+        // A blank ring block hides no root, so it needs no erase.
         ftl.search().mark_blank_places()?;
-        // Nothing else may be touched until the mark of the first change is complete.
+        // Nothing else may be programmed until the mark of the first change is complete.
         ftl.in_ring(|roots, _, _| roots.complete_mark())?;
-        // A page that a cut left half-written must never look newer than this mount.
+        // A half-written page must never look newer than the records of this mount.
         ftl.space.take_sequences(JUMP);
-        // A cut may have touched the next places of the heads.
+        // A power cut may have touched the next places of the heads.
         ftl.skip_places(&last.evidence);
-        // Only if heads were in use did the restart cost frames.
+        // The restart costs frames only if heads were in use.
         if last.evidence.are_there() {
             let frames = RESTART_FRAMES
                 + ftl.layout.extra_heads()
@@ -63,7 +67,7 @@ impl<F: Flash> Store<'_, F> {
         }
         // The first record of each power cycle is a journal page.
         ftl.space.set_unmarked(true);
-        // A transaction that the cut interrupted does not count.
+        // A transaction that the power cut interrupted does not count.
         ftl.transaction.end();
         // Nothing outside of the ring is programmed before this root has its seals.
         loop {
@@ -73,10 +77,12 @@ impl<F: Flash> Store<'_, F> {
             if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 break;
             }
-            // The root names places in its own block. So all copies follow it into another block.
+            // The root names frames in its own block. So if another block is tried, everything is
+            // copied again there.
         }
         let ftl = &mut self.logical.ftl;
-        // A root in these blocks may be readable at a later mount, and outrank this root.
+        // The erased blocks might hold a root that a later mount can read and that outranks this
+        // root.
         ftl.in_ring(|roots, said, lost| roots.erase_unknown(said, lost))?;
         // From here on every later mount begins with this root.
         ftl.status.settle(true);
@@ -84,15 +90,17 @@ impl<F: Flash> Store<'_, F> {
         self.empty_ring()
     }
 
-    /// Returns the contents that must be copied: the last record, if it may be unsteady, and
-    /// everything live in the ring.
+    /// Returns the frames and the journal page that must be copied. These are the last record, if
+    /// it may be unsteady, and everything live in the ring.
     fn carried(&mut self, last: &Last) -> Result<Carried, Error> {
         let is_journal = |record: FoundRecord| TagKinds::JOURNAL.has(record.tag.kind);
-        // A record with another one behind it was complete, so only the last may be torn.
+        // If another record lies behind a record in its block, the record is complete. So only the
+        // last record may be torn.
         let unsteady = last.record.filter(|_| !last.is_complete);
         let ftl = &self.logical.ftl;
         let at = ftl.space.journal_at();
-        // The ring block of an earlier mount is erased some day, so its journal page goes along.
+        // A ring block of an earlier mount will be erased some day, so a journal page there is
+        // copied.
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
         let mut carried = Carried {
             frames: [None; COPIED_MAX as usize],
@@ -110,7 +118,7 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let fpb = ftl.layout.frames_per_block;
-        // Copies of earlier mounts lie in ring blocks, which are erased some day.
+        // Copies of earlier mounts lie in ring blocks, which will be erased some day.
         for block in ftl.ring.all() {
             let end = (block + 1) * fpb;
             let mut next = self.logical.ftl.space.blocks().first_live(block);
@@ -129,8 +137,9 @@ impl<F: Flash> Store<'_, F> {
         Ok(carried)
     }
 
-    /// Returns the kind and the number of a frame's contents in the ring. They come from a tag
-    /// of the frame. If all of its pages are lost, they come from the map.
+    /// Returns the kind of a frame in the ring, and the number of its logical page or leaf. Both
+    /// are read from a tag of the frame. If all of its pages are lost, both are searched in the
+    /// map.
     fn owner(&mut self, frame: Frame) -> Result<(TagKind, u32), Error> {
         let ftl = &mut self.logical.ftl;
         let first = ftl.layout.frame_page(frame);
@@ -149,7 +158,7 @@ impl<F: Flash> Store<'_, F> {
         for logical in 0..ftl.layout.logical_count {
             match self.logical.frame_of(logical) {
                 Ok(found) if found == frame => return Ok((TagKind::Data, logical)),
-                // A lost leaf elsewhere must not end the search.
+                // A lost leaf must not end the search.
                 Ok(_) | Err(Error::Corrupt) => {}
                 Err(error) => return Err(error),
             }
@@ -158,14 +167,14 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs a root, then the frames and the journal page that it names, and then the copies of
-    /// the root. All of them go into one ring block.
+    /// the root. All of them lie in one ring block.
     fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         let (unit, fpb) =
             (u32::from(ftl.layout.config.pages_per_logical_page), ftl.layout.frames_per_block);
         let block = ftl.ring.current();
         let first = block * fpb + ftl.layout.copied_page() / unit;
-        // The root names the copies, so the map has them before the root is made.
+        // The root names the copied frames, so the map gets them before the root is composed.
         for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
             ftl.name_copy(copied, to)?;
         }
@@ -177,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
             ftl.space.move_journal(behind * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;
-        // The copies lie behind the root, in the same ring block, so one erase removes both.
+        // The copied frames lie behind the root, in the same ring block. So one erase removes both.
         for (copied, to) in carried.frames.iter().flatten().zip(first..) {
             ftl.ring.go_to(ftl.layout.frame_page(to), &ftl.layout);
             ftl.copy_into_ring(copied)?;
@@ -186,13 +195,13 @@ impl<F: Flash> Store<'_, F> {
             ftl.ring.go_to(behind, &ftl.layout);
             self.copy_journal_into_ring()?;
         }
-        // The seals come last: they prove the root and everything in front of them.
+        // The seals come last: they prove that the root and everything before them is complete.
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
-    /// Moves copied frames to their usual places, once the ring block holds as many as the next
-    /// mount can copy beside the last record. The block must not fill up with them if one power
-    /// cut follows the other.
+    /// Moves copied frames out of the ring if the ring block is full of them: the next mount can
+    /// copy only this number of frames and the last record. Otherwise the frames would become too
+    /// many if power cuts follow each other.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.logical.ftl.ring.current();
         // The next mount can still copy everything.
@@ -202,8 +211,8 @@ impl<F: Flash> Store<'_, F> {
         self.begin()?;
         self.reclaim.take(block);
         while let Some(frame) = self.logical.ftl.space.blocks().first_live(block) {
-            // The overlay contains each of them already, so no leaf is written: it would be one
-            // frame too many for the next mount.
+            // The overlay has an entry for each of these frames already, so no leaf is written
+            // back. A written leaf would be one frame too many for the next mount.
             self.logical.move_known_frame(frame)?;
         }
         self.reclaim.take(NONE);

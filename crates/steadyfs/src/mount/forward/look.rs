@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::media::{BlockIndex, Flash, PageIndex, TAG_BYTES, Tag, TagKinds, is_blank};
 use crate::space::{Head, HeadIndex, NONE, Space, State};
 
-/// The content of a page, as its tag shows it.
+/// The kind of a page's content, which its tag shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TagProbe {
     Blank,
@@ -17,14 +17,14 @@ enum TagProbe {
 }
 
 impl<F: Flash> Forward<'_, '_, F> {
-    /// Makes a cursor for each block in which records may be.
+    /// Makes a cursor for each block in which new records may be.
     pub(super) fn begin_cursors(
         &mut self,
         cursors: &mut RecordCursors,
         evidence: &mut TornEvidence,
     ) -> Result<(), Error> {
         let mut count = 0;
-        // The root names the next places of these heads.
+        // The root contains the next places of these heads.
         for head in self.records.space.heads().all() {
             let Head { block, next } = self.records.space.heads().get(head);
             if block != NONE && count < cursors.len() {
@@ -33,11 +33,12 @@ impl<F: Flash> Forward<'_, '_, F> {
                 count += 1;
             }
         }
-        // Since the root, a head may have taken any listed block.
+        // Since the root, a head may have programmed any listed block.
         for block in 0..self.records.space.blocks().block_count() {
             if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
                 if self.look(&mut cursors[count], evidence, None, block, 0)? {
-                    // The lost record may be the first one of a power cycle.
+                    // The block may begin with a lost record, which may be the first record of a
+                    // power cycle.
                     evidence.note_use();
                 }
                 count += usize::from(cursors[count].is_some());
@@ -49,7 +50,7 @@ impl<F: Flash> Forward<'_, '_, F> {
     /// Reads the tag of a page. Does not verify the checksum of the page.
     fn sight_of(&mut self, page: PageIndex) -> Result<TagProbe, Error> {
         let mut tag = [0; TAG_BYTES];
-        // An unreadable tag does not prove a blank page.
+        // An unreadable tag does not prove that the page is blank.
         if !self.records.pages.read_tag_with_retry(page, &mut tag)? {
             return Ok(TagProbe::Unknown);
         }
@@ -71,12 +72,12 @@ impl<F: Flash> Forward<'_, '_, F> {
         })
     }
 
-    /// Makes a cursor if a new record is at a place, or right behind it. The place lies in a
-    /// head's block. Or it is the start of a listed block, which any head may have taken since
-    /// the root.
+    /// Makes a cursor if a new record is at a place, or right behind it. If `head` is given, the
+    /// place lies in this head's block. Otherwise it is the start of a listed block, which any head
+    /// may have programmed since the root.
     ///
-    /// Returns true if something else is there: a page that a power cut tore, or a lost record
-    /// with nothing behind it.
+    /// Returns true if the place holds something else: a torn page, or a lost record with nothing
+    /// behind it.
     fn look(
         &mut self,
         cursor: &mut Option<RecordCursor>,
@@ -94,37 +95,38 @@ impl<F: Flash> Forward<'_, '_, F> {
             return self.look_in_chain(cursor, block, next);
         }
         let page = self.place_page(head, block, next);
-        // A listed block may begin with an old torn page, so its page must verify.
+        // A listed block may begin with an old torn page, so its first page must verify.
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
             TagProbe::Tag(tag) if self.is_new(&tag, head) => {
                 *cursor = Some(self.cursor(&tag, block, next))
             }
-            // An earlier use of the block programmed this page.
+            // The page was programmed in an earlier use of the block.
             TagProbe::Tag(_) if head.is_none() => return Ok(false),
             // A head programs the first page of a block first, so no head has used this block.
             TagProbe::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, evidence, head, block, next)?,
         }
-        // The journal's head may have taken the listed block for a chain.
+        // The journal's head may have begun a chain in the listed block.
         if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, 0);
         }
         Ok(cursor.is_none() && sight != TagProbe::Blank)
     }
 
-    /// Makes a cursor at the first new record of a chain from a place on. Returns true if
-    /// something else is there.
+    /// Makes a cursor at the first new record of a chain, starting at a place. Returns true if the
+    /// place holds something else.
     ///
-    /// If the found record lies behind a damaged one, its number shows that something is lost. A
-    /// lost page may contain the beginning of the record behind it.
+    /// If the found record lies behind a damaged record, its sequence number shows that something
+    /// is lost. A lost page may contain the beginning of the next record.
     fn look_in_chain(
         &mut self,
         cursor: &mut Option<RecordCursor>,
         block: u32,
         next: u32,
     ) -> Result<bool, Error> {
-        // A lost page may also hold the beginning of the next record, so two records may be lost.
+        // The lost page may also hold the beginning of the next record, so the search covers two
+        // lost records.
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
@@ -159,7 +161,7 @@ impl<F: Flash> Forward<'_, '_, F> {
     }
 
     /// Returns true if a tag belongs to a record that a head of the volume programmed after the
-    /// root. If a head is given, that head must have programmed it.
+    /// root. If `head` is given, this head must have programmed it.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
         let of_head = Space::head_of(self.records.layout, tag).is_some_and(|found| {
             self.records.space.heads().has(found) && head.is_none_or(|head| head == found)
@@ -169,9 +171,9 @@ impl<F: Flash> Forward<'_, '_, F> {
             && self.records.layout.names_something(tag)
     }
 
-    /// Looks behind a place without a record. Behind a page that a power cut tore there is
-    /// nothing. If there is a record behind the place, the record at the place was lost, or its
-    /// program failed. The numbers show the difference.
+    /// Looks for a record right behind a place that holds none. If the place holds a page that a
+    /// power cut tore, nothing lies behind it. If a record lies behind the place, the record at the
+    /// place was lost, or its program failed. The sequence numbers distinguish these cases.
     fn look_behind(
         &mut self,
         cursor: &mut Option<RecordCursor>,
@@ -180,7 +182,8 @@ impl<F: Flash> Forward<'_, '_, F> {
         block: u32,
         next: u32,
     ) -> Result<(), Error> {
-        // A listed block shows no owner, so places of both sizes are tried.
+        // The head of a listed block is unknown, so both sizes of places are tried: frames and
+        // journal pages.
         let heads = match owner {
             Some(head) => [Some(head), None],
             None => [
@@ -201,12 +204,12 @@ impl<F: Flash> Forward<'_, '_, F> {
             else {
                 continue;
             };
-            // The tag names its head, and the head must use places of this size.
+            // The tag names its head. This head must use places of the size that is tried.
             if let Some(of) = Space::head_of(self.records.layout, &tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
-                // In a block of the caller's pages a lost record may be of any kind. It counts
-                // as no move.
+                // In a block of the caller's pages the lost record may be of any kind, so it does
+                // not count as a lost move.
                 evidence.lose_moves(of.is_moved().into());
                 *cursor = Some(self.cursor(&tag, block, next + 1));
                 return Ok(());
@@ -215,9 +218,9 @@ impl<F: Flash> Forward<'_, '_, F> {
         Ok(())
     }
 
-    /// Moves a cursor on to the next record of its block. Returns the head, the block and the
-    /// next place, even if no record is there. The last value is true if something else is
-    /// there.
+    /// Moves a cursor to the next record of its block. Returns the head, the block and the head's
+    /// next place, even if no record is there. The last value is true if the next place holds
+    /// content that is not a record.
     pub(super) fn step(
         &mut self,
         cursor: &mut Option<RecordCursor>,
