@@ -470,7 +470,8 @@ impl<'p> Search<'p> {
         self.accesses += warm_up + self.compared;
         let accesses_max = ACCESSES_MAX[usize::from(profile.card().is_none())];
         self.has_time = self.accesses < accesses_max;
-        if let [done, all @ 1..] = self.searches {
+        let [done, all] = self.searches;
+        if all > 0 {
             let share = (self.accesses as f64 / accesses_max as f64).min(1.0);
             (self.progress)((done as f64 + share) / all as f64);
         }
