@@ -1,5 +1,5 @@
-//! Bytes at any place against an oracle, acknowledged flushes on a failing medium, and requests
-//! that a disk refuses.
+//! Tests of writes at any offset against an oracle, of acknowledged flushes on a failing medium,
+//! and of requests that a disk refuses.
 
 use super::{DiskVolume, FILE, NAME, Set};
 use crate::options::Options;
