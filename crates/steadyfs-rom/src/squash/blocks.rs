@@ -53,7 +53,7 @@ pub const KEPT_MAX: usize = 16;
 pub struct Blocks<'m, S> {
     source: S,
     decoder: Decoder,
-    /// Room for data. It also takes metadata if the memory is too small for a second room.
+    /// Memory for data. If the memory is too small for a second buffer, it also holds metadata.
     data: Room<'m>,
     metadata: Rooms<'m>,
     block_bytes: usize,
