@@ -65,8 +65,9 @@ impl Format {
         })
     }
 
-    /// Returns false if [`find`](Self::find) finds no format in an image with this begin. A check
-    /// of [`SEARCH_BYTES`] makes a check of the whole image unnecessary.
+    /// Returns false if [`find`](Self::find) would find no format in an image that begins with
+    /// these bytes. If this check of [`SEARCH_BYTES`] bytes returns false, the whole image need not
+    /// be searched.
     pub fn may_be_found(begin: &[u8]) -> bool {
         Self::of(begin).is_some()
             || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
