@@ -71,8 +71,8 @@ impl Covered {
         }
         let mut whole = (from, to);
         let mut touched = Vec::new();
-        // The ranges lie apart. So the search goes back from the last range that begins within
-        // reach, and ends at the first range that ends before `from`.
+        // The ranges do not touch. So the search goes backwards from the last range that begins at
+        // or before `to`, and stops at the first range that ends before `from`.
         for (&begin, &end) in self.0.range(..=to).rev() {
             if end < from {
                 break;

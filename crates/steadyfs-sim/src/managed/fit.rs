@@ -115,9 +115,10 @@ impl std::fmt::Display for Quality {
 /// Finds a profile whose random writes take as long as the writes of a trace.
 ///
 /// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512.
-/// The writes went to random places of the whole device, without a pause. A few thousand show the
-/// bursts of most cards. Fewer than two bursts leave their distance open. `capacity_mib` is the
-/// capacity of the device: random writes lie over all of it.
+/// The writes went to random positions on the whole device, without a pause. A few thousand writes
+/// show the bursts of most cards. If the trace has fewer than two bursts, their distance remains
+/// unknown. `capacity_mib` is the capacity of the device: the random writes are spread over all of
+/// it.
 ///
 /// The search begins with the built-in profiles of the kind, and changes one figure after another.
 /// Figures that do not affect random writes, such as the number of open units, keep their values.
@@ -466,8 +467,8 @@ impl Search {
     }
 }
 
-/// Changes a figure by a factor, If the factor is above 1, changes it by at least one unit. Returns
-/// true if the figure changed.
+/// Changes a figure by a factor. If the factor is above 1, changes the figure by at least one unit.
+/// Returns true if the figure changed.
 fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
     let Figure { value, unit, .. } = figures_of(figures).swap_remove(index);
     let units = *value / unit;

@@ -8,9 +8,9 @@ use crate::profile::{NorProfile, TimingChoice};
 pub struct NorTiming {
     /// Time of command, address and dummy clocks of a read, in nanoseconds.
     pub read_command_ns: u64,
-    /// Commands, address and status polls of a program, in nanoseconds.
+    /// Time of commands, address and status polls of a program, in nanoseconds.
     pub program_command_ns: u64,
-    /// Commands, address and status polls of an erase, in nanoseconds.
+    /// Time of commands, address and status polls of an erase, in nanoseconds.
     pub erase_command_ns: u64,
     /// Time to transfer a byte from the chip, in picoseconds.
     pub bus_read_ps_per_byte: u64,

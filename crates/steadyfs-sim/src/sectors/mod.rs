@@ -262,8 +262,8 @@ impl SectorDevice for Sectors {
         Ok(())
     }
 
-    /// Discards sectors. Half of the discards, selected by the seed, make the sectors read as
-    /// zeros. The other half change nothing. So callers cannot rely on either.
+    /// Discards sectors. For each sector the seed decides if the sector reads as zeros at once or
+    /// keeps its content. So callers cannot rely on either.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         self.check(first, count)?;
         self.counters.erases += 1;

@@ -33,7 +33,7 @@ pub struct FailOps<F> {
     /// Blocks whose next program or erase fails.
     failing_blocks: BTreeSet<BlockIndex>,
     grown_bad: BTreeSet<BlockIndex>,
-    /// On average, one of this many programs and erases fails.
+    /// Every `n`-th program or erase fails, where `n` is this number.
     failing_every: Option<u64>,
     wear: Option<Wear>,
     /// Number of blocks that the device can still replace. `None` means that the device replaces no
