@@ -160,7 +160,7 @@ fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, E
     Ok(Volume { id, name, is_static, is_update_cut, block_bytes, bytes })
 }
 
-/// Returns the content of a volume to which a file system writes: It contains all blocks in order.
+/// Returns the content of a volume to which a file system writes. It contains all blocks in order.
 /// A missing block consists of erased bytes.
 fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
     let count = blocks.keys().next_back().map_or(0, |&last| last as usize + 1);

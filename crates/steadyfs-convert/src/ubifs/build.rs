@@ -128,7 +128,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Returns the attributes of an inode: Each attribute is a name of an inode whose content is
+    /// Returns the attributes of an inode. Each attribute is a name of an inode whose content is
     /// the value.
     fn attributes(&self, inode: u32) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Fault> {
         let mut attributes = BTreeMap::new();
@@ -149,7 +149,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Returns the numbers of a device: They are in four bytes, or in the first four of eight bytes.
+/// Returns the numbers of a device. They are in four bytes, or in the first four of eight bytes.
 fn special(content: &[u8], is_block: bool) -> Result<Kind, Fault> {
     if content.len() != 4 && content.len() != 8 {
         return Err(Fault::Device(content.len()));

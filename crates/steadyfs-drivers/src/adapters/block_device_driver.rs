@@ -4,9 +4,9 @@
 //! A call of SteadyFS returns only when it is done, so this adapter polls a future until the future
 //! is done. Between two polls it runs a [`Turn`]. A turn that does nothing is enough for drivers
 //! that never wait. It is also enough if the future reads the hardware's state in each poll. Some
-//! futures make progress only when an executor runs *another* task. Such a future ends only if the
-//! turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or if an executor of a higher
-//! priority runs that task in an interrupt.
+//! futures make progress only when an executor runs *another* task. Such a future ends only in two
+//! cases. The turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a
+//! higher priority runs that task in an interrupt.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;

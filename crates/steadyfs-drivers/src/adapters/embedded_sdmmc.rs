@@ -1,4 +1,4 @@
-//! An adapter from [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10), It
+//! An adapter from [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10). It
 //! serves that crate's SD driver, and all drivers that others wrote for that crate's FAT file
 //! system.
 //!

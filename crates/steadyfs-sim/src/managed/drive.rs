@@ -1,4 +1,4 @@
-//! An eMMC or an SSD: It has a map of slots, superblocks, and a volatile cache.
+//! An eMMC or an SSD. It has a map of slots, superblocks, and a volatile cache.
 //!
 //! A write is stored in the cache. If the cache is full, its oldest page is programmed into the
 //! superblock that is being filled. If few superblocks are free, the needed slots of several

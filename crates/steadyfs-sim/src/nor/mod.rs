@@ -1,4 +1,4 @@
-//! A NOR chip: Programs clear bits of its bytes, and erases set these bits. It also has rules and
+//! A NOR chip. Programs clear bits of its bytes, and erases set these bits. It also has rules and
 //! virtual time.
 //!
 //! [`Nor::new`] makes a chip from a [`Profile`], and [`Nor::with_geometry`] makes a chip of any

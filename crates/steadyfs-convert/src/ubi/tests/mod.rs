@@ -271,7 +271,7 @@ fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Makes an image without a tool: It contains a static volume of four blocks behind both copies of
+/// Makes an image without a tool. It contains a static volume of four blocks behind both copies of
 /// the table. Returns the image and the content of the volume.
 pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
     let mut table = vec![0; SMALL_BLOCK_BYTES - 1024];
