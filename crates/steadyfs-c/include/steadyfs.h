@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// As the value of a setting: none. The value 0 stands for the default.
+// Value of a setting that means "none". The value 0 stands for the default.
 #define STEADYFS_NONE 255
 
-// As the value of bad_blocks_max: none.
+// Value of bad_blocks_max that means "none".
 #define STEADYFS_NO_BAD_BLOCKS 65535
 
 // Number of 64-bit words of steadyfs_t.
@@ -31,7 +31,7 @@
 // Number of pointer-sized words of steadyfs_t.
 #define STEADYFS_POINTERS 52
 
-// Most bytes of a name, without the NUL.
+// Maximum number of bytes of a name, without the NUL.
 #define STEADYFS_NAME_MAX 255
 
 // Open for reading.
@@ -43,24 +43,25 @@
 // Open for reading and writing.
 #define STEADYFS_O_RDWR 3
 
-// Create the file if it does not exist; needs STEADYFS_O_WRONLY.
+// Create the file if it does not exist. This flag needs STEADYFS_O_WRONLY.
 #define STEADYFS_O_CREAT 256
 
-// With STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST if the file exists.
+// In addition to STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST if the file exists.
 #define STEADYFS_O_EXCL 512
 
-// Cut the file to nothing; needs STEADYFS_O_WRONLY.
+// Truncate the file to zero bytes. This flag needs STEADYFS_O_WRONLY.
 #define STEADYFS_O_TRUNC 1024
 
-// Every write goes to the end of the file.
+// Write all data at the end of the file.
 #define STEADYFS_O_APPEND 2048
 
-// Every change through this handle is durable when the call returns. So is the file's creation.
+// Make every change through this handle durable before its call returns. This includes the file's
+// creation.
 #define STEADYFS_O_DURABLE 4096
 
-// Multiplied by 0 to 3: the stream of a created file. Files that are written again at about the
-// same pace should share a stream, and other files use another stream. Everything that names no
-// stream is in stream 0.
+// STEADYFS_O_STREAM * 0 to STEADYFS_O_STREAM * 3 select the stream of a created file. Files that
+// are rewritten equally often should share a stream. Other files should use another stream.
+// Without this flag, data is in stream 0.
 #define STEADYFS_O_STREAM 65536
 
 // Seek from the start of the file.
@@ -116,133 +117,137 @@
 
 // Result of a driver's callback.
 //
-// Any other number counts as STEADYFS_FAIL_DEVICE.
+// Any other number is treated as STEADYFS_FAIL_DEVICE.
 typedef enum steadyfs_failure {
   // The operation succeeded.
   STEADYFS_FAIL_NONE = 0,
-  // The page cannot be read: more bits flipped than the ECC corrects. For reads.
+  // The page cannot be read: more bits flipped than the ECC can correct. Only callbacks that
+  // read return this value.
   STEADYFS_FAIL_UNCORRECTABLE = -1,
   // The chip reports that a program or an erase failed: the block has gone bad.
   STEADYFS_FAIL_BAD_BLOCK = -2,
-  // The chip has locked itself: it takes no more programs and erases, and can be read.
+  // The chip has locked itself. It no longer accepts programs and erases, but can still be read.
   STEADYFS_FAIL_WRITE_PROTECTED = -3,
   // The device does not answer: bus fault, timeout, power lost.
   STEADYFS_FAIL_DEVICE = -4,
 } steadyfs_failure;
 
-// Reason for the failure of a call. A call that succeeds returns 0, or a number that its
-// documentation promises. A call that fails returns one of these codes.
+// The reason why a call failed. A call that succeeds returns 0, or a number that its documentation
+// describes. A call that fails returns one of these codes.
 //
-// Codes that littlefs has too, with the same meaning, have the same number. After every error
-// but STEADYFS_ERR_UNKNOWN a call has changed nothing, and the open transaction can go on. A
+// If littlefs has a code with the same meaning, the numbers are equal. After every error except
+// STEADYFS_ERR_UNKNOWN, the call has changed nothing, and the open transaction can continue. A
 // long write consists of several writes (steadyfs_file_write). The writes before the failed one
 // have taken effect.
 typedef enum steadyfs_error {
   // No error.
   STEADYFS_ERR_OK = 0,
-  // The medium does not answer. Nothing that was committed is lost; mount again.
+  // The medium does not answer. Committed data is not lost. Mount the volume again.
   STEADYFS_ERR_IO = -5,
-  // The read data is not the written data: a page failed its checksum, or its tag names
-  // another page.
+  // The data that was read is not the data that was written. The checksum of a page is wrong, or
+  // its tag belongs to another page.
   STEADYFS_ERR_CORRUPT = -84,
-  // No file or directory has this name or number.
+  // There is no file or directory with this name or number.
   STEADYFS_ERR_NOENT = -2,
   // A file or directory of this name exists already.
   STEADYFS_ERR_EXIST = -17,
-  // A file is where a directory is needed.
+  // The path leads to a file, but the call needs a directory.
   STEADYFS_ERR_NOTDIR = -20,
-  // A directory is where a file is needed.
+  // The path leads to a directory, but the call needs a file.
   STEADYFS_ERR_ISDIR = -21,
   // The directory has entries.
   STEADYFS_ERR_NOTEMPTY = -39,
   // The file or directory is not open on this volume, or was opened before the mount.
   STEADYFS_ERR_BADF = -9,
-  // The file would grow beyond what the volume allows.
+  // The file would become larger than the volume allows.
   STEADYFS_ERR_FBIG = -27,
   // An argument is invalid: a null pointer, an unknown flag, a position before the start of
   // the file, or a name that is empty, `.` or `..`.
   STEADYFS_ERR_INVAL = -22,
-  // No room: every logical page of the volume is in use.
+  // The volume is full: every logical page is in use.
   STEADYFS_ERR_NOSPC = -28,
   // The lent memory is too small: see steadyfs_memory_bytes, or steadyfs_check_bytes for a
   // check.
   STEADYFS_ERR_NOMEM = -12,
   // The file has no such attribute.
   STEADYFS_ERR_NOATTR = -61,
-  // A name is longer than 255 bytes, or than the volume's name_bytes_max.
+  // A name is longer than 255 bytes, or longer than the volume's name_bytes_max.
   STEADYFS_ERR_NAMETOOLONG = -36,
   // A path or a key is not UTF-8.
   STEADYFS_ERR_NOTUTF8 = -200,
-  // The object contains no mounted volume or image, and no installation that was begun.
+  // The object contains no mounted volume or image, or no installation has begun.
   STEADYFS_ERR_NOTMOUNTED = -201,
-  // A call of this volume is in progress: a callback or another thread has called.
+  // Another call of this volume is in progress. A callback or another thread made this call.
   STEADYFS_ERR_BUSY = -202,
   // More programs failed in one call than the volume's `failures` setting tolerates.
   STEADYFS_ERR_MEDIAFAILING = -203,
-  // The volume can only be read: it was mounted so, it is worn out, the chip has locked
-  // itself, or the outcome of an earlier call is unknown. In the last case mount it again.
+  // The volume can only be read. It was mounted for reading, it is worn out, the chip has locked
+  // itself, or the result of an earlier call is unknown. If a result is unknown, mount the
+  // volume again.
   STEADYFS_ERR_READONLY = -204,
-  // It is unknown if the change took effect. The volume can only be read until it is mounted
-  // again.
+  // The library cannot determine if the change took effect. The volume can only be read until it
+  // is mounted again.
   STEADYFS_ERR_UNKNOWN = -205,
   // The volume holds as many files as its settings allow.
   STEADYFS_ERR_TOOMANYFILES = -206,
-  // The open transaction has no room for this call. Commit more often.
+  // The call does not fit into the open transaction. Commit more often.
   STEADYFS_ERR_TRANSACTION = -207,
-  // The file that this handle names is not there any more: its creation was rolled back.
+  // The file of this handle no longer exists, because its creation was rolled back.
   STEADYFS_ERR_STALE = -209,
-  // A symbolic link is where a file is needed.
+  // The path leads to a symbolic link, but the call needs a file.
   STEADYFS_ERR_ISALINK = -210,
-  // Something else is where a symbolic link is needed.
+  // The path does not lead to a symbolic link, but the call needs one.
   STEADYFS_ERR_NOTALINK = -211,
   // A directory would move into itself.
   STEADYFS_ERR_INTOITSELF = -212,
   // The handle was not opened for reading.
   STEADYFS_ERR_NOTREADABLE = -213,
-  // The handle was not opened for writing, or flags that write need STEADYFS_O_WRONLY.
+  // The handle was not opened for writing. Or an open has flags that change the file, but not
+  // STEADYFS_O_WRONLY.
   STEADYFS_ERR_NOTWRITABLE = -214,
-  // The memory has no room for another open file: see open_files.
+  // The table of open files in the lent memory is full: see open_files.
   STEADYFS_ERR_TOOMANYOPEN = -215,
   // The attributes of one file take more than 248 bytes.
   STEADYFS_ERR_ATTRIBUTES = -216,
   // The build, or the volume, lacks a requirement of the call: a feature of the library, or
   // permissions.
   STEADYFS_ERR_UNSUPPORTED = -217,
-  // No superblock was found. The device was never formatted, the driver and the settings
-  // divide it in another way than its format did (see steadyfs_mount), or it has no image.
+  // No superblock was found. There are three possible reasons. The device was never formatted.
+  // Or the driver and the settings divide the device in another way than its format (see
+  // steadyfs_mount). Or the device contains no image.
   STEADYFS_ERR_NOTFORMATTED = -220,
-  // The volume has another version of the format.
+  // The volume has a version of the format that this library does not support.
   STEADYFS_ERR_VERSION = -221,
-  // The volume was formatted for another chip, or with another division of the chip:
-  // erase_bytes, group_sectors.
+  // The volume was formatted for another chip, or with another division of the chip
+  // (erase_bytes, group_sectors).
   STEADYFS_ERR_GEOMETRY = -222,
-  // More blocks are bad than bad_blocks_max allows, or blocks are bad that the volume needs
-  // for itself.
+  // More blocks are bad than bad_blocks_max allows, or a block is bad that must hold tables of
+  // the volume itself.
   STEADYFS_ERR_BADBLOCKS = -223,
   // The volume is a disk of sectors, which this API does not mount.
   STEADYFS_ERR_ISDISK = -224,
-  // No root can be read although there is a superblock.
+  // The volume has a superblock, but no root of it can be read.
   STEADYFS_ERR_NOROOT = -225,
-  // The image has no hash tree, or no signature by the key.
+  // The image has no hash tree, or no signature that matches the key.
   STEADYFS_ERR_NOTSIGNED = -226,
   // The data that was read from the image is not the signed data.
   STEADYFS_ERR_NOTAUTHENTIC = -227,
-  // No driver was given, or more than one. Or the driver lacks a callback, or has a time of
-  // more than 100 s.
+  // No driver or more than one driver was set. Or the driver lacks a callback, or contains a
+  // time of more than 100 s.
   STEADYFS_ERR_DRIVER = -230,
   // page_bytes must be a power of two from 256 to 16,384. On sectors it must be at least 512.
   STEADYFS_ERR_CONFIG_PAGE_BYTES = -231,
   // A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
   STEADYFS_ERR_CONFIG_BLOCKS = -232,
   // pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4
-  // logical pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
+  // logical pages. Decrease pages_per_logical_page or, on NOR, increase group_sectors.
   STEADYFS_ERR_CONFIG_UNIT_PAGES = -233,
   // transaction_pages must be 2 to 1,024.
   STEADYFS_ERR_CONFIG_TRANSACTION_PAGES = -234,
   // overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
   STEADYFS_ERR_CONFIG_OVERLAY_ENTRIES = -235,
-  // checkpoint_programs must be 16 to 4,096. Except on NOR it must also be at most the pages
-  // of 24 blocks, less one block for each of failures.
+  // checkpoint_programs must be 16 to 4,096. Except on NOR it must also be at most the number of
+  // pages in (24 - failures) blocks.
   STEADYFS_ERR_CONFIG_CHECKPOINT_PROGRAMS = -236,
   // wear_spread must be 8 to 200, or STEADYFS_NONE if the device levels wear itself.
   STEADYFS_ERR_CONFIG_WEAR_SPREAD = -237,
@@ -255,45 +260,50 @@ typedef enum steadyfs_error {
   // A logical page must not be larger than 128 KiB. It must be smaller if page_bytes is more
   // than 4,096.
   STEADYFS_ERR_CONFIG_LOGICAL_PAGE = -241,
-  // files_max requires more logical pages than a map entry can name.
+  // files_max requires more logical pages than a map entry can address.
   STEADYFS_ERR_CONFIG_TOO_MANY_PAGES = -242,
-  // A block must hold a root with its copies, three logical pages and a journal page. Choose
-  // fewer overlay_entries or larger blocks, on NOR by more group_sectors.
+  // A block must hold a root with its copies, three logical pages and a journal page. Decrease
+  // overlay_entries or make blocks larger. On NOR, increase group_sectors.
   STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL = -243,
-  // Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
+  // The medium has too few blocks: the blocks for bad_blocks_max, root ring and reserve leave no
+  // space for data.
   STEADYFS_ERR_CONFIG_TOO_FEW_BLOCKS = -244,
-  // A reclaimed block would not gain a frame. Choose more overlay_entries or larger blocks.
+  // Garbage collection of a block would not gain space for a page. Increase overlay_entries or
+  // make blocks larger.
   STEADYFS_ERR_CONFIG_NO_GAIN = -245,
   // leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
   STEADYFS_ERR_CONFIG_LEAF_LOG = -246,
-  // journal_pages must be 1 to 16. If it is more than one, the pages must have at most 4,096
-  // bytes together.
+  // journal_pages must be 1 to 16. If there is more than one page, these pages must have at most
+  // 4,096 bytes together.
   STEADYFS_ERR_CONFIG_JOURNAL = -247,
   // A setting breaks a rule for which this version of the library has no code.
   STEADYFS_ERR_CONFIG = -249,
 } steadyfs_error;
 
-// Events after which a volume commits by itself: any of them joined by |, or one of the presets.
+// Events after which a volume commits by itself: single events combined with |, or one of the
+// presets.
 typedef enum steadyfs_commit_event {
-  // steadyfs_unmount was called. Without this event an unmount discards uncommitted changes.
+  // steadyfs_unmount was called. If this event is not set, an unmount discards uncommitted
+  // changes.
   STEADYFS_COMMIT_UNMOUNT = 1,
   // A file was created.
   STEADYFS_COMMIT_CREATE = (1 << 1),
   // A file or directory was removed.
   STEADYFS_COMMIT_REMOVE = (1 << 2),
-  // A directory was made.
+  // A directory was created.
   STEADYFS_COMMIT_MKDIR = (1 << 3),
   // A file or directory was renamed.
   STEADYFS_COMMIT_RENAME = (1 << 4),
   // A handle that may write was closed.
   STEADYFS_COMMIT_CLOSE = (1 << 5),
-  // Bytes of a file (one logical page of a long write), or attributes, were written.
+  // Bytes of a file or its attributes were written. In a long write this event occurs after each
+  // logical page.
   STEADYFS_COMMIT_WRITE = (1 << 6),
   // steadyfs_file_sync was called.
   STEADYFS_COMMIT_FSYNC = (1 << 7),
-  // A file was cut or made larger.
+  // A file was truncated or enlarged.
   STEADYFS_COMMIT_TRUNCATE = (1 << 8),
-  // The next call may not find room in the transaction, or on the volume, without a commit.
+  // Without a commit, the next call might not fit into the transaction or on the volume.
   STEADYFS_COMMIT_FULL = (1 << 9),
   // steadyfs_sync was called.
   STEADYFS_COMMIT_SYNC = (1 << 10),
@@ -302,32 +312,35 @@ typedef enum steadyfs_commit_event {
   STEADYFS_COMMIT_TIMED = (1 << 11),
   // commit_changes or commit_bytes is reached.
   STEADYFS_COMMIT_MANY = (1 << 12),
-  // Preset, the default: commits changes of names, and when a file is closed or synced. As
+  // Preset, the default: commits after changes of names, and when a file is closed or synced, as
   // littlefs does.
   STEADYFS_COMMIT_ON_CLOSE = ((2047 & ~(1 << 6)) & ~(1 << 8)),
-  // Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if room runs out.
-  // With many small files it is faster than commits at each close.
+  // Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if the transaction
+  // or the volume becomes full. For many small files this is faster than a commit after each
+  // close.
   STEADYFS_COMMIT_ON_SYNC = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
   // Preset: every change is durable when its call returns.
   STEADYFS_COMMIT_EVERY_WRITE = 2047,
-  // Preset: commits with steadyfs_commit only. A call for which the transaction has no room
-  // is refused: see steadyfs_transaction_room.
+  // Preset: commits with steadyfs_commit only. A call that does not fit into the transaction is
+  // refused: see steadyfs_transaction_room.
   STEADYFS_COMMIT_MANUAL = 32768,
 } steadyfs_commit_event;
 
 // Place of the tags of pages on a card or a disk.
 typedef enum steadyfs_tag_place {
-  // Before each page, each in its own sector. Suits cards best.
+  // Each tag lies in its own sector before its page. This suits cards best.
   STEADYFS_TAGS_BESIDE = 0,
-  // In a table at the start of each block. Pages are aligned, and each takes a second write.
+  // The tags lie in a table at the start of each block. Pages are aligned, but each page needs a
+  // second write for its tag.
   STEADYFS_TAGS_TABLE = 1,
-  // In the last 32 bytes of each page, which holds 32 bytes less of data. An eighth more of
-  // the device holds data, but the volume cannot be a disk of sectors. Suits data that is
-  // written a page at a time or in order: writes of 4,096 bytes touch two pages.
+  // Each tag lies in the last 32 bytes of its page, which holds 32 bytes less of data. An eighth
+  // more of the device holds data, but the volume cannot be a disk of sectors. This suits data
+  // that is written in order or in whole pages. A write of 4,096 bytes at another offset touches
+  // two pages.
   STEADYFS_TAGS_WITHIN = 2,
 } steadyfs_tag_place;
 
-// Kind of the object of a name: see steadyfs_info.
+// Kind of the object that has a name: see steadyfs_info.
 typedef enum steadyfs_type {
   // A file.
   STEADYFS_TYPE_REG = 1,
@@ -335,17 +348,17 @@ typedef enum steadyfs_type {
   STEADYFS_TYPE_DIR = 2,
   // A symbolic link.
   STEADYFS_TYPE_LINK = 3,
-  // A device, a pipe or a socket, in read-only images only.
+  // A device, a pipe or a socket. It exists only in read-only images.
   STEADYFS_TYPE_OTHER = 4,
 } steadyfs_type;
 
-// Events for an observer.
+// Events that an observer receives.
 typedef enum steadyfs_event {
   // A file or directory was created.
   STEADYFS_EVENT_CREATED = 1,
-  // A file's bytes or size, or attributes, were changed.
+  // The bytes, the size or the attributes of a file were changed.
   STEADYFS_EVENT_UPDATED = 2,
-  // A file or directory has another name.
+  // A file or directory was renamed.
   STEADYFS_EVENT_RENAMED = 3,
   // A file or directory was removed.
   STEADYFS_EVENT_REMOVED = 4,
@@ -353,25 +366,25 @@ typedef enum steadyfs_event {
   STEADYFS_EVENT_ROLLED_BACK = 5,
 } steadyfs_event;
 
-// Damage that a mount found, or later the write-back of a part of the map. The volume can only
-// be read until steadyfs_fs_repair.
+// Damage that a mount found, or that a later write-back of a part of the map found. The volume can
+// only be read until steadyfs_fs_repair.
 typedef enum steadyfs_damage_kind {
-  // Nothing is missing.
+  // The volume has no damage.
   STEADYFS_DAMAGE_NONE = 0,
   // No copy of the newest root can be read. Changes that were committed since the root before
   // it may be missing.
   STEADYFS_DAMAGE_ROOT = 1,
-  // A record since the newest root cannot be read any more.
+  // A journal record that was written after the newest root can no longer be read.
   STEADYFS_DAMAGE_RECORD = 2,
-  // The newest journal page cannot be read any more, and the small changes in it are missing.
-  // On a volume with few files these may be all since the format.
+  // The newest journal page can no longer be read, so the small changes in it are missing. On a
+  // volume with few files these may be all small changes since the format.
   STEADYFS_DAMAGE_JOURNAL = 3,
-  // A repair was begun and has not ended.
+  // A repair began and did not end.
   STEADYFS_DAMAGE_REPAIR = 4,
-  // A page of the file system's own tables cannot be read any more.
+  // A page of the file system's own tables can no longer be read.
   STEADYFS_DAMAGE_TABLES = 5,
-  // A leaf of the map cannot be read any more. Its pages give STEADYFS_ERR_CORRUPT until they
-  // are written again.
+  // A leaf of the map can no longer be read. Reads of its pages return STEADYFS_ERR_CORRUPT
+  // until these pages are written again.
   STEADYFS_DAMAGE_LEAF = 6,
   // Damage that this version of the header does not list.
   STEADYFS_DAMAGE_OTHER = 7,
@@ -379,145 +392,148 @@ typedef enum steadyfs_damage_kind {
 
 // Kind of a finding of a check.
 typedef enum steadyfs_finding_kind {
-  // A page of the file system's own tables cannot be read. Mended: it is written again
+  // A page of the file system's own tables cannot be read. Repair: the page is written again
   // without the unreadable part.
   STEADYFS_FINDING_UNREADABLE_TABLE = 1,
-  // A page of a file or directory cannot be read. A page of a directory or an index is
+  // A page of a file or directory cannot be read. Repair: a page of a directory or an index is
   // mended. A page of data stays unreadable until it is written again.
   STEADYFS_FINDING_UNREADABLE_PAGE = 2,
-  // An inode in use is invalid. Mended.
+  // An inode in use is invalid. A repair mends it.
   STEADYFS_FINDING_BAD_INODE = 3,
-  // The rest of a long name, or the attributes of a file, are missing. Mended: the file has
-  // no attributes then, or another name.
+  // The rest of a long name, or the attributes of a file, are missing. Repair: the file then has
+  // no attributes, or another name.
   STEADYFS_FINDING_LOST_EXTENSION = 4,
-  // A directory names something that is missing or is in another directory, or it names
-  // something twice. Mended: the entry is removed.
+  // An entry of a directory leads to an object that is missing, or that belongs to another
+  // directory. Or two entries lead to the same object. Repair: the entry is removed.
   STEADYFS_FINDING_BAD_ENTRY = 5,
-  // A directory's counts are wrong. Mended.
+  // The counts in a directory are wrong. A repair mends them.
   STEADYFS_FINDING_WRONG_COUNT = 6,
-  // No directory names a file or directory. Mended: it gets its name again, or `lost-` and
-  // its number in the root.
+  // No directory has an entry for this file or directory. Repair: it receives its old name, or
+  // an entry in the root. The name of this entry is `lost-` and the object's number.
   STEADYFS_FINDING_LOST = 7,
-  // An inode is in use but marked as free. Mended.
+  // An inode is in use but marked as free. A repair mends this.
   STEADYFS_FINDING_UNMARKED_INODE = 8,
-  // An inode is taken but holds nothing. Mended.
+  // An inode is marked as used but empty. A repair mends this.
   STEADYFS_FINDING_LEAKED_INODE = 9,
-  // A page is taken but belongs to nothing. Mended.
+  // A page is marked as used but belongs to no file. A repair mends this.
   STEADYFS_FINDING_LEAKED_PAGE = 10,
-  // A page belongs to a file but is marked as free. Mended.
+  // A page belongs to a file but is marked as free. A repair mends this.
   STEADYFS_FINDING_UNMARKED_PAGE = 11,
-  // A page belongs to two files. Mended: the second file is empty then, and in the first file
-  // the page cannot be read.
+  // A page belongs to two files. Repair: the second file is then empty, and the page of the
+  // first file cannot be read.
   STEADYFS_FINDING_SHARED_PAGE = 12,
-  // Old data lies behind the end of a file. Mended: it is cut off.
+  // Old data lies behind the end of a file. Repair: this data is removed.
   STEADYFS_FINDING_DIRTY_END = 13,
-  // A list of removed files does not end. Mended: it is discarded.
+  // A list of removed files has no end. Repair: the list is discarded.
   STEADYFS_FINDING_BAD_LIST = 14,
   // A finding that this version of the header does not list.
   STEADYFS_FINDING_OTHER = 15,
-  // Small changes are lost. This file or directory may be in an earlier state.
+  // Small changes were lost. This file or directory may have an earlier state.
   STEADYFS_FINDING_IN_DOUBT = 16,
-  // Small changes are lost. Files may be missing with their names: at most `inode` of them.
+  // Small changes were lost. Up to `inode` files may be missing, together with their names.
   STEADYFS_FINDING_LOST_CHANGES = 17,
 } steadyfs_finding_kind;
 
-// Longest times of one operation of a NAND chip, transfer included, in nanoseconds. A time of
-// more than 100 s is refused: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
+// Longest times of single operations of a NAND chip, in nanoseconds. They include the transfer on
+// the bus. A time of more than 100 s is refused: STEADYFS_ERR_DRIVER. If the times are 0, the
+// bounds are 0.
 //
-// Every bound is computed from these numbers: use datasheet maxima for guarantees, typical
+// Every bound is computed from these numbers: use datasheet maxima for guarantees, or typical
 // values for expectations. If the bus has other users, add their longest transfer.
 typedef struct steadyfs_nand_timing {
-  // Read of a whole page and its tag.
+  // Time to read a whole page and its tag.
   uint64_t read_ns;
-  // Read of a tag alone.
+  // Time to read a tag without its page.
   uint64_t read_tag_ns;
-  // Program of a whole page and its tag.
+  // Time to program a whole page and its tag.
   uint64_t program_ns;
-  // Read of a tag followed by `copy`. If this is 0, or the driver has no `copy`: read_ns +
-  // program_ns.
+  // Time to read a tag and then copy its page with `copy`. If this is 0, or if the driver has no
+  // `copy`, bounds use read_ns + program_ns.
   uint64_t copy_ns;
-  // Erase of a block.
+  // Time to erase a block.
   uint64_t erase_ns;
 } steadyfs_nand_timing;
 
-// A driver for raw NAND: erase blocks of program pages, each page with a tag of 16 bytes beside
-// its data.
+// A driver for raw NAND. An erase block consists of program pages, and each page has a tag of 16
+// bytes beside its data.
 //
-// The tag lies in user bytes of the spare area, where the ECC works. Pages of a block are
-// programmed in ascending order (some may be skipped), each once per erase. An erased page
-// reads as 0xFF in data and tag. Callbacks return STEADYFS_FAIL_NONE or another
-// steadyfs_failure. They must not call the same volume, and must return: a longjmp out of a
-// callback is undefined. The struct does not change from mount to unmount.
+// The tag lies in user bytes of the spare area that the ECC covers. Pages of a block are
+// programmed in ascending order (some may be skipped). Each page is programmed at most once per
+// erase. Data and tag of an erased page read as 0xFF. Callbacks return STEADYFS_FAIL_NONE or
+// another steadyfs_failure. They must not call the same volume. They must return: a longjmp out of
+// a callback is undefined. The struct must not change from mount to unmount.
 //
-// Power loss: a page whose program is cut may hold any bytes afterwards, or read differently
-// each time. So may any page of a block whose erase is cut. Every other page is unchanged. The
-// same holds after a program or an erase that returned an error.
+// Power loss: a page whose program was interrupted may hold any bytes afterwards, or may read
+// differently each time. The same holds for each page of a block whose erase was interrupted.
+// Every other page is unchanged. A program or an erase that returned an error has the same
+// effects.
 typedef struct steadyfs_nand {
-  // Argument of every callback; may be null.
+  // Argument of every callback. It may be null.
   void *context;
-  // Data bytes of a program page, without the tag: a power of two, 256 to 16,384.
+  // Number of data bytes of a program page, without the tag: a power of two, 256 to 16,384.
   uint32_t page_bytes;
   // Number of program pages in an erase block, 4 to 4,096.
   uint32_t pages_per_block;
-  // Erase blocks of the chip: 16 to 1,048,576.
+  // Number of erase blocks of the chip: 16 to 1,048,576.
   uint32_t block_count;
   // The longest times of the operations.
   struct steadyfs_nand_timing timing;
   // Reads page_bytes of data and 16 bytes of tag. `page` is
-  // `block * pages_per_block + page in block`. Returns STEADYFS_FAIL_UNCORRECTABLE or
-  // STEADYFS_FAIL_DEVICE if it fails. Required.
+  // `block * pages_per_block + page in block`. If it fails, returns STEADYFS_FAIL_UNCORRECTABLE
+  // or STEADYFS_FAIL_DEVICE. Required.
   int (*read)(void *context, uint32_t page, void *data, uint8_t *tag);
-  // Reads the tag of a page, and leaves the page in the chip's register for `copy`. Fails as
-  // `read`. Required.
+  // Reads the tag of a page, and leaves the page in the chip's page register for `copy`. Returns
+  // the same failures as `read`. Required.
   int (*read_tag)(void *context, uint32_t page, uint8_t *tag);
-  // Programs a page. `bytes` is page_bytes or less, and the rest stays erased. Returns
-  // STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure, STEADYFS_FAIL_WRITE_PROTECTED, or
-  // STEADYFS_FAIL_DEVICE. Required.
+  // Programs the first `bytes` bytes of a page. `bytes` is at most page_bytes, and the rest of
+  // the page stays erased. Returns STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure,
+  // STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
   int (*program)(void *context, uint32_t page, const void *data, uint32_t bytes, const uint8_t *tag);
-  // Erases a block. Fails as `program`. Required.
+  // Erases a block. Returns the same failures as `program`. Required.
   int (*erase)(void *context, uint32_t block);
-  // Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. Returns
-  // STEADYFS_FAIL_DEVICE if it fails. Takes no longer than `read_tag`. Required.
+  // Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. If it
+  // fails, returns STEADYFS_FAIL_DEVICE. It must not take longer than `read_tag`. Required.
   int (*is_bad)(void *context, uint32_t block);
-  // Marks a block bad for other users of the chip. Nothing in the block is needed any more.
-  // Fails as `program`. Required.
+  // Marks a block bad for other users of the chip. The content of the block is no longer needed.
+  // Returns the same failures as `program`. Required.
   int (*mark_bad)(void *context, uint32_t block);
-  // Makes durable the operations that the device answered before they were durable. Null if
-  // the device has none.
+  // Some devices report an operation as done before it is durable. This callback makes all such
+  // operations durable. Null if each operation is durable when its callback returns.
   int (*sync)(void *context);
-  // Programs the page that the `read_tag` just before left in the chip's register, with
-  // another tag ("internal data move"). Fails as `program`. Null if the chip has no such
-  // command.
+  // Programs the page that is in the chip's page register, with another tag ("internal data
+  // move"). The last callback before it was the `read_tag` of this page. Returns the same
+  // failures as `program`. Null if the chip has no such command.
   int (*copy)(void *context, uint32_t page, const uint8_t *tag);
-  // Stores the number of bits that the ECC corrected in the read just before, in the worst
-  // codeword. Also stores the number of bits that it can correct. Data that needed three
-  // quarters of them is moved. Null if the chip does not report it.
+  // Stores the number of bits that the ECC corrected in the worst codeword of the last read.
+  // Also stores the number of bits that the ECC can correct in a codeword. Data that needed
+  // three quarters of these corrections is moved. Null if the chip does not report corrections.
   void (*corrected)(void *context, uint8_t *bits, uint8_t *strength);
 } steadyfs_nand;
 
-// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from
-// 1 to 0, and an erase makes them 1 again.
+// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from 1
+// to 0, and an erase changes all bits back to 1.
 //
-// A chip with an ECC over several bytes, each programmed once, is no such medium. Callbacks and
-// struct follow the rules of steadyfs_nand, and times the rules of steadyfs_nand_timing.
+// A chip whose ECC covers several bytes, which can only be programmed together, is unsuitable. The
+// rules of steadyfs_nand also hold for these callbacks and this struct. The rules of
+// steadyfs_nand_timing hold for the times.
 //
-// Power loss: if a program is cut, any of the bits that it should clear may be cleared. In a
-// block whose erase is cut, any bytes may be there.
+// Power loss: if a program is cut, any of the bits that it should clear may be cleared. A block
+// whose erase is cut may hold any bytes.
 typedef struct steadyfs_nor {
-  // Argument of every callback; may be null.
+  // Argument of every callback. It may be null.
   void *context;
-  // Bytes of one erase: a power of two, 1,024 to 16 MiB. Chips with many small sectors are
-  // grouped to larger blocks: see settings.group_sectors.
+  // Number of bytes of one erase: a power of two, from 1,024 bytes to 16 MiB. If a chip has many
+  // small sectors, the volume groups them into larger blocks: see settings.group_sectors.
   uint32_t erase_bytes;
-  // Erase sectors of the volume, together at most 4 GiB.
+  // Number of erase sectors of the volume. Together they have at most 4 GiB.
   uint32_t erase_count;
-  // Bytes that the chip programs with one command: 256 on most chips. Bounds count programs
-  // of this size.
+  // Number of bytes that the chip programs with one command: 256 on most chips. Bounds use
+  // programs of this size.
   uint32_t program_page_bytes;
-  // The longest time of a read command without its bytes, in nanoseconds.
+  // The longest time of a read command, in nanoseconds. The time of its bytes is added.
   uint64_t read_ns;
-  // Time to transfer a byte in a read, in nanoseconds, rounded up: 160 at 50 MHz and one data
-  // line.
+  // Time to transfer a byte in a read, in nanoseconds, rounded up. It is 160 for a clock of 50
+  // MHz and one data line.
   uint32_t read_byte_ns;
   // Time to transfer a byte in a program, in nanoseconds, rounded up.
   uint32_t program_byte_ns;
@@ -526,63 +542,65 @@ typedef struct steadyfs_nor {
   uint64_t program_ns;
   // The longest time of an erase, in nanoseconds.
   uint64_t erase_ns;
-  // Reads bytes. Returns STEADYFS_FAIL_DEVICE if it fails. Required.
+  // Reads bytes. If it fails, returns STEADYFS_FAIL_DEVICE. Required.
   int (*read)(void *context, uint32_t address, void *data, uint32_t bytes);
-  // Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF
-  // leaves the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
-  // STEADYFS_FAIL_BAD_BLOCK if the chip or reading back shows a failure,
-  // STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
+  // Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF leaves
+  // the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
+  // STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure or the bytes read back differ. Other
+  // failures are STEADYFS_FAIL_WRITE_PROTECTED and STEADYFS_FAIL_DEVICE. Required.
   int (*program)(void *context, uint32_t address, const void *data, uint32_t bytes);
-  // Erases the sector with the given index, from 0 on. Fails as `program`. Required.
+  // Erases the sector with the given index. The first sector has index 0. Returns the same
+  // failures as `program`. Required.
   int (*erase)(void *context, uint32_t sector);
-  // Makes durable the operations that the device answered before they were durable. Null if
-  // the device has none.
+  // Some devices report an operation as done before it is durable. This callback makes all such
+  // operations durable. Null if each operation is durable when its callback returns.
   int (*sync)(void *context);
 } steadyfs_nor;
 
-// A piece of the bytes of a command. It is laid out as `struct iovec`, so that preadv and
-// pwritev take it.
+// A piece of the bytes of a command. It has the layout of `struct iovec`, so it can be passed to
+// preadv and pwritev.
 typedef struct steadyfs_part {
-  // Address of the bytes. If the command writes, they are only read.
+  // Address of the bytes. The callback `write` must only read these bytes.
   void *data;
-  // Number of the bytes; not always whole sectors.
+  // Number of bytes. It need not be a whole number of sectors.
   size_t bytes;
 } steadyfs_part;
 
-// A driver for a card or a disk: sectors of 512 bytes, read and written in any order. The
-// device levels wear itself. It also replaces bad blocks, until it has no others.
+// A driver for a card or a disk: sectors of 512 bytes, which are read and written in any order.
+// The device itself levels wear. It also replaces bad blocks until it has no more spare blocks.
 //
-// Callbacks and struct follow the rules of steadyfs_nand, and times the rules of
-// steadyfs_nand_timing.
+// The rules of steadyfs_nand also hold for these callbacks and this struct. The rules of
+// steadyfs_nand_timing hold for the times.
 //
-// Power loss: sectors that were written since the last `flush` may hold the old data, the
-// written data, or anything. Every other sector is unchanged. The same holds for a write that
-// returned an error.
+// Power loss: sectors that were written since the last `flush` may hold the old data, the written
+// data, or any bytes. Every other sector is unchanged. A write that returned an error has the same
+// effects.
 typedef struct steadyfs_sectors {
-  // Argument of every callback; may be null.
+  // Argument of every callback. It may be null.
   void *context;
-  // Sectors of the device.
+  // Number of sectors of the device.
   uint32_t sector_count;
-  // First sector of the volume, at the start of an allocation unit. Usually 0, or the start
-  // of a partition.
+  // Number of the first sector of the volume, at the start of an allocation unit. Usually 0, or
+  // the start of a partition.
   uint32_t first;
-  // Sectors of a block: an allocation unit of the card, or several. 0: chosen by the size. A
-  // mount reads it from the medium.
+  // Number of sectors of a block: one or more allocation units of the card. 0 selects a number
+  // by the size of the device. A mount reads this number from the medium.
   uint32_t block_sectors;
-  // Bytes of a page: a power of two, 512 to 16,384. 0: 4,096. A mount reads it from the medium.
+  // Number of bytes of a page: a power of two, 512 to 16,384. 0 stands for 4,096. A mount reads
+  // this number from the medium.
   uint32_t page_bytes;
-  // Place of the tags: a value of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE.
-  // A mount reads it from the medium.
+  // Place of the tags: a value of enum steadyfs_tag_place. The default, 0, is
+  // STEADYFS_TAGS_BESIDE. A mount reads this value from the medium.
   uint8_t tags;
-  // True if the device keeps the order of its writes until a flush: a cut loses the last
-  // writes, never an earlier one alone. False in doubt.
+  // True if the device keeps the order of its writes between two flushes. A power cut then loses
+  // a write only if it also loses all later writes. If in doubt, set it to false.
   bool keeps_order;
-  // Time of a read without its sectors, in nanoseconds. Use a measured time if the
-  // specification gives no maximum.
+  // Time of a read command, in nanoseconds. The time of its sectors is added. Use a measured
+  // time if the specification gives no maximum.
   uint64_t read_ns;
   // Time of each sector that is read, in nanoseconds.
   uint64_t read_sector_ns;
-  // Time of a write without its sectors, in nanoseconds.
+  // Time of a write command, in nanoseconds. The time of its sectors is added.
   uint64_t write_ns;
   // Time of each sector that is written, in nanoseconds.
   uint64_t write_sector_ns;
@@ -590,153 +608,154 @@ typedef struct steadyfs_sectors {
   uint64_t discard_ns;
   // Time of a flush, in nanoseconds.
   uint64_t flush_ns;
-  // Reads sectors from `first` on, in one command. The bytes of the parts follow each other,
-  // and together they are whole sectors. Returns STEADYFS_FAIL_UNCORRECTABLE or
-  // STEADYFS_FAIL_DEVICE if it fails. Required.
+  // Reads sectors from `first` on, in one command. The bytes of the parts are consecutive, and
+  // together they are whole sectors. If it fails, returns STEADYFS_FAIL_UNCORRECTABLE or
+  // STEADYFS_FAIL_DEVICE. Required.
   int (*read)(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count);
-  // Writes sectors from `first` on, in one command, with parts as in `read`. Required. If it
-  // fails, it returns:
-  // - STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot write these sectors,
+  // Writes sectors from `first` on, in one command. The parts are as in `read`. Required. If it
+  // fails, it returns one of these values:
+  // - STEADYFS_FAIL_BAD_BLOCK if the device reported twice that it cannot write these sectors,
   //   and no earlier write is lost. The volume never uses their block again.
-  // - STEADYFS_FAIL_WRITE_PROTECTED if the device takes no writes at all any more.
-  // - STEADYFS_FAIL_DEVICE for everything else. A driver may always return it.
+  // - STEADYFS_FAIL_WRITE_PROTECTED if the device no longer accepts any writes.
+  // - STEADYFS_FAIL_DEVICE for all other failures. A driver may always return this value.
   int (*write)(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count);
-  // Makes earlier writes durable. Null if the device answers writes only when they are
-  // durable.
+  // Makes earlier writes durable. Null if each write is durable when its callback returns.
   int (*flush)(void *context);
-  // Informs the device that the content of these sectors is not needed. Null if the device
-  // has no such command. An error is ignored.
+  // Informs the device that the content of these sectors is not needed. Null if the device has
+  // no such command. The volume ignores an error of this callback.
   int (*discard)(void *context, uint32_t first, uint32_t count);
 } steadyfs_sectors;
 
-// Settings of a volume, chosen when it is formatted, and stored on it. A mount uses
-// `group_sectors` alone, and reads the others from the volume. `open_files` counts for
-// steadyfs_memory_bytes only.
+// Settings of a volume. They are chosen at the format and stored on the volume. A mount uses only
+// `group_sectors`, and reads the other settings from the volume. Only steadyfs_memory_bytes uses
+// `open_files`.
 //
 // The value 0 stands for the default of each setting. A struct of zeros suits most volumes.
 typedef struct steadyfs_settings {
-  // Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
-  // tables.
-  // Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
-  // block holds at least 8 of these logical pages.
+  // Number of program pages in a logical page: a power of two, 1 to 32. More make the map and
+  // tables smaller. Fewer make rewrites of single program pages cheaper. Default: the number
+  // that makes 4 KiB, if a block holds at least 8 such logical pages.
   uint16_t pages_per_logical_page;
-  // Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
-  // fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
-  // pages). Default: by the medium's size, from 64 on.
+  // Number of map changes that RAM holds. At least transaction_pages + 40, and at most 8,192.
+  // More give fewer programs per write and more usable space. Each takes 4 bytes of RAM, or 8
+  // bytes if the volume has more than 32,768 logical pages. Default: 64 or more, depending on
+  // the medium's size.
   uint16_t overlay_entries;
-  // Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With
-  // less than 16 a single call may be refused. steadyfs_transaction_room returns the bytes.
-  // Default: 16, or 32 on most media of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
+  // Number of logical pages that one transaction may write, 2 to 1,024. More allow larger
+  // transactions. If the number is less than 16, even a single call may be refused.
+  // steadyfs_transaction_room returns the bytes that still fit. Default: 16, or 32 on most media
+  // of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
   uint16_t transaction_pages;
-  // Programs between two roots, 16 to 4,096. More: fewer programs per write. Less: a faster
-  // mount after a power cut. Default: by the medium's size, from 32 on.
+  // Number of programs between two roots, 16 to 4,096. More give fewer programs per write. Fewer
+  // give a faster mount after a power cut. Default: 32 or more, depending on the medium's size.
   uint16_t checkpoint_programs;
-  // Blocks that may be bad, factory and grown together, before the volume shrinks with each
-  // further one. STEADYFS_NO_BAD_BLOCKS: none. Default: a fiftieth of the blocks of NAND, a
-  // two-hundredth of NOR, from 2 on; none on sectors.
+  // Number of bad blocks, factory and grown together, that do not shrink the volume. Each
+  // further bad block makes it smaller. STEADYFS_NO_BAD_BLOCKS means none. Default: 1/50 of the
+  // blocks of NAND or 1/200 of the blocks of NOR, but at least 2. On sectors none.
   uint16_t bad_blocks_max;
-  // Most files and directories, up to 1,048,576. A name of more than 64 bytes, and the
-  // attributes of a file, count as one each. Default: one for each two logical pages, or more
-  // if these are few; 64 to 65,536.
+  // Maximum number of files and directories, up to 1,048,576. A name of more than 64 bytes
+  // counts as one more file. So do the attributes of a file. Default: one for each two logical
+  // pages, or more if the volume has few logical pages. The default is 64 to 65,536.
   uint32_t files_max;
-  // Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more
-  // moves of data at rest. STEADYFS_NONE if the device levels wear itself. Default: 32; none
-  // on sectors.
+  // Largest allowed difference between the erase counts of two blocks, 8 to 200. A smaller value
+  // causes more moves of data at rest. Use STEADYFS_NONE if the device itself levels wear.
+  // Default: 32. On sectors none.
   uint8_t wear_spread;
-  // Program failures that one call survives by writing elsewhere, up to 8; STEADYFS_NONE:
-  // none. Default: 2; 1 on sectors.
+  // Number of failed programs that one call tolerates by writing to other pages, up to 8.
+  // STEADYFS_NONE means none. Default: 2. On sectors 1.
   uint8_t failures;
-  // Most bytes of a name, 1 to 255. It changes no table. Default: 255.
+  // Maximum number of bytes of a name, 1 to 255. This number does not change the size of any
+  // table. Default: 255.
   uint8_t name_bytes_max;
-  // Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes the room of one block.
-  // Default: 1.
+  // Number of streams, 1 to 4: see STEADYFS_O_STREAM. Each stream except the first takes the
+  // space of one block. Default: 1.
   uint8_t streams;
-  // Number of program pages that reclamation moves in one command, 1 to 64, for devices that
-  // level wear themselves. Default: 1; up to 16 on sectors.
+  // Number of program pages that garbage collection moves in one command, 1 to 64. A number
+  // above 1 is only for devices that level wear themselves. Default: 1. On sectors up to 16.
   uint8_t move_group;
-  // On NOR: bytes of each page of the map that are kept free for later changes, 48 to 240.
-  // Default: 96, or 192 if these make more of the medium usable.
+  // On NOR: number of bytes of each map page that stay free for later changes, 48 to 240.
+  // Default: 96, or 192 if 192 makes more of the medium usable.
   uint8_t leaf_log_bytes;
-  // On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
-  // as many pages as hold 512 bytes, or 2,048 bytes if blocks are large.
+  // On NOR: number of program pages of the journal's buffer, 1 to 16. Together they have at most
+  // 4,096 bytes. Default: the pages that hold 512 bytes, or 2,048 bytes if blocks are large.
   uint8_t journal_pages;
-  // True if files and directories have room for mode, owner and group. Default: false.
+  // True if the volume stores mode, owner and group of files and directories. Default: false.
   bool permissions;
-  // True if pages that reclamation moves stay in blocks of their stream. Default: false.
+  // True if garbage collection moves pages only to blocks of the same stream. Default: false.
   bool moved_apart;
-  // True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
-  // of RAM. Default: false.
+  // True if the volume itself assigns pages to streams. This needs 772 bytes of RAM. Default:
+  // false.
   bool auto_streams;
-  // On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which the
-  // default settings fit, whatever the other settings here are. Larger pages_per_logical_page or
-  // more overlay_entries than the defaults may need more sectors
-  // (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the
-  // number of the format. With another number it finds no volume: STEADYFS_ERR_GEOMETRY.
+  // On NOR: number of erase sectors of a block, a power of two. Default: the smallest number
+  // with which the default settings fit. The other settings of this struct do not change this
+  // default. If pages_per_logical_page or overlay_entries exceeds its default, more sectors may
+  // be necessary (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount
+  // needs the same number as the format. With another number it does not find the volume, and
+  // returns STEADYFS_ERR_GEOMETRY.
   uint16_t group_sectors;
-  // Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
-  // takes 12 bytes of memory.
+  // Number of files that may be open at once. steadyfs_memory_bytes adds memory for them.
+  // Default: 8. Each further file takes 12 bytes of memory.
   uint16_t open_files;
 } steadyfs_settings;
 
-// Configuration for steadyfs_format and steadyfs_mount. A struct of zeros with a driver and
-// memory is complete.
+// Configuration for steadyfs_format and steadyfs_mount. A struct of zeros needs only a driver and
+// memory to be complete.
 //
-// The driver's struct and the memory must stay until the unmount. This struct need not.
+// The driver's struct and the memory must remain valid until the unmount. This struct need not.
 typedef struct steadyfs_config {
-  // The driver of a NAND chip. One of the three drivers is given, and the others are null.
+  // The driver of a NAND chip. Set exactly one of the three drivers. The others are null.
   const struct steadyfs_nand *nand;
-  // The driver of a NOR chip. One of the three drivers is given, and the others are null.
+  // The driver of a NOR chip. Set exactly one of the three drivers. The others are null.
   const struct steadyfs_nor *nor;
-  // The driver of a card or a disk. One of the three drivers is given, and the others are
-  // null.
+  // The driver of a card or a disk. Set exactly one of the three drivers. The others are null.
   const struct steadyfs_sectors *sectors;
-  // All the RAM that the volume uses beside steadyfs_t, with any alignment. It belongs to one
-  // volume until the unmount.
+  // All the RAM that the volume uses in addition to steadyfs_t. It may have any alignment. It
+  // belongs to one volume until the unmount.
   void *memory;
-  // Bytes of `memory`. steadyfs_memory_bytes returns a size with room for 8 open files, or
-  // for settings.open_files if these are more. Each further open file takes 12 bytes more.
-  // With less, format and mount take fewer open files, down to none. If the rest does not
-  // fit, they return STEADYFS_ERR_NOMEM.
+  // Number of bytes of `memory`. steadyfs_memory_bytes returns a size that is enough for 8 open
+  // files, or for settings.open_files if that is more. Each further open file needs 12 bytes
+  // more. If the memory is smaller, format and mount reduce the number of open files, down to
+  // none. If that is not enough, they return STEADYFS_ERR_NOMEM.
   size_t memory_bytes;
-  // Memory for pages that are written in part, or null. The pages wait there for the commit,
-  // and cost one program however often they are written. Default: null, every such write is
+  // Memory for pages that are written in part, or null. The pages stay in this memory until the
+  // commit. So several writes of a page cost one program. Default: null. Each such write is then
   // programmed.
   void *cache;
-  // Bytes of `cache`: see steadyfs_cache_bytes.
+  // Number of bytes of `cache`: see steadyfs_cache_bytes.
   size_t cache_bytes;
-  // Memory for pages that are read again and again, such as pages of directories, or null.
-  // Default: null, they are read from the medium each time.
+  // Memory that caches pages that are read often, such as pages of directories, or null.
+  // Default: null. Each read then accesses the medium.
   void *read_cache;
-  // Bytes of `read_cache`: see steadyfs_read_cache_bytes.
+  // Number of bytes of `read_cache`: see steadyfs_read_cache_bytes.
   size_t read_cache_bytes;
-  // True to mount for reading: nothing is ever programmed or erased. Default: false, for
-  // reading and writing.
+  // True to mount for reading only. The volume then never programs or erases the medium.
+  // Default: false.
   bool read_only;
   // True if steadyfs_file_read does not verify the checksums of the data. The volume's own
-  // tables are still verified. For flash behind an ECC: it saves nine tenths of a long read's
-  // instructions. Default: false, everything is verified.
+  // tables are still verified. Use it for flash with an ECC: it saves nine tenths of the
+  // instructions of a long read. Default: false. All data is then verified.
   bool trust_data;
-  // Events after which the volume commits: of enum steadyfs_commit_event. Default, 0:
-  // STEADYFS_COMMIT_ON_CLOSE. For no events: STEADYFS_COMMIT_MANUAL.
+  // Events after which the volume commits: values of enum steadyfs_commit_event. The default, 0,
+  // stands for STEADYFS_COMMIT_ON_CLOSE. STEADYFS_COMMIT_MANUAL stands for no events.
   uint16_t commit_on;
-  // With STEADYFS_COMMIT_MANY: number of changing calls after which the volume commits.
-  // Default, 0: no limit.
+  // If STEADYFS_COMMIT_MANY is set: number of calls with changes after which the volume commits.
+  // The default, 0, means no limit.
   uint32_t commit_changes;
-  // With STEADYFS_COMMIT_MANY: number of written bytes after which the volume commits.
-  // Default, 0: no limit.
+  // If STEADYFS_COMMIT_MANY is set: number of written bytes after which the volume commits. The
+  // default, 0, means no limit.
   uint32_t commit_bytes;
-  // With STEADYFS_COMMIT_TIMED: the longest time that a change waits for a commit, in the
-  // unit of steadyfs_set_time. Default, 0: one second in nanoseconds.
+  // If STEADYFS_COMMIT_TIMED is set: the longest time that a change waits for a commit, in the
+  // unit of steadyfs_set_time. The default, 0, means one second in nanoseconds.
   uint64_t commit_interval_ns;
-  // Settings of the volume, for the format.
+  // Settings of the volume. Only a format uses all of them.
   struct steadyfs_settings settings;
 } steadyfs_config;
 
 // A volume, in memory of the caller. This struct gives C its size and alignment.
 //
-// The memory may hold any bytes before steadyfs_mount. Zeros are no mounted volume: a call
-// before the mount is refused. The struct must not move while it is mounted. Volumes are
-// independent of each other. Each takes one call at a time: several threads need a mutex.
+// The memory may hold any bytes before steadyfs_mount. If the memory is filled with zeros, calls
+// before the mount are refused. The struct must not move while it is mounted. Volumes are
+// independent of each other. A volume takes one call at a time: several threads need a mutex.
 typedef struct steadyfs_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_WORDS];
@@ -748,19 +767,21 @@ typedef struct steadyfs_t {
 typedef struct steadyfs_info {
   // A value of enum steadyfs_type.
   uint8_t type;
-  // Number of the file or directory, which it keeps for its life.
+  // Inode number of the file or directory. The number never changes.
   uint32_t inode;
-  // The directory that contains it. The parent of the root is the root.
+  // Inode number of the directory that contains the object. The parent of the root is the root.
   uint32_t parent;
-  // Distinguishes files that had the same number one after the other.
+  // Number that distinguishes files which had the same inode number one after the other.
   uint32_t generation;
-  // Directories that a directory holds.
+  // Number of directories in a directory.
   uint32_t subdirectories;
-  // Bytes of a file, or of the target of a link; entries of a directory.
+  // Number of bytes of a file, or of the target of a link. For a directory, number of its
+  // entries.
   uint64_t size;
-  // Time of the last change, as set by steadyfs_set_time. 0 if no time was set.
+  // Time of the last change, as set by steadyfs_set_time. It is 0 if no time was set.
   uint64_t modified_ns;
-  // Its name, ended by a NUL. `/` for the root. Empty if the path ended with `..`.
+  // Name of the object, followed by a NUL. It is `/` for the root, and empty if the path ended
+  // with `..`.
   char name[256];
 } steadyfs_info;
 
@@ -769,18 +790,18 @@ typedef struct steadyfs_info {
 typedef struct steadyfs_permissions {
   // The twelve bits of chmod.
   uint16_t mode;
-  // The owner.
+  // User ID of the owner.
   uint32_t uid;
-  // The group.
+  // ID of the group.
   uint32_t gid;
 } steadyfs_permissions;
 
 // An open file, in memory of the caller. The memory may hold any bytes before
 // steadyfs_file_open.
 //
-// A change through one handle of a file is visible through its other handles. A file that is
-// renamed or removed stays the same file for its handles. A handle that is not closed keeps its
-// place in the table of open files until the unmount.
+// A change through one handle of a file is visible through its other handles. If a file is renamed
+// or removed, its handles still access the same file. A handle that is not closed occupies its
+// entry in the table of open files until the unmount.
 typedef struct steadyfs_file_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_FILE_WORDS];
@@ -788,14 +809,14 @@ typedef struct steadyfs_file_t {
   size_t pointers[STEADYFS_FILE_POINTERS];
 } steadyfs_file_t;
 
-// An open directory, in memory of the caller. It takes no place in a table, and need not be
+// An open directory, in memory of the caller. It occupies no entry of a table, and need not be
 // closed.
 typedef struct steadyfs_dir_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_DIR_WORDS];
 } steadyfs_dir_t;
 
-// Memory of the caller for an observer. It stays until the unmount.
+// Memory of the caller for an observer. It must remain valid until the unmount.
 typedef struct steadyfs_observer_t {
   // Not for the caller.
   size_t opaque[STEADYFS_OBSERVER_WORDS];
@@ -805,24 +826,25 @@ typedef struct steadyfs_observer_t {
 typedef struct steadyfs_fsinfo {
   // Version of the format on the medium.
   uint32_t disk_version;
-  // Unit of allocation in bytes: a logical page.
+  // Number of bytes of the unit of allocation: a logical page.
   uint32_t block_size;
-  // Logical pages that may hold data: usable_bytes / block_size.
+  // Number of logical pages that may hold data: usable_bytes / block_size.
   uint32_t block_count;
-  // Most bytes of a name.
+  // Maximum number of bytes of a name.
   uint32_t name_max;
-  // Most bytes of a file.
+  // Maximum number of bytes of a file.
   uint64_t file_max;
-  // Most bytes of all attributes of a file together, two for each beside key and value.
+  // Maximum number of bytes of all attributes of a file together. An attribute takes the bytes
+  // of its key and its value, and two more bytes.
   uint32_t attr_max;
-  // Most files and directories.
+  // Maximum number of files and directories.
   uint32_t files_max;
   // Number of files, directories, long names and sets of attributes.
   uint32_t files;
-  // Room for data in bytes, taken and free together.
+  // Number of bytes for data, used and free together.
   uint64_t usable_bytes;
-  // Taken room in bytes. It includes the pages of removed files, though writes find them: see
-  // steadyfs_fs_free.
+  // Number of used bytes. It includes the pages of removed files, although writes can reuse
+  // these pages: see steadyfs_fs_free.
   uint64_t used_bytes;
 } steadyfs_fsinfo;
 
@@ -830,32 +852,33 @@ typedef struct steadyfs_fsinfo {
 typedef struct steadyfs_health_info {
   // True if the volume can only be read, for any reason.
   bool read_only;
-  // True if so many blocks are bad that the content does not leave the room that reclamation
-  // needs.
+  // True if so many blocks are bad that the content leaves too little space for garbage
+  // collection.
   bool worn_out;
-  // Wrong bits in the worst correction since the mount.
+  // Number of wrong bits in the worst correction since the mount.
   uint8_t worst_bits;
-  // Bits that can be corrected; 0 if the driver does not report them.
+  // Number of bits that the ECC can correct in a codeword. It is 0 if the driver does not report
+  // corrections.
   uint8_t worst_strength;
-  // Bad blocks, including factory bad blocks.
+  // Number of bad blocks, including factory bad blocks.
   uint32_t bad_blocks;
-  // Blocks that may still go bad before the volume shrinks.
+  // Number of blocks that may still go bad before the volume shrinks.
   uint32_t spare_blocks;
-  // Blocks whose data must move because their pages needed many corrections.
+  // Number of blocks whose data must be moved because their pages needed many corrections.
   uint32_t weak_blocks;
-  // Erases of the least worn block since the first format.
+  // Number of erases of the least worn block since the first format.
   uint32_t erases_min;
-  // Erases of the most worn block.
+  // Number of erases of the most worn block since the first format.
   uint32_t erases_max;
-  // Number of blocks that erases_total counts.
+  // Number of blocks whose erases are in erases_total.
   uint32_t blocks;
-  // Erases of all blocks in use.
+  // Total number of erases of all blocks in use.
   uint64_t erases_total;
-  // Reads since the mount.
+  // Number of reads since the mount.
   uint32_t reads;
-  // Reads since the mount that needed a correction.
+  // Number of reads since the mount that needed a correction.
   uint32_t corrected_reads;
-  // Reads since the mount that could not be corrected.
+  // Number of reads since the mount that could not be corrected.
   uint32_t lost_reads;
 } steadyfs_health_info;
 
@@ -863,54 +886,56 @@ typedef struct steadyfs_health_info {
 typedef struct steadyfs_finding {
   // A value of enum steadyfs_finding_kind.
   uint8_t kind;
-  // The file or directory; 0 if there is none. For LOST_CHANGES a number of inodes.
+  // Inode number of the file or directory. It is 0 if the finding belongs to no inode. For
+  // LOST_CHANGES it is a number of inodes.
   uint32_t inode;
-  // The directory whose entry or count is wrong; 0 if there is none.
+  // Inode number of the directory whose entry or count is wrong. It is 0 if the finding belongs
+  // to no directory.
   uint32_t directory;
-  // The logical page; 0 if there is none.
+  // Number of the logical page. It is 0 if the finding belongs to no page.
   uint32_t page;
 } steadyfs_finding;
 
 // Extent and result of a check.
 typedef struct steadyfs_checked {
-  // Files.
+  // Number of files.
   uint32_t files;
-  // Directories, the root included.
+  // Number of directories, including the root.
   uint32_t directories;
-  // Logical pages of files and directories.
+  // Number of logical pages of files and directories.
   uint32_t pages;
-  // Pages of files' data that cannot be read.
+  // Number of data pages of files that cannot be read.
   uint32_t unreadable;
-  // Findings, including mended ones.
+  // Number of findings, including mended findings.
   uint32_t findings;
-  // Findings that were mended.
+  // Number of findings that were mended.
   uint32_t mended;
 } steadyfs_checked;
 
 // The worst case of a call that is made now, if no program fails.
 //
-// The time is the time of the longest case. The counts are the most of each operation,
-// which no single case has together.
+// `time_ns` is the time of the slowest case. Each other field is the maximum number of one
+// operation. The maxima may belong to different cases.
 typedef struct steadyfs_cost {
-  // Reads of whole pages.
+  // Number of reads of whole pages.
   uint32_t reads;
-  // Reads of tags alone.
+  // Number of reads of tags without their pages.
   uint32_t tag_reads;
-  // Programs of pages.
+  // Number of programs of pages.
   uint32_t programs;
-  // Programs of a page that the chip already holds: `copy` of a driver.
+  // Number of programs that copy a page inside the chip: calls of the driver's `copy`.
   uint32_t copies;
-  // Erases of blocks.
+  // Number of erases of blocks.
   uint32_t erases;
-  // Time by the driver's timing, in nanoseconds.
+  // Time in nanoseconds, computed from the driver's timing.
   uint64_t time_ns;
 } steadyfs_cost;
 
 // An open file that may be compressed, in memory of the caller. The memory may hold any bytes
 // before steadyfs_packed_open.
 //
-// The handle keeps the chunk that it decoded last. If another handle has changed the file,
-// close it and open it again.
+// The handle caches the chunk that it decoded last. If another handle has changed the file, close
+// this handle and open the file again.
 typedef struct steadyfs_packed_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_PACKED_WORDS];
@@ -918,67 +943,71 @@ typedef struct steadyfs_packed_t {
   size_t pointers[STEADYFS_PACKED_POINTERS];
 } steadyfs_packed_t;
 
-// Configuration for steadyfs_rom_mount: the place of the image, and memory. A struct of zeros
-// with both is complete.
+// Configuration for steadyfs_rom_mount: the medium that contains the image, and memory. A struct
+// of zeros needs only these two to be complete.
 //
-// Image, driver and memory must stay until the unmount. This struct need not. An image is read
-// through a driver's `read` and `is_bad` alone, but the other callbacks must be there.
+// Image, driver and memory must remain valid until the unmount. This struct need not. A mounted
+// image uses only the driver's callbacks `read` and `is_bad`, but the driver must have all
+// required callbacks.
 typedef struct steadyfs_rom_config {
-  // An image that the processor reads as memory: linked into the firmware, or on mapped
-  // flash. One of `image`, `nor` and `nand` is given, and the others are null.
+  // An image that the processor reads as memory: linked into the firmware, or on mapped flash.
+  // Set exactly one of `image`, `nor` and `nand`. The others are null.
   const void *image;
-  // Bytes of `image`. The image may be shorter.
+  // Number of bytes of `image`. The image may be shorter.
   size_t image_bytes;
-  // The driver of the NOR chip with the plain bytes of the image. One of `image`, `nor` and
-  // `nand` is given, and the others are null.
+  // The driver of the NOR chip with the plain bytes of the image. Set exactly one of `image`,
+  // `nor` and `nand`. The others are null.
   const struct steadyfs_nor *nor;
   // Address of the image's first byte on NOR.
   uint32_t nor_address;
-  // Bytes from `nor_address` on. The image may be shorter. Default, 0: up to the end of the
-  // chip.
+  // Number of bytes from `nor_address` on. The image may be shorter. The default, 0, means all
+  // bytes up to the end of the chip.
   uint32_t nor_bytes;
-  // The driver of the NAND chip with the image behind its header, from steady pack
-  // --read-only --device or from steadyfs_rom_install_begin. For an image in a part of a
-  // chip, the driver counts blocks from there. One of `image`, `nor` and `nand` is given, and
-  // the others are null.
+  // The driver of the NAND chip that contains the image behind its header.
+  // `steady pack --read-only --device` or steadyfs_rom_install_begin has written it. If the
+  // image lies in a part of a chip, block 0 of the driver is the first block of this part. Set
+  // exactly one of `image`, `nor` and `nand`. The others are null.
   const struct steadyfs_nand *nand;
-  // On NAND: most bad blocks among the blocks of the image. More: 4 bytes of memory each.
-  // STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a fiftieth of the blocks of the chip, 2 to 200.
+  // On NAND: maximum number of bad blocks among the blocks of the image. Each takes 4 bytes of
+  // memory. STEADYFS_NO_BAD_BLOCKS means none. The default, 0, means 1/50 of the blocks of the
+  // chip, but at least 2 and at most 200.
   uint16_t bad_blocks_max;
-  // With a public key: number of blocks of the hash tree that are kept, 1 to 8. More: fewer
-  // reads and hashes. Default, 0: one for each level of the tree.
+  // If there is a public key: number of blocks of the hash tree that are cached, 1 to 8. More
+  // blocks give fewer reads and hashes. The default, 0, means one block for each level of the
+  // tree.
   uint8_t hash_blocks;
-  // Memory that is used beside steadyfs_rom_t, with any alignment. It belongs to one image
-  // until the unmount.
+  // Memory that the image uses in addition to steadyfs_rom_t. It may have any alignment. It
+  // belongs to one image until the unmount.
   void *memory;
-  // Bytes of `memory`: at least steadyfs_rom_memory_bytes. More memory keeps blocks of names
-  // and inodes, up to 16 of them.
+  // Number of bytes of `memory`: at least steadyfs_rom_memory_bytes. More memory caches up to 16
+  // blocks of names and inodes.
   size_t memory_bytes;
-  // Memory for pieces of the image that are read again and again, or null. It helps if names
-  // and inodes are uncompressed (steady pack --plain-metadata), or if flash is slow. Default:
-  // null, they are read from the medium each time.
+  // Memory that caches pieces of the image that are read often, or null. It helps if names and
+  // inodes are uncompressed (steady pack --plain-metadata), or if flash is slow. Default: null.
+  // Each read then accesses the medium.
   void *cache;
-  // Bytes of `cache`: see steadyfs_rom_cache_bytes.
+  // Number of bytes of `cache`: see steadyfs_rom_cache_bytes.
   size_t cache_bytes;
-  // Bytes of a piece of the cache. Default, 0: a page of the NAND chip, or 512 on other
-  // media.
+  // Number of bytes of a piece of the cache. The default, 0, means a page of the NAND chip, or
+  // 512 bytes on other media.
   uint32_t cache_piece_bytes;
-  // The Ed25519 key of 32 bytes with which the image must be signed (steady keygen, steady
-  // pack --sign), or null. With a key, every block is verified each time that it is read. A
-  // build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED.
-  // Default: null, nothing is verified.
+  // The Ed25519 key of 32 bytes with which the image must be signed (steady keygen, steady pack
+  // --sign), or null. If there is a key, every block is verified each time it is read. A build
+  // without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED. Default: null.
+  // Nothing is then verified.
   const uint8_t *public_key;
 } steadyfs_rom_config;
 
 // A read-only image, in memory of the caller. The memory may hold any bytes before
 // steadyfs_rom_mount.
 //
-// Zeros are no mounted image: a call before the mount is refused. The struct must not move
-// while it is mounted. An image takes one call at a time: several threads need a mutex. No call
-// changes anything on the medium: power may fail in each, and a failed call may be repeated.
+// If the memory is filled with zeros, calls before the mount are refused. The struct must not move
+// while it is mounted. An image takes one call at a time: several threads need a mutex. Calls
+// never change the medium. So a power cut at any time does no harm, and a failed call may be
+// repeated.
 //
-// Paths are names joined by '/', of any bytes. `.` and `..` are ordinary names, and symbolic
-// links are not followed.
+// A path consists of names that are separated by '/'. Names may contain any other bytes. `.` and
+// `..` are ordinary names. Calls do not follow symbolic links.
 typedef struct steadyfs_rom_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_ROM_WORDS];
@@ -987,7 +1016,7 @@ typedef struct steadyfs_rom_t {
 } steadyfs_rom_t;
 
 // An open file of an image, in memory of the caller. The memory may hold any bytes before
-// steadyfs_rom_file_open. The file takes no place in a table, and need not be closed.
+// steadyfs_rom_file_open. The file occupies no entry of a table, and need not be closed.
 typedef struct steadyfs_rom_file_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_ROM_FILE_WORDS];
@@ -995,7 +1024,7 @@ typedef struct steadyfs_rom_file_t {
   size_t pointers[STEADYFS_ROM_FILE_POINTERS];
 } steadyfs_rom_file_t;
 
-// An open directory of an image, in memory of the caller. It takes no place in a table, and
+// An open directory of an image, in memory of the caller. It occupies no entry of a table, and
 // need not be closed.
 typedef struct steadyfs_rom_dir_t {
   // Not for the caller.
@@ -1004,25 +1033,27 @@ typedef struct steadyfs_rom_dir_t {
   size_t pointers[STEADYFS_ROM_DIR_POINTERS];
 } steadyfs_rom_dir_t;
 
-// The worst case of a call of an image: time of the medium, and work of the processor. The work
-// is counted in bytes, each of which takes some cycles.
+// The worst case of a call of an image: time of the medium, and work of the processor. The work is
+// measured in bytes. Each byte takes some processor cycles.
 typedef struct steadyfs_rom_cost {
-  // Time of the medium by the driver's timing, in nanoseconds; 0 if the image lies in memory.
+  // Time of the medium in nanoseconds, computed from the driver's timing. It is 0 if the image
+  // lies in memory.
   uint64_t flash_ns;
-  // Bytes that are decoded.
+  // Number of bytes that are decoded.
   uint64_t decoded_bytes;
-  // Bytes that are hashed: 0 without a key.
+  // Number of bytes that are hashed. It is 0 if there is no key.
   uint64_t hashed_bytes;
 } steadyfs_rom_cost;
 
 // An image that is being written to NAND, in memory of the caller. The memory may hold any
 // bytes before steadyfs_rom_install_begin.
 //
-// Power loss: the header, which locates the image, is erased first and written last. A cut
-// during steadyfs_rom_install_begin leaves the earlier image or none. Then there is no image
-// until steadyfs_rom_install_finish, and the whole new image after it. An installation that was
-// cut must begin again. If one image must exist at any time, use two ranges of blocks for two
-// images, each with a driver that counts from there.
+// Power loss: the header, which locates the image, is erased first and written last. A power cut
+// during steadyfs_rom_install_begin leaves the earlier image or no image. From then on there is no
+// image until steadyfs_rom_install_finish. When this call returns, the new image is complete.
+// After a power cut the installation must begin again. If an image must exist at any time, use two
+// ranges of blocks for two images. Each range has its own driver, whose block 0 is the first block
+// of the range.
 typedef struct steadyfs_rom_install_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_ROM_INSTALL_WORDS];
@@ -1034,101 +1065,102 @@ typedef struct steadyfs_rom_install_t {
 extern "C" {
 #endif // __cplusplus
 
-// Returns the English text of an error code. The text stays valid.
+// Returns the English text of an error code. The text stays valid for ever.
 //
-// `code`: the result of a call. Numbers that are no errors give "no error".
+// `code` is the result of a call. For a number that is not an error, the text is "no error".
 const char *steadyfs_error_string(int code);
 
-// Returns the bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
-// STEADYFS_ERR_CONFIG... for an invalid setting. Ignores the fields for memory. Calls no
-// callback of the driver.
+// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
+// STEADYFS_ERR_CONFIG... for an invalid setting. The call ignores the fields for memory. It calls
+// no callback of the driver.
 ptrdiff_t steadyfs_memory_bytes(const struct steadyfs_config *config);
 
-// Returns the bytes that a cache of `pages` logical pages needs, or an error as
-// steadyfs_memory_bytes does.
+// Returns the number of bytes that a cache of `pages` logical pages needs. Errors: as
+// steadyfs_memory_bytes.
 ptrdiff_t steadyfs_cache_bytes(const struct steadyfs_config *config, size_t pages);
 
-// Returns the bytes that a cache of `pages` program pages for reads needs, or an error as
-// steadyfs_memory_bytes does.
+// Returns the number of bytes that a read cache of `pages` program pages needs. Errors: as
+// steadyfs_memory_bytes.
 ptrdiff_t steadyfs_read_cache_bytes(const struct steadyfs_config *config, size_t pages);
 
-// Returns the bytes of scratch memory that steadyfs_fs_check and steadyfs_fs_repair need, or an
-// error as steadyfs_memory_bytes does.
+// Returns the number of bytes of scratch memory that steadyfs_fs_check and steadyfs_fs_repair
+// need. Errors: as steadyfs_memory_bytes.
 ptrdiff_t steadyfs_check_bytes(const struct steadyfs_config *config);
 
-// Stores all settings, with the defaults for fields that are 0. Returns 0, or an error as
+// Stores all settings. Fields that are 0 are replaced by their defaults. Returns 0, or an error as
 // steadyfs_memory_bytes does.
 int steadyfs_settings_of(const struct steadyfs_config *config, struct steadyfs_settings *settings);
 
-// Stores the best settings for which steadyfs_memory_bytes is at most `memory_bytes`. It
-// replaces only settings that are 0. With more memory than the defaults need, NOR gets longer
-// buffers of the journal and smaller logical pages. With less memory, it saves first on parts
-// that small changes need least. If no settings fit, it stores the smallest: compare
-// steadyfs_memory_bytes with them. Memory that is left is best lent as a cache. Returns 0, or
-// an error as steadyfs_memory_bytes does.
+// Stores the best settings for which steadyfs_memory_bytes is at most `memory_bytes`. The call
+// replaces only settings that are 0. If the memory is larger than the defaults need, NOR gets
+// larger journal buffers and smaller logical pages. If the memory is smaller, the call first
+// reduces the tables that matter least for small changes. If no settings fit, it stores the
+// smallest settings. So compare steadyfs_memory_bytes of the result with `memory_bytes`. Lend the
+// remaining memory as a cache. On sectors `memory_bytes` does not change the settings. Returns 0,
+// or an error as steadyfs_memory_bytes does.
 int steadyfs_settings_for(const struct steadyfs_config *config, size_t memory_bytes, struct steadyfs_settings *settings);
 
-// Makes an empty volume on a medium. Everything on the medium is lost. `fs` contains no volume
+// Creates an empty volume on a medium. All data on the medium is lost. `fs` contains no volume
 // afterwards.
 //
-// Power loss: after a cut neither the new volume nor an earlier one is reliable. Format again.
-// Cost: for each block a check of its mark and one read; also some sixteen erases and a few
-// programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+// Power loss: after a power cut neither the new volume nor an earlier volume is reliable. Format
+// again. Cost: a check of the bad-block mark and one read for each block. Also about sixteen
+// erases and a few programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
 // STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and other errors of the medium.
 int steadyfs_format(struct steadyfs_t *fs, const struct steadyfs_config *config);
 
 // Mounts a volume. `fs` and the memory of the configuration belong to the volume until
 // steadyfs_unmount.
 //
-// A volume that is not unmounted is in the same state as after a power cut. Its memory may then
-// be used for something else, and the volume may be mounted again.
+// If a volume is not unmounted, its state is the same as after a power cut. The caller may then
+// use its memory for other purposes, and may mount the volume again.
 //
-// Power loss: power may fail during a mount, any number of times. Cost: bounded, and
-// independent of the number of files: see steadyfs_bound_mount. Errors:
-// STEADYFS_ERR_NOTFORMATTED, the only error that is a reason to format; STEADYFS_ERR_GEOMETRY,
+// Power loss: power cuts during mounts do no harm, even many in a row. Cost: bounded, and
+// independent of the number of files: see steadyfs_bound_mount. Errors: STEADYFS_ERR_NOTFORMATTED
+// is the only error after which you may format. Others are STEADYFS_ERR_GEOMETRY,
 // STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT, STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM,
 // STEADYFS_ERR_DRIVER, and the errors of the medium. If committed data is lost, the volume is
 // mounted for reading: see steadyfs_damage.
 //
-// The division of the medium must be the same as at the format. On NOR it is erase_bytes and
-// settings.group_sectors, even if the format chose group_sectors. On NAND it is page_bytes, and
-// on sectors `first`. With another division the mount does not find the volume. On NOR it then
-// returns STEADYFS_ERR_GEOMETRY, while the first block can be read. On NAND and on sectors it
-// returns STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look
-// for the old division before you format.
+// The division of the medium must be the same as at the format. On NOR the division is erase_bytes
+// and settings.group_sectors, even if the format itself chose group_sectors. On NAND it is
+// page_bytes, and on sectors it is `first`. If the division differs, the mount does not find the
+// volume. On NOR it then returns STEADYFS_ERR_GEOMETRY, if the first block can be read. On NAND
+// and on sectors it returns STEADYFS_ERR_NOTFORMATTED. Do not change these numbers in a new
+// firmware, or look for the old division before you format.
 int steadyfs_mount(struct steadyfs_t *fs, const struct steadyfs_config *config);
 
-// Ends the use of a volume. Commits if STEADYFS_COMMIT_UNMOUNT is chosen, which is the default.
-// The next mount then searches nothing and programs nothing. Files need not be closed. `fs`
-// contains no volume afterwards, even after an error. Committed data stays.
+// Ends the use of a volume. Commits if STEADYFS_COMMIT_UNMOUNT is set, as it is by default. The
+// next mount is then fast: it need not search for changes, and programs nothing. Files need not be
+// closed. `fs` contains no volume afterwards, even after an error. Committed data is not lost.
 //
-// Power loss: committed data stays. Cost: a commit and a root: see steadyfs_bound_unmount.
+// Power loss: committed data is not lost. Cost: a commit and a root, see steadyfs_bound_unmount.
 // Errors: the errors of a commit.
 int steadyfs_unmount(struct steadyfs_t *fs);
 
-// Removes a file, a link or an empty directory. It frees up to eight pages that follow each
-// other at once. Later calls free the other pages of a larger file, a few each. A file that is
-// open stays until it is closed.
+// Removes a file, a link or an empty directory. The call itself frees up to eight consecutive
+// pages. If the file is larger, each later call frees a few more of its pages. A file that is open
+// still exists until it is closed.
 //
-// Power loss: the file is there until the next commit. Cost: steadyfs_bound_remove, for any
+// Power loss: the removal is durable after the next commit. Cost: steadyfs_bound_remove, for any
 // size. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR,
 // STEADYFS_ERR_INVAL.
 int steadyfs_remove(struct steadyfs_t *fs, const char *path);
 
-// Renames or moves a file or directory. It replaces an object that has the new name: a file by
-// a file, an empty directory by a directory.
+// Renames or moves a file or directory. If the new name already exists, its object is replaced. A
+// file can replace a file, and a directory can replace an empty directory.
 //
-// Power loss: before the next commit everything is as before. There is no moment at which
-// neither or both names are there. Cost: steadyfs_bound_rename. Errors: STEADYFS_ERR_NOENT,
-// STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_INTOITSELF,
-// STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
+// Power loss: before the next commit the old name exists, and after it the new name. There is
+// never a moment with both names, or with neither. Cost: steadyfs_bound_rename. Errors:
+// STEADYFS_ERR_NOENT, STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY,
+// STEADYFS_ERR_INTOITSELF, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
 int steadyfs_rename(struct steadyfs_t *fs, const char *from, const char *to);
 
-// Exchanges two names of files or directories. So a tree that was written beside another takes
-// its place in one step. A second exchange takes the old tree back.
+// Exchanges two names of files or directories. So a new tree can be written beside an old tree,
+// and then replace it in one step. A second exchange restores the old tree.
 //
-// Power loss: before the next commit everything is as before. There is no moment at which one
-// of the names is missing. Cost: steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT,
+// Power loss: before the next commit the names are not exchanged. There is never a moment at which
+// one of the names is missing. Cost: steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT,
 // STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF if one contains the other, STEADYFS_ERR_INVAL.
 int steadyfs_exchange(struct steadyfs_t *fs, const char *one, const char *other);
 
@@ -1139,17 +1171,17 @@ int steadyfs_exchange(struct steadyfs_t *fs, const char *one, const char *other)
 int steadyfs_stat(struct steadyfs_t *fs, const char *path, struct steadyfs_info *info);
 
 // Reads an attribute of a file or directory: a small value with a name, its key. Returns the
-// length of the value. The buffer contains as much of it as fits.
+// length of the value. The buffer receives as much of the value as fits.
 //
 // Cost: steadyfs_bound_getattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, and the errors
 // of a path.
 ptrdiff_t steadyfs_getattr(struct steadyfs_t *fs, const char *path, const char *key, void *buffer, size_t size);
 
 // Sets an attribute of a file or directory. All attributes of one file together take up to 248
-// bytes, two for each beside key and value.
+// bytes. An attribute takes the bytes of its key and its value, and two more bytes.
 //
-// Power loss: the attribute is part of the open transaction, as data is. The event
-// STEADYFS_COMMIT_WRITE commits it. Cost: steadyfs_bound_setattr. Errors:
+// Power loss: the attribute belongs to the open transaction, as data does. If
+// STEADYFS_COMMIT_WRITE is set, the call commits. Cost: steadyfs_bound_setattr. Errors:
 // STEADYFS_ERR_ATTRIBUTES, STEADYFS_ERR_INVAL for an empty key, STEADYFS_ERR_TOOMANYFILES,
 // STEADYFS_ERR_NOENT, and the errors of a path.
 int steadyfs_setattr(struct steadyfs_t *fs, const char *path, const char *key, const void *buffer, size_t size);
@@ -1158,90 +1190,92 @@ int steadyfs_setattr(struct steadyfs_t *fs, const char *path, const char *key, c
 // STEADYFS_ERR_NOENT, and the errors of a path.
 int steadyfs_removeattr(struct steadyfs_t *fs, const char *path, const char *key);
 
-// Makes a symbolic link with `target`, any text of one logical page at most. The file system
-// stores links and follows none.
+// Creates a symbolic link. `target` is any text that fits into one logical page. The file system
+// stores links, but never follows them.
 //
-// Power loss: the whole link is there after the next commit. Cost: steadyfs_mkdir and a write.
+// Power loss: the whole link is durable after the next commit. Cost: steadyfs_mkdir and a write.
 // Errors: as steadyfs_mkdir.
 int steadyfs_symlink(struct steadyfs_t *fs, const char *target, const char *path);
 
-// Reads the target of a symbolic link, without a NUL. Returns its length. The buffer contains
-// as much of it as fits.
+// Reads the target of a symbolic link, without a NUL. Returns its length. The buffer receives as
+// much of the target as fits.
 //
 // Cost: steadyfs_bound_stat and a read. Errors: STEADYFS_ERR_NOTALINK, and the errors of a
 // path.
 ptrdiff_t steadyfs_readlink(struct steadyfs_t *fs, const char *path, void *buffer, size_t size);
 
-// Reads the permissions of a file or directory. Returns 1, or 0 if none were set or the volume
-// stores none.
+// Reads the permissions of a file or directory. Returns 1. Returns 0 if no permissions were set,
+// or if the volume stores no permissions.
 //
 // Cost: twice steadyfs_bound_stat. Errors: the errors of a path.
 int steadyfs_getpermissions(struct steadyfs_t *fs, const char *path, struct steadyfs_permissions *permissions);
 
 // Sets the permissions of a file or directory. Power loss, cost: as steadyfs_setattr. Errors:
-// STEADYFS_ERR_UNSUPPORTED if the volume stores none, and the errors of a path.
+// STEADYFS_ERR_UNSUPPORTED if the volume stores no permissions, and the errors of a path.
 int steadyfs_setpermissions(struct steadyfs_t *fs, const char *path, const struct steadyfs_permissions *permissions);
 
-// Opens a file. `flags`: STEADYFS_O_..., joined by |, with at least one of RDONLY, WRONLY and
-// RDWR.
+// Opens a file. `flags` combines STEADYFS_O_... with |, and contains at least one of RDONLY,
+// WRONLY and RDWR.
 //
-// Power loss: a created file is there after the next commit, and a cut file is cut. Cost:
+// Power loss: the creation or truncation of the file is durable after the next commit. Cost:
 // steadyfs_bound_file_open. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_EXIST, STEADYFS_ERR_ISDIR,
 // STEADYFS_ERR_ISALINK, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG,
 // STEADYFS_ERR_NOTUTF8, STEADYFS_ERR_NOTWRITABLE if flags contradict each other,
 // STEADYFS_ERR_TOOMANYOPEN, STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOSPC.
 int steadyfs_file_open(struct steadyfs_t *fs, struct steadyfs_file_t *file, const char *path, int flags);
 
-// Opens a file by its inode (steadyfs_info), whatever its name is now. Otherwise as
-// steadyfs_file_open.
+// Opens a file by its inode number (steadyfs_info), even if it was renamed. In all other respects
+// it is like steadyfs_file_open.
 int steadyfs_file_open_inode(struct steadyfs_t *fs, struct steadyfs_file_t *file, uint32_t inode, int flags);
 
-// Closes a file. Commits if STEADYFS_COMMIT_CLOSE is chosen, which is the default, and the
-// handle may write. The handle is closed even after an error.
+// Closes a file. Commits if the handle may write and STEADYFS_COMMIT_CLOSE is set, as it is by
+// default. The handle is closed even after an error.
 //
-// Power loss: as in steadyfs_commit, if it commits. Cost: steadyfs_bound_file_close. Errors:
+// Power loss: if the call commits, as in steadyfs_commit. Cost: steadyfs_bound_file_close. Errors:
 // STEADYFS_ERR_BADF, and the errors of a commit.
 int steadyfs_file_close(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Makes the changes of a file durable, and all other changes with them, if
-// STEADYFS_COMMIT_FSYNC is chosen, which is the default.
+// If STEADYFS_COMMIT_FSYNC is set, as it is by default, makes the changes of a file and all other
+// changes durable.
 //
-// Power loss: all changes since the last commit are there, or none. Cost:
+// Power loss: the volume contains all changes since the last commit, or none of them. Cost:
 // steadyfs_bound_commit. Errors: STEADYFS_ERR_BADF, and the errors of a commit.
 int steadyfs_file_sync(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Reads from the position on, and moves the position. Returns the number of bytes, less than
-// `size` only at the end of the file.
+// Reads from the position on, and moves the position. Returns the number of bytes that were read.
+// Only at the end of the file it is less than `size`.
 //
 // Cost: steadyfs_bound_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTREADABLE,
 // STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
 ptrdiff_t steadyfs_file_read(struct steadyfs_t *fs, struct steadyfs_file_t *file, void *buffer, size_t size);
 
-// Writes at the position, or with STEADYFS_O_APPEND at the end, and moves the position behind
-// the written bytes. Returns `size`. The file grows if needed. A gap reads as zeros.
+// Writes at the position, and moves the position behind the written bytes. If the handle has
+// STEADYFS_O_APPEND, writes at the end of the file. Returns `size`. The file grows if needed. A
+// gap reads as zeros.
 //
 // A write of more than one logical page consists of several writes. If one of them fails, the
-// earlier ones have taken effect, and the position stays.
+// earlier writes have taken effect, and the position does not move.
 //
-// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE
-// each logical page is a commit. Cost: steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF,
-// STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_TRANSACTION,
-// STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
+// Power loss: before the next commit, the file has none of the written data. If the handle has
+// STEADYFS_O_DURABLE, each logical page is committed separately. Cost: steadyfs_bound_file_write.
+// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
+// STEADYFS_ERR_UNKNOWN.
 ptrdiff_t steadyfs_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *file, const void *buffer, size_t size);
 
-// Moves the position, also behind the end of the file. `whence`: STEADYFS_SEEK_SET, CUR or END.
-// Returns the new position.
+// Moves the position, which may also be behind the end of the file. `whence` is STEADYFS_SEEK_SET,
+// CUR or END. Returns the new position.
 //
-// Cost: nothing; with STEADYFS_SEEK_END perhaps a lookup of the inode. Errors:
-// STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL for a position before the start or an unknown `whence`,
-// STEADYFS_ERR_FBIG for a position that no file reaches.
+// Cost: nothing, but STEADYFS_SEEK_END may need a look-up of the inode. Errors: STEADYFS_ERR_BADF,
+// STEADYFS_ERR_INVAL for a position before the start or an unknown `whence`, STEADYFS_ERR_FBIG for
+// a position that no file reaches.
 int64_t steadyfs_file_seek(struct steadyfs_t *fs, struct steadyfs_file_t *file, int64_t offset, int whence);
 
-// Cuts a file, or extends it with zeros. The position stays.
+// Truncates a file, or extends it with zeros. The position does not move.
 //
-// Power loss: the old size or the new one. Cost: steadyfs_bound_file_truncate, for any sizes.
-// Errors: as steadyfs_file_write; STEADYFS_ERR_UNSUPPORTED in a build without the feature
-// `truncate`.
+// Power loss: the file has the old size or the new size. Cost: steadyfs_bound_file_truncate, for
+// all sizes. Errors: as steadyfs_file_write. STEADYFS_ERR_UNSUPPORTED in a build without the
+// feature `truncate`.
 int steadyfs_file_truncate(struct steadyfs_t *fs, struct steadyfs_file_t *file, uint64_t size);
 
 // Returns the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -1250,28 +1284,28 @@ int64_t steadyfs_file_tell(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 // Moves the position to the start. Costs nothing. Errors: STEADYFS_ERR_BADF.
 int steadyfs_file_rewind(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Returns the size of a file in bytes. Cost: nothing, or a lookup of the inode. Errors:
+// Returns the size of a file in bytes. Cost: nothing, or a look-up of the inode. Errors:
 // STEADYFS_ERR_BADF, STEADYFS_ERR_STALE.
 int64_t steadyfs_file_size(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Reserves room for the bytes `from` to `to` of a file, so that writes there cannot fail for
-// lack of room. The size of the file stays.
+// Reserves space for the bytes `from` to `to` of a file, so that writes to these bytes cannot fail
+// because the volume is full. The size of the file does not change.
 //
-// Takes pages that follow each other, and returns the position up to which there is room now.
-// Call it again from this position until it returns `to` or more.
+// One call reserves consecutive pages, and returns the position up to which space is reserved now.
+// Repeat the call from this position until it returns `to` or more.
 //
-// Power loss: the room is reserved after the next commit. Cost: steadyfs_bound_file_write of 65
-// bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+// Power loss: the reservation is durable after the next commit. Cost: steadyfs_bound_file_write of
+// 65 bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
 // STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
 int64_t steadyfs_file_reserve(struct steadyfs_t *fs, struct steadyfs_file_t *file, uint64_t from, uint64_t to);
 
-// Returns the inode of a file: the number that it keeps for its life. Costs nothing. Errors:
+// Returns the inode number of a file. The number never changes. Costs nothing. Errors:
 // STEADYFS_ERR_BADF.
 int64_t steadyfs_file_inode(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Makes a directory.
+// Creates a directory.
 //
-// Power loss: the directory is there after the next commit. Cost: steadyfs_bound_mkdir. Errors:
+// Power loss: the directory is durable after the next commit. Cost: steadyfs_bound_mkdir. Errors:
 // STEADYFS_ERR_EXIST, STEADYFS_ERR_NOENT if a directory of the path is missing,
 // STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_TOOMANYFILES,
 // STEADYFS_ERR_NOSPC.
@@ -1286,74 +1320,74 @@ int steadyfs_dir_open(struct steadyfs_t *fs, struct steadyfs_dir_t *dir, const c
 int steadyfs_dir_close(struct steadyfs_t *fs, struct steadyfs_dir_t *dir);
 
 // Reads the next entry of a directory. Returns 1, or 0 at the end. There are no entries `.` and
-// `..`. An entry that exists from the first call to the last is returned once, whatever is
-// created and removed meanwhile. Entries come in the order of a hash.
+// `..`. An entry that exists from the first call to the last call is returned exactly once, even
+// if other entries are created or removed between the calls. Entries come in the order of a hash.
 //
 // Cost: steadyfs_bound_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOENT if the directory
 // was removed, STEADYFS_ERR_CORRUPT.
 int steadyfs_dir_read(struct steadyfs_t *fs, struct steadyfs_dir_t *dir, struct steadyfs_info *info);
 
-// Moves to a place that steadyfs_dir_tell returned, in this or an earlier mount. Costs nothing.
+// Moves to a position that steadyfs_dir_tell returned, in this or an earlier mount. Costs nothing.
 // Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 int steadyfs_dir_seek(struct steadyfs_t *fs, struct steadyfs_dir_t *dir, int64_t place);
 
-// Returns the place in a directory. It stays valid after any change of the directory. Costs
-// nothing. Errors: STEADYFS_ERR_BADF.
+// Returns the position in a directory. The position stays valid after any change of the directory.
+// Costs nothing. Errors: STEADYFS_ERR_BADF.
 int64_t steadyfs_dir_tell(struct steadyfs_t *fs, struct steadyfs_dir_t *dir);
 
 // Moves to the start of a directory. Costs nothing. Errors: STEADYFS_ERR_BADF.
 int steadyfs_dir_rewind(struct steadyfs_t *fs, struct steadyfs_dir_t *dir);
 
-// Makes all changes durable, with any chosen events.
+// Makes all changes durable, for any value of commit_on.
 //
-// Power loss: all changes since the last commit are there, across files and directories, or
-// none. Cost: steadyfs_bound_commit; nothing if nothing has changed. Errors: STEADYFS_ERR_IO,
-// STEADYFS_ERR_CORRUPT, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
+// Power loss: the volume contains all changes since the last commit, across files and directories,
+// or none of them. Cost: steadyfs_bound_commit, or nothing if there are no changes. Errors:
+// STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
 // STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_UNKNOWN.
 int steadyfs_commit(struct steadyfs_t *fs);
 
-// Commits as steadyfs_commit, if STEADYFS_COMMIT_SYNC is chosen, which is the default.
+// If STEADYFS_COMMIT_SYNC is set, as it is by default, commits as steadyfs_commit does.
 int steadyfs_sync(struct steadyfs_t *fs);
 
-// Undoes all changes since the last commit. Handles of files that were created since then
-// become stale: STEADYFS_ERR_STALE.
+// Undoes all changes since the last commit. Handles of files that were created after the last
+// commit become stale: STEADYFS_ERR_STALE.
 //
-// Power loss: a cut undoes the same changes. Cost: a read of the journal page (on NOR, of all
-// records of its block), reads of the allocation map, and two lookups for each open file.
-// Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error nothing
-// has changed.
+// Power loss: a power cut undoes the same changes. Cost: a read of the journal page, or on NOR a
+// read of all records of its block. Also reads of the allocation map, and two look-ups for each
+// open file. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
+// nothing has changed.
 int steadyfs_rollback(struct steadyfs_t *fs);
 
 // Returns 1 if changes wait for a commit, else 0. Costs nothing.
 int steadyfs_has_changes(struct steadyfs_t *fs);
 
-// Returns the number of bytes that one write or append surely takes before the open transaction
-// is full. After steadyfs_commit this is the room of a whole transaction.
+// Returns the number of bytes that one write or append can certainly add to the open transaction.
+// After steadyfs_commit this is the size of a whole transaction.
 //
-// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and nothing has changed.
-// With STEADYFS_COMMIT_FULL the volume commits instead. All presets but STEADYFS_COMMIT_MANUAL
-// contain it. More transaction_pages give more room. Costs nothing. Errors: the errors of a
-// wrong handle.
+// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. If
+// STEADYFS_COMMIT_FULL is set, the volume commits instead. All presets except
+// STEADYFS_COMMIT_MANUAL contain this event. More transaction_pages make transactions larger.
+// Costs nothing. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
 int64_t steadyfs_transaction_room(struct steadyfs_t *fs);
 
-// Chooses the events after which the volume commits: see commit_on of steadyfs_config. Costs
-// nothing. Errors: STEADYFS_ERR_INVAL.
+// Sets the events after which the volume commits: see commit_on of steadyfs_config. Costs nothing.
+// Errors: STEADYFS_ERR_INVAL.
 int steadyfs_set_commit_on(struct steadyfs_t *fs, uint16_t commit_on);
 
-// Sets the volume's time: nanoseconds since 1970, or of any clock that does not go back. The
-// volume stamps changes with it. Without it, changes have no stamp, and an overwrite through a
-// durable handle costs one program less. Costs nothing.
+// Sets the volume's time: nanoseconds since 1970, or the time of any clock that never goes back.
+// The volume stores this time with each change. If no time was set, changes have no time, and an
+// overwrite through a durable handle costs one program less. Costs nothing.
 int steadyfs_set_time(struct steadyfs_t *fs, uint64_t now_ns);
 
-// Sets the time, and makes the commit of STEADYFS_COMMIT_TIMED if it is due. Returns the time
-// of the next call, or 0 if nothing waits.
+// Sets the time, and makes the commit of STEADYFS_COMMIT_TIMED if it is due. Returns the time at
+// which the next call is due, or 0 if no change waits for a commit.
 //
-// Power loss, cost, errors: as steadyfs_commit, if it commits.
+// Power loss, cost, errors: if the call commits, as steadyfs_commit.
 int64_t steadyfs_poll(struct steadyfs_t *fs, uint64_t now_ns);
 
-// Calls `changed` for every change of the volume, in the call that makes it and after the
-// change. `changed` must not call the volume. A later observer replaces an earlier one. No
-// bound includes its time. Errors: STEADYFS_ERR_INVAL.
+// Calls `changed` after every change of the volume, within the call that makes the change.
+// `changed` must not call the volume. A later observer replaces the earlier observer. Bounds do
+// not include the time of `changed`. Errors: STEADYFS_ERR_INVAL.
 int steadyfs_observe(struct steadyfs_t *fs,
                      struct steadyfs_observer_t *observer,
                      void (*changed)(void *context, int event, uint32_t inode),
@@ -1362,56 +1396,56 @@ int steadyfs_observe(struct steadyfs_t *fs,
 // Stores the properties and the use of a volume. Costs nothing.
 int steadyfs_fs_stat(struct steadyfs_t *fs, struct steadyfs_fsinfo *info);
 
-// Returns the taken bytes, as used_bytes of steadyfs_fsinfo. littlefs counts blocks here. Costs
-// nothing.
+// Returns the number of used bytes, which is used_bytes of steadyfs_fsinfo. The call of littlefs
+// returns a number of blocks. Costs nothing.
 int64_t steadyfs_fs_size(struct steadyfs_t *fs);
 
-// Returns the bytes of all free pages, and of the pages that removed files still hold. It is 0
-// if no write finds a page. It includes pages that keep track of data, so one file may get
-// less: see steadyfs_fs_available. Cost: two lookups for each removed file that still holds
-// pages, and one at each page of its indexes.
+// Returns the number of bytes of all free pages, and of the pages that removed files still hold.
+// The result is 0 only if a write finds no page. A part of these pages will hold indexes, so one
+// file can grow by fewer bytes: see steadyfs_fs_available. Cost: two look-ups for each removed
+// file that still holds pages, and one look-up for each page of its indexes.
 int64_t steadyfs_fs_free(struct steadyfs_t *fs);
 
-// Returns the bytes that the next writes to one file get for certain. These are the free pages
-// and the pages that removed files still hold, less the pages that keep track of them. Cost: as
+// Returns the number of bytes that the next writes to one file can certainly store. These are the
+// free pages and the pages that removed files still hold, minus the pages for indexes. Cost: as
 // steadyfs_fs_free.
 int64_t steadyfs_fs_available(struct steadyfs_t *fs);
 
-// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither
-// reclamation nor an erase. Returns 1 if nothing is left to prepare, else 0.
+// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither garbage
+// collection nor an erase. Returns 1 if the preparation is complete, else 0.
 //
-// It frees the pages of removed files, moves data that keeps blocks from being erased, erases
-// blocks, and writes parts of the map. It stops at `budget_ns`: the time of the medium, by the
-// driver's timing. In `burst_bytes` a durable write of less than a program page counts as one
-// page.
+// The call frees the pages of removed files, moves data out of blocks that shall be erased, erases
+// blocks, and writes parts of the map. It stops before the medium has worked for `budget_ns`,
+// computed from the driver's timing. In `burst_bytes` a durable write that is shorter than a
+// program page counts as a whole page.
 //
-// Power loss: committed data stays, and an open transaction stays open. Cost: never more than
+// Power loss: committed data is not lost. The call does not end an open transaction. Cost: at most
 // the budget, if no operation fails. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT,
 // STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING.
 int steadyfs_fs_gc(struct steadyfs_t *fs, uint64_t budget_ns, uint64_t burst_bytes);
 
-// Reads data at rest for `budget_ns`, so that flipped bits are found while the ECC still
-// corrects them. Goes on where the last call stopped. Returns 1 if a round through everything
-// is complete, else 0.
+// Reads data at rest for `budget_ns`, so that flipped bits are found while the ECC still corrects
+// them. The call continues where the last call stopped. Returns 1 if a round through all data is
+// complete, else 0.
 //
-// Cost: never more than the budget. Errors: STEADYFS_ERR_IO; STEADYFS_ERR_UNSUPPORTED in a
-// build without the feature `scrub`.
+// Cost: at most the budget. Errors: STEADYFS_ERR_IO. STEADYFS_ERR_UNSUPPORTED in a build without
+// the feature `scrub`.
 int steadyfs_fs_scrub(struct steadyfs_t *fs, uint64_t budget_ns);
 
 // Stores the health of the medium. Costs nothing.
 int steadyfs_health(struct steadyfs_t *fs, struct steadyfs_health_info *health);
 
-// Returns the damage, of enum steadyfs_damage_kind, or an error. Costs nothing.
+// Returns the damage, a value of enum steadyfs_damage_kind, or an error. Costs nothing.
 int steadyfs_damage(struct steadyfs_t *fs);
 
 // Verifies every page and every reference of the volume, and calls `report` for each fault, if
-// it is not null. With `repair`, mends the faults that can be mended, each in its own
-// transaction, and commits earlier changes first. Close all files before the call. `checked`
-// may be null.
+// `report` is not null. If `repair` is true, first commits earlier changes, and mends each fault
+// that can be mended in its own transaction. Close all files before the call. `checked` may be
+// null.
 //
-// Power loss: mended faults stay mended. Cost: reads the whole volume. Errors:
-// STEADYFS_ERR_NOMEM if `scratch` has fewer bytes than steadyfs_check_bytes, STEADYFS_ERR_IO;
-// with `repair` the errors of a commit. Damage is a finding, not an error.
+// Power loss: mended faults stay mended. Cost: the call reads the whole volume. Errors:
+// STEADYFS_ERR_NOMEM if `scratch` has fewer bytes than steadyfs_check_bytes, and STEADYFS_ERR_IO.
+// If `repair` is true, also the errors of a commit. Damage is a finding, not an error.
 int steadyfs_fs_check(struct steadyfs_t *fs,
                       void *scratch,
                       size_t scratch_bytes,
@@ -1421,12 +1455,13 @@ int steadyfs_fs_check(struct steadyfs_t *fs,
                       struct steadyfs_checked *checked);
 
 // Accepts the damage as lost data, checks the volume, and mends the consequences, so that the
-// volume can be changed again. Does nothing if nothing is missing: see steadyfs_damage.
+// volume can be changed again. Does nothing if the volume has no damage: see steadyfs_damage.
 //
-// Power loss: the volume can only be read until a repair ends. A repair that was cut is begun
-// again. Cost: a mount, and a check with `repair`. Errors: STEADYFS_ERR_CORRUPT if the loss
-// cannot be mended. STEADYFS_ERR_READONLY if the volume was mounted for reading, or if the
-// damage was found after the mount. The errors of steadyfs_fs_check.
+// Power loss: the volume can only be read until a repair ends. After a power cut during the
+// repair, the repair begins again. Cost: a mount, and a steadyfs_fs_check with `repair`. Errors:
+// STEADYFS_ERR_CORRUPT if the loss cannot be mended. STEADYFS_ERR_READONLY if the volume was
+// mounted for reading, or if the damage was found after the mount. The errors of
+// steadyfs_fs_check.
 int steadyfs_fs_repair(struct steadyfs_t *fs,
                        void *scratch,
                        size_t scratch_bytes,
@@ -1434,11 +1469,11 @@ int steadyfs_fs_repair(struct steadyfs_t *fs,
                        void *context,
                        struct steadyfs_checked *checked);
 
-// Stores the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors:
-// STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+// Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
+// Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_file_open(struct steadyfs_t *fs, const char *path, int flags, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_file_close, also of a removed file.
+// Stores the worst case of steadyfs_file_close. It also holds for a file that was removed.
 int steadyfs_bound_file_close(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_commit, steadyfs_sync and steadyfs_file_sync.
@@ -1447,18 +1482,19 @@ int steadyfs_bound_commit(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 // Stores the worst case of steadyfs_file_read of `size` bytes.
 int steadyfs_bound_file_read(struct steadyfs_t *fs, size_t size, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_file_write of `size` bytes at the position of a file, for
-// any data there. The time is the worst case of the whole write. The counts are sums over the
-// logical pages that the write touches. The first page counts with the present state of the
-// volume, each further page with the present fill. Errors: STEADYFS_ERR_BADF.
+// Stores the worst case of steadyfs_file_write of `size` bytes at the position of a file, for any
+// existing data at this position. `time_ns` is the worst case of the whole write. The other fields
+// are sums over the logical pages that the write touches. The sum for the first page is computed
+// from the present state of the volume. The sums for the other pages are computed from its present
+// fill. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *file, size_t size, struct steadyfs_cost *cost);
 
-// Stores the worst case of an overwrite of one whole existing logical page of a file, with
-// STEADYFS_O_DURABLE and without a clock.
+// Stores the worst case of an overwrite of one whole existing logical page of a file, through a
+// handle with STEADYFS_O_DURABLE. It holds if no time was set with steadyfs_set_time.
 int steadyfs_bound_overwrite(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case, in nanoseconds, of `count` overwrites in a row, such as one write of
-// several whole pages. It is less than `count` times the worst case of one overwrite.
+// several whole pages. This time is less than `count` times the worst case of one overwrite.
 int steadyfs_bound_overwrites(struct steadyfs_t *fs, uint32_t count, uint64_t *time_ns);
 
 // Stores the worst case of steadyfs_file_truncate.
@@ -1467,12 +1503,13 @@ int steadyfs_bound_file_truncate(struct steadyfs_t *fs, struct steadyfs_cost *co
 // Stores the worst case of steadyfs_remove. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_remove(struct steadyfs_t *fs, const char *path, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_rename. It holds if a moved directory lies no deeper than
-// the number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+// Stores the worst case of steadyfs_rename. The bound holds if the depth of a moved directory is
+// at most the number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_rename(struct steadyfs_t *fs, const char *from, const char *to, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_exchange. It holds if directories lie no deeper than the
-// number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+// Stores the worst case of steadyfs_exchange. The bound holds if the depth of each exchanged
+// directory is at most the number of names in both paths. Errors: STEADYFS_ERR_INVAL,
+// STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_exchange(struct steadyfs_t *fs, const char *one, const char *other, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL,
@@ -1489,34 +1526,34 @@ int steadyfs_bound_setattr(struct steadyfs_t *fs, const char *path, struct stead
 // Stores the worst case of steadyfs_mkdir. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_mkdir(struct steadyfs_t *fs, const char *path, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_dir_read of one entry. Each empty bucket of the directory
-// adds a lookup.
+// Stores the worst case of steadyfs_dir_read of one entry. Each empty bucket of the directory adds
+// a look-up.
 int steadyfs_bound_dir_read(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
-// Stores the worst case of the next steadyfs_mount of this volume after a power cut, at any
-// fill. It takes twice as much if the medium turns out to take no program.
+// Stores the worst case of the next steadyfs_mount of this volume after a power cut, at any fill.
+// If the mount detects that the medium accepts no programs, it costs twice as much.
 int steadyfs_bound_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_unmount: a commit and a root.
 int steadyfs_bound_unmount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
-// Returns the memory that steadyfs_packed_open needs for a file in chunks of `chunk_bytes`
-// bytes (4096, 8192, … 65536). With STEADYFS_O_RDONLY alone the memory suffices for reads, else
-// also for writes. Errors: STEADYFS_ERR_INVAL.
+// Returns the number of bytes of memory that steadyfs_packed_open needs for a file in chunks of
+// `chunk_bytes` bytes (4096, 8192, … 65536). If `flags` is only STEADYFS_O_RDONLY, the memory is
+// enough for reads. Otherwise it is also enough for writes. Errors: STEADYFS_ERR_INVAL.
 ptrdiff_t steadyfs_packed_memory_bytes(size_t chunk_bytes, int flags);
 
-// Opens a file, compressed or not. Compressed files come from steady pack --compress, from
-// mounted directories, and from firmware. `flags` as in steadyfs_file_open. `memory` belongs to
-// the handle until it is closed.
+// Opens a file, compressed or not. Compressed files come from steady pack --compress, from mounted
+// directories, and from firmware. `flags` has the same meaning as in steadyfs_file_open. `memory`
+// belongs to the handle until the file is closed.
 //
 // An existing file keeps its own format. A new file is compressed (LZ4) in chunks of
-// `chunk_bytes`. If `chunk_bytes` is 0, the attribute steadyfs.compress of its directory
-// decides. Without the attribute the file is not compressed. A handle that reads another method
-// than LZ4 returns STEADYFS_ERR_UNSUPPORTED.
+// `chunk_bytes`. If `chunk_bytes` is 0, the attribute steadyfs.compress of its directory decides.
+// If there is no such attribute, the file is not compressed. If an existing file uses another
+// method than LZ4, its reads return STEADYFS_ERR_UNSUPPORTED.
 //
-// Power loss, cost: as steadyfs_file_open; for a new file, also as steadyfs_setattr. Errors:
-// the errors of these calls, STEADYFS_ERR_NOMEM (steadyfs_packed_memory_bytes),
-// STEADYFS_ERR_INVAL for an invalid `chunk_bytes`.
+// Power loss, cost: as steadyfs_file_open. A new file adds a steadyfs_setattr. Errors: the errors
+// of these two calls, STEADYFS_ERR_NOMEM (steadyfs_packed_memory_bytes), and STEADYFS_ERR_INVAL
+// for an invalid `chunk_bytes`.
 int steadyfs_packed_open(struct steadyfs_t *fs,
                          struct steadyfs_packed_t *file,
                          const char *path,
@@ -1525,30 +1562,31 @@ int steadyfs_packed_open(struct steadyfs_t *fs,
                          void *memory,
                          size_t memory_bytes);
 
-// Closes a file, as steadyfs_file_close. The memory is free again.
+// Closes a file, as steadyfs_file_close does. The caller may then use the memory again.
 int steadyfs_packed_close(struct steadyfs_t *fs, struct steadyfs_packed_t *file);
 
-// Returns the bytes of a chunk of a file, or 0 if the file is not compressed. Costs nothing.
-// Errors: STEADYFS_ERR_BADF.
+// Returns the number of bytes of a chunk of a file, or 0 if the file is not compressed. Costs
+// nothing. Errors: STEADYFS_ERR_BADF.
 ptrdiff_t steadyfs_packed_chunk_bytes(struct steadyfs_t *fs, struct steadyfs_packed_t *file);
 
-// Reads from the position on, and moves the position, as steadyfs_file_read. Cost:
-// steadyfs_bound_packed_read. Errors: the errors of steadyfs_file_read; STEADYFS_ERR_CORRUPT
-// for a chunk that cannot be decoded, STEADYFS_ERR_UNSUPPORTED for a chunk of another method.
+// Reads from the position on, and moves the position, as steadyfs_file_read does. Cost:
+// steadyfs_bound_packed_read. Errors: the errors of steadyfs_file_read. STEADYFS_ERR_CORRUPT for a
+// chunk that cannot be decoded. STEADYFS_ERR_UNSUPPORTED for a chunk of another method.
 ptrdiff_t steadyfs_packed_read(struct steadyfs_t *fs, struct steadyfs_packed_t *file, void *buffer, size_t size);
 
-// Writes at the position, or with STEADYFS_O_APPEND at the end, as steadyfs_file_write. A long
-// write consists of one write for each chunk.
+// Writes at the position, or at the end if the handle has STEADYFS_O_APPEND, as
+// steadyfs_file_write does. A long write consists of one write for each chunk.
 //
-// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE a
-// write commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
+// Power loss: before the next commit, the file has none of the written data. If the handle has
+// STEADYFS_O_DURABLE, a write commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
 // errors of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
 ptrdiff_t steadyfs_packed_write(struct steadyfs_t *fs, struct steadyfs_packed_t *file, const void *buffer, size_t size);
 
-// Moves the position, as steadyfs_file_seek. With STEADYFS_SEEK_END it reads the size: 8 bytes.
+// Moves the position, as steadyfs_file_seek does. STEADYFS_SEEK_END reads the size, which has 8
+// bytes.
 int64_t steadyfs_packed_seek(struct steadyfs_t *fs, struct steadyfs_packed_t *file, int64_t offset, int whence);
 
-// Cuts a file, or extends it with zeros, as steadyfs_file_truncate. Cost:
+// Truncates a file, or extends it with zeros, as steadyfs_file_truncate does. Cost:
 // steadyfs_bound_packed_truncate.
 int steadyfs_packed_truncate(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint64_t size);
 
@@ -1559,42 +1597,43 @@ int64_t steadyfs_packed_size(struct steadyfs_t *fs, struct steadyfs_packed_t *fi
 // Stores the worst case of steadyfs_packed_read of `size` bytes. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_packed_read(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint32_t size, struct steadyfs_cost *cost);
 
-// Stores the worst case of steadyfs_packed_write of `size` bytes at any position. It counts
-// each chunk or logical page that the write touches, and the zeros before the write. Errors:
-// STEADYFS_ERR_BADF.
+// Stores the worst case of steadyfs_packed_write of `size` bytes at any position. The bound
+// includes each chunk or logical page that the write touches, and the zeros between the end of the
+// file and the write. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_packed_write(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint32_t size, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_packed_truncate. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_packed_truncate(struct steadyfs_t *fs, struct steadyfs_packed_t *file, struct steadyfs_cost *cost);
 
-// Reads the image's own description, and returns the bytes of memory that steadyfs_rom_mount
-// needs for it, key and NAND included.
+// Reads the image's superblock, and returns the number of bytes of memory that steadyfs_rom_mount
+// needs for the image. The number includes the memory for the key and for NAND.
 //
-// `metadata_blocks`: number of blocks of names and inodes with their own place, up to 16.
-// - 0: the least that a mount needs. The lookup of a path evicts the block of a file that was
-//   read, and the other way round.
-// - 1: neither evicts the other.
-// - More: paths of several names decode less.
+// `metadata_blocks` is the number of blocks of names and inodes that are cached, up to 16.
+// - 0: the minimum for a mount. The look-up of a path evicts the cached block of a file, and a
+//   read of a file evicts the cached block of names.
+// - 1: names and files no longer evict each other.
+// - More: the look-up of a path with several names decodes fewer blocks.
 //
 // An image whose names and inodes are uncompressed needs 0.
 //
-// On NAND the call reads into the `memory` of the configuration, which no mounted image may
-// use: a page, and 4 bytes for each of bad_blocks_max. On other media it ignores the fields for
-// memory.
+// On NAND the call uses the `memory` of the configuration, so no mounted image may use this
+// memory. It needs a page, and 4 bytes for each of bad_blocks_max. On other media the call ignores
+// the fields for memory.
 //
-// Cost: a few reads. Errors: as steadyfs_rom_mount, except that signatures are not checked.
+// Cost: a few reads. Errors: as steadyfs_rom_mount, but the call does not check signatures.
 ptrdiff_t steadyfs_rom_memory_bytes(const struct steadyfs_rom_config *config, size_t metadata_blocks);
 
-// Returns the bytes that a cache of `pieces` pieces needs, 1 to 64. Calls no callback of the
-// driver. Errors: STEADYFS_ERR_INVAL.
+// Returns the number of bytes that a cache of `pieces` pieces needs. `pieces` is 1 to 64. The call
+// does not use the driver's callbacks. Errors: STEADYFS_ERR_INVAL.
 ptrdiff_t steadyfs_rom_cache_bytes(const struct steadyfs_rom_config *config, size_t pieces);
 
 // Mounts an image. `rom` and the memory of the configuration belong to the image until
 // steadyfs_rom_unmount.
 //
-// Cost: a read of 96 bytes. On NAND also the mark and a page of the first block, or of up to 32
-// blocks if some are bad. If the image does not list bad blocks, also the mark of each of its
-// blocks. With a key also a few reads and the check of a signature.
+// Cost: a read of 96 bytes. On NAND the call also reads the bad-block mark and a page of the first
+// block. If blocks are bad, it does this for up to 32 blocks. If the image does not list bad
+// blocks, it also reads the mark of each block of the image. If there is a key, it also makes a
+// few reads and checks a signature.
 //
 // Errors:
 // - STEADYFS_ERR_NOTFORMATTED if there is no squashfs image.
@@ -1602,36 +1641,36 @@ ptrdiff_t steadyfs_rom_cache_bytes(const struct steadyfs_rom_config *config, siz
 // - STEADYFS_ERR_UNSUPPORTED if the image is compressed by another method than LZ4 or LZO, or
 //   if the build lacks the medium or rom-verify.
 // - STEADYFS_ERR_NOMEM (steadyfs_rom_memory_bytes, steadyfs_rom_cache_bytes).
-// - STEADYFS_ERR_DRIVER if no place was given, or more than one.
-// - STEADYFS_ERR_INVAL if the chip has no such place.
+// - STEADYFS_ERR_DRIVER if none of `image`, `nor` and `nand` is set, or more than one.
+// - STEADYFS_ERR_INVAL if the range of the image lies outside the chip.
 // - STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS.
 // - STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max.
 // - STEADYFS_ERR_NOTSIGNED, STEADYFS_ERR_NOTAUTHENTIC, STEADYFS_ERR_CORRUPT, and the errors of
 //   the medium.
 int steadyfs_rom_mount(struct steadyfs_rom_t *rom, const struct steadyfs_rom_config *config);
 
-// Ends the use of an image. Its memory is free again. Files and directories need not be closed.
-// Costs nothing. Errors: STEADYFS_ERR_NOTMOUNTED.
+// Ends the use of an image. The caller may then use the memory again. Files and directories need
+// not be closed. Costs nothing. Errors: STEADYFS_ERR_NOTMOUNTED.
 int steadyfs_rom_unmount(struct steadyfs_rom_t *rom);
 
-// Stores the properties of a path of an image. An image does not store `parent`, `generation`
-// and `subdirectories`, nor the size of a directory: they are 0.
+// Stores the properties of the object at a path of an image. `parent`, `generation`,
+// `subdirectories` and the size of a directory are 0, because an image does not store them.
 //
 // Cost: steadyfs_bound_rom_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR,
 // STEADYFS_ERR_CORRUPT, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium.
 int steadyfs_rom_stat(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_info *info);
 
-// Reads mode, owner and group of a path of an image.
+// Reads mode, owner and group of the object at a path of an image.
 //
-// Cost: steadyfs_rom_stat, and twice a block of names and inodes. Errors: the errors of
+// Cost: steadyfs_rom_stat, and reads of two blocks of names and inodes. Errors: the errors of
 // steadyfs_rom_stat.
 int steadyfs_rom_getpermissions(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_permissions *permissions);
 
-// Reads the target of a symbolic link of an image, without a NUL. Returns its length. If the
-// length is more than `size`, nothing is read.
+// Reads the target of a symbolic link of an image, without a NUL. Returns the length of the
+// target. If it is more than `size`, nothing is stored.
 //
-// Cost: steadyfs_rom_stat, and the blocks with the text. Errors: STEADYFS_ERR_NOTALINK, and the
-// errors of steadyfs_rom_stat.
+// Cost: steadyfs_rom_stat, and reads of the blocks that contain the target. Errors:
+// STEADYFS_ERR_NOTALINK, and the errors of steadyfs_rom_stat.
 ptrdiff_t steadyfs_rom_readlink(struct steadyfs_rom_t *rom, const char *path, void *buffer, size_t size);
 
 // Opens a file of an image for reading.
@@ -1644,16 +1683,16 @@ int steadyfs_rom_file_open(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_
 // Closes a file of an image. Costs nothing. Errors: STEADYFS_ERR_BADF.
 int steadyfs_rom_file_close(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file);
 
-// Reads from the position on, and moves the position. Returns the number of bytes, less than
-// `size` only at the end of the file.
+// Reads from the position on, and moves the position. Returns the number of bytes that were read.
+// Only at the end of the file it is less than `size`.
 //
-// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a
-// block that cannot be decoded, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium. The
-// position stays after an error.
+// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a block
+// that cannot be decoded, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium. After an error
+// the position is unchanged.
 ptrdiff_t steadyfs_rom_file_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file, void *buffer, size_t size);
 
-// Moves the position, also behind the end, and returns it. `whence`: STEADYFS_SEEK_.... Costs
-// nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
+// Moves the position, and returns the new position. It may be behind the end of the file. `whence`
+// is STEADYFS_SEEK_SET, CUR or END. Costs nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 int64_t steadyfs_rom_file_seek(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file, int64_t offset, int whence);
 
 // Returns the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -1670,18 +1709,18 @@ int steadyfs_rom_dir_open(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t 
 // Closes a directory of an image. Costs nothing. Errors: STEADYFS_ERR_BADF.
 int steadyfs_rom_dir_close(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir);
 
-// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come in
-// the order of the bytes of their names, without `.` and `..`. `info` is filled as by
+// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come in the
+// order of the bytes of their names. There are no entries `.` and `..`. `info` is filled as by
 // steadyfs_rom_stat.
 //
 // Cost: steadyfs_bound_rom_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NAMETOOLONG for a
-// name of 256 bytes, and the errors of steadyfs_rom_stat. After STEADYFS_ERR_NAMETOOLONG the
-// next call goes on behind this name.
+// name of 256 bytes, and the errors of steadyfs_rom_stat. After STEADYFS_ERR_NAMETOOLONG the next
+// call continues behind this name.
 int steadyfs_rom_dir_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir, struct steadyfs_info *info);
 
-// Stores the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. It depends
-// on the directories of the path. So this call reads them, with the cost and the errors of
-// these calls.
+// Stores the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. The worst
+// case depends on the directories of the path. So this call reads these directories, and has the
+// cost and the errors of a steadyfs_rom_stat.
 int steadyfs_bound_rom_stat(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_rom_cost *cost);
 
 // Stores the worst case of steadyfs_rom_file_open of this path. Cost and errors: as
@@ -1689,8 +1728,8 @@ int steadyfs_bound_rom_stat(struct steadyfs_rom_t *rom, const char *path, struct
 int steadyfs_bound_rom_file_open(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_rom_cost *cost);
 
 // Stores the worst case of steadyfs_rom_file_read of `size` bytes at any position. A read that
-// continues the read before it costs less, because it has the place of its block. Costs
-// nothing. Errors: STEADYFS_ERR_BADF.
+// continues the previous read costs less, because the position of its block is already known.
+// Costs nothing. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_rom_file_read(struct steadyfs_rom_t *rom,
                                  struct steadyfs_rom_file_t *file,
                                  uint32_t size,
@@ -1700,37 +1739,38 @@ int steadyfs_bound_rom_file_read(struct steadyfs_rom_t *rom,
 // STEADYFS_ERR_BADF.
 int steadyfs_bound_rom_dir_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir, struct steadyfs_rom_cost *cost);
 
-// Returns the bytes of memory that an installation needs: two pages, and 4 bytes for each of
-// bad_blocks_max. Reads only `nand` and bad_blocks_max of the configuration, and calls no
-// callback of the driver. Errors: STEADYFS_ERR_INVAL without a driver, STEADYFS_ERR_DRIVER if
-// the driver lacks a callback, STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS.
+// Returns the number of bytes of memory that an installation needs: two pages, and 4 bytes for
+// each of bad_blocks_max. The call uses only `nand` and bad_blocks_max of the configuration, and
+// does not use the driver's callbacks. Errors: STEADYFS_ERR_INVAL if there is no driver,
+// STEADYFS_ERR_DRIVER if the driver lacks a callback, STEADYFS_ERR_CONFIG_PAGE_BYTES,
+// STEADYFS_ERR_CONFIG_BLOCKS.
 ptrdiff_t steadyfs_rom_install_bytes(const struct steadyfs_rom_config *config);
 
-// Begins to write an image to the NAND chip of a configuration. An earlier image is lost. The
-// call uses only `nand`, bad_blocks_max and the memory of the configuration. The memory belongs
-// to the installation until it is finished.
+// Begins to write an image to the NAND chip of a configuration. An earlier image on the chip is
+// lost. The call uses only `nand`, bad_blocks_max and the memory of the configuration. The memory
+// belongs to the installation until it is finished.
 //
-// Power loss: there is no image, or the earlier one. Cost: an erase for each of the first three
-// good blocks, and a check of the marks up to there. Errors: STEADYFS_ERR_NOMEM,
-// STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max, STEADYFS_ERR_NOSPC, and
-// the errors of steadyfs_rom_install_bytes and of the medium.
+// Power loss: the chip has no image, or the earlier image. Cost: an erase of each of the first
+// three good blocks, and reads of the bad-block marks up to the third good block. Errors:
+// STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max,
+// STEADYFS_ERR_NOSPC, and the errors of steadyfs_rom_install_bytes and of the medium.
 int steadyfs_rom_install_begin(struct steadyfs_rom_install_t *install, const struct steadyfs_rom_config *config);
 
-// Writes the next bytes of an image, in pieces of any size. An error ends the installation:
-// begin again.
+// Writes the next bytes of an image. The pieces may have any size. An error ends the installation,
+// which must then begin again.
 //
-// Power loss: there is no image. Cost: a program for each page that the bytes fill, and an
-// erase for each block. If a block goes bad, also a read and a program for each of its pages.
-// Errors: STEADYFS_ERR_NOTMOUNTED if no installation was begun, STEADYFS_ERR_NOSPC if the chip
-// is full, STEADYFS_ERR_BADBLOCKS, and the errors of the medium.
+// Power loss: the chip has no image. Cost: a program for each page that the bytes fill, and an
+// erase for each block. If a block goes bad, also a read and a program for each of its programmed
+// pages. Errors: STEADYFS_ERR_NOTMOUNTED if no installation has begun, STEADYFS_ERR_NOSPC if the
+// chip is full, STEADYFS_ERR_BADBLOCKS, and the errors of the medium.
 int steadyfs_rom_install_push(struct steadyfs_rom_install_t *install, const void *data, size_t size);
 
-// Ends an installation: the image is there. Even after an error no installation is open, and
-// the memory is free again.
+// Ends an installation, and completes the image. The installation ends even after an error, and
+// the caller may then use the memory again.
 //
-// Power loss: there is no image, or the whole of it. Cost: three programs. Errors:
-// STEADYFS_ERR_NOTMOUNTED if no installation was begun, STEADYFS_ERR_MEDIAFAILING if the chip
-// does not take the header (begin again), and the errors of the medium.
+// Power loss: the chip has no image, or the complete image. Cost: three programs. Errors:
+// STEADYFS_ERR_NOTMOUNTED if no installation has begun, STEADYFS_ERR_MEDIAFAILING if the header
+// could not be programmed (begin again), and the errors of the medium.
 int steadyfs_rom_install_finish(struct steadyfs_rom_install_t *install);
 
 #ifdef __cplusplus

@@ -11,26 +11,27 @@ use steadyfs::{Bound, Call, CallSequence};
 
 /// The worst case of a call that is made now, if no program fails.
 ///
-/// The time is the time of the longest case. The counts are the most of each operation,
-/// which no single case has together.
+/// `time_ns` is the time of the slowest case. Each other field is the maximum number of one
+/// operation. The maxima may belong to different cases.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Reads of whole pages.
+    /// Number of reads of whole pages.
     pub reads: u32,
-    /// Reads of tags alone.
+    /// Number of reads of tags without their pages.
     pub tag_reads: u32,
-    /// Programs of pages.
+    /// Number of programs of pages.
     pub programs: u32,
-    /// Programs of a page that the chip already holds: `copy` of a driver.
+    /// Number of programs that copy a page inside the chip: calls of the driver's `copy`.
     pub copies: u32,
-    /// Erases of blocks.
+    /// Number of erases of blocks.
     pub erases: u32,
-    /// Time by the driver's timing, in nanoseconds.
+    /// Time in nanoseconds, computed from the driver's timing.
     pub time_ns: u64,
 }
 
-// Not inlined: each function below would have its own copy.
+// These functions are not inlined. Otherwise each function below would contain its own copy of
+// their code.
 impl Cost {
     #[inline(never)]
     pub(crate) fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
@@ -68,7 +69,7 @@ impl Cost {
         }
     }
 
-    /// Returns the larger of two costs, number by number.
+    /// Returns the larger value of each field of two costs.
     #[inline(never)]
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl Cost {
     }
 }
 
-/// Returns the largest possible number of names in a path.
+/// Returns the largest number of names that a path of this length can have.
 #[inline(never)]
 fn depth(path: &str) -> u32 {
     let bytes = path.as_bytes();
@@ -129,7 +130,7 @@ unsafe fn tell_of_path(
     }
 }
 
-/// Stores the bound of a call with two paths. `call` gets the number of names in both.
+/// Stores the bound of a call with two paths. `call` receives the number of names in both paths.
 unsafe fn tell_of_paths(
     fs: *mut Fs,
     one: *const c_char,
@@ -148,8 +149,8 @@ unsafe fn tell_of_paths(
     }
 }
 
-/// Stores the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors:
-/// STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
+/// Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -179,7 +180,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(
     }
 }
 
-/// Stores the worst case of steadyfs_file_close, also of a removed file.
+/// Stores the worst case of steadyfs_file_close. It also holds for a file that was removed.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -228,13 +229,14 @@ pub unsafe extern "C" fn steadyfs_bound_file_read(
     }
 }
 
-/// Most bytes of one read in a bound.
+/// Largest number of bytes of one read in a bound.
 const READ_MAX: u64 = 1 << 24;
 
-/// Stores the worst case of steadyfs_file_write of `size` bytes at the position of a file, for
-/// any data there. The time is the worst case of the whole write. The counts are sums over the
-/// logical pages that the write touches. The first page counts with the present state of the
-/// volume, each further page with the present fill. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_file_write of `size` bytes at the position of a file, for any
+/// existing data at this position. `time_ns` is the worst case of the whole write. The other fields
+/// are sums over the logical pages that the write touches. The sum for the first page is computed
+/// from the present state of the volume. The sums for the other pages are computed from its present
+/// fill. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -273,8 +275,8 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(
     status(result)
 }
 
-/// Stores the worst case of an overwrite of one whole existing logical page of a file, with
-/// STEADYFS_O_DURABLE and without a clock.
+/// Stores the worst case of an overwrite of one whole existing logical page of a file, through a
+/// handle with STEADYFS_O_DURABLE. It holds if no time was set with steadyfs_set_time.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -285,7 +287,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) 
 }
 
 /// Stores the worst case, in nanoseconds, of `count` overwrites in a row, such as one write of
-/// several whole pages. It is less than `count` times the worst case of one overwrite.
+/// several whole pages. This time is less than `count` times the worst case of one overwrite.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -328,15 +330,15 @@ pub unsafe extern "C" fn steadyfs_bound_remove(
 ) -> c_int {
     // SAFETY: The caller meets the conditions in the C header.
     unsafe {
-        // A directory is looked up twice, the first time as a file.
+        // A directory is looked up twice, because the first look-up expects a file.
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Remove { depth }).plus(Cost::of_call(fs, Call::Open { depth }))
         })
     }
 }
 
-/// Stores the worst case of steadyfs_rename. It holds if a moved directory lies no deeper than
-/// the number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_rename. The bound holds if the depth of a moved directory is
+/// at most the number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -351,8 +353,9 @@ pub unsafe extern "C" fn steadyfs_bound_rename(
     unsafe { tell_of_paths(fs, from, to, cost, |depth| Call::Rename { depth }) }
 }
 
-/// Stores the worst case of steadyfs_exchange. It holds if directories lie no deeper than the
-/// number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_exchange. The bound holds if the depth of each exchanged
+/// directory is at most the number of names in both paths. Errors: STEADYFS_ERR_INVAL,
+/// STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -433,8 +436,8 @@ pub unsafe extern "C" fn steadyfs_bound_mkdir(
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Create { depth })) }
 }
 
-/// Stores the worst case of steadyfs_dir_read of one entry. Each empty bucket of the directory
-/// adds a lookup.
+/// Stores the worst case of steadyfs_dir_read of one entry. Each empty bucket of the directory adds
+/// a look-up.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -444,8 +447,8 @@ pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::List)) }
 }
 
-/// Stores the worst case of the next steadyfs_mount of this volume after a power cut, at any
-/// fill. It takes twice as much if the medium turns out to take no program.
+/// Stores the worst case of the next steadyfs_mount of this volume after a power cut, at any fill.
+/// If the mount detects that the medium accepts no programs, it costs twice as much.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

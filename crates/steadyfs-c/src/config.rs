@@ -11,160 +11,165 @@ use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{CommitOn, OPEN_FILE_BYTES};
 
-/// As the value of a setting: none. The value 0 stands for the default.
+/// Value of a setting that means "none". The value 0 stands for the default.
 pub const STEADYFS_NONE: u8 = 255;
-/// As the value of bad_blocks_max: none.
+/// Value of bad_blocks_max that means "none".
 pub const STEADYFS_NO_BAD_BLOCKS: u16 = 0xFFFF;
 
-/// Settings of a volume, chosen when it is formatted, and stored on it. A mount uses
-/// `group_sectors` alone, and reads the others from the volume. `open_files` counts for
-/// steadyfs_memory_bytes only.
+/// Settings of a volume. They are chosen at the format and stored on the volume. A mount uses only
+/// `group_sectors`, and reads the other settings from the volume. Only steadyfs_memory_bytes uses
+/// `open_files`.
 ///
 /// The value 0 stands for the default of each setting. A struct of zeros suits most volumes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
-    /// tables.
-    /// Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
-    /// block holds at least 8 of these logical pages.
+    /// Number of program pages in a logical page: a power of two, 1 to 32. More make the map and
+    /// tables smaller. Fewer make rewrites of single program pages cheaper. Default: the number
+    /// that makes 4 KiB, if a block holds at least 8 such logical pages.
     pub pages_per_logical_page: u16,
-    /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
-    /// fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
-    /// pages). Default: by the medium's size, from 64 on.
+    /// Number of map changes that RAM holds. At least transaction_pages + 40, and at most 8,192.
+    /// More give fewer programs per write and more usable space. Each takes 4 bytes of RAM, or 8
+    /// bytes if the volume has more than 32,768 logical pages. Default: 64 or more, depending on
+    /// the medium's size.
     pub overlay_entries: u16,
-    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With
-    /// less than 16 a single call may be refused. steadyfs_transaction_room returns the bytes.
-    /// Default: 16, or 32 on most media of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
+    /// Number of logical pages that one transaction may write, 2 to 1,024. More allow larger
+    /// transactions. If the number is less than 16, even a single call may be refused.
+    /// steadyfs_transaction_room returns the bytes that still fit. Default: 16, or 32 on most media
+    /// of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
     pub transaction_pages: u16,
-    /// Programs between two roots, 16 to 4,096. More: fewer programs per write. Less: a faster
-    /// mount after a power cut. Default: by the medium's size, from 32 on.
+    /// Number of programs between two roots, 16 to 4,096. More give fewer programs per write. Fewer
+    /// give a faster mount after a power cut. Default: 32 or more, depending on the medium's size.
     pub checkpoint_programs: u16,
-    /// Blocks that may be bad, factory and grown together, before the volume shrinks with each
-    /// further one. STEADYFS_NO_BAD_BLOCKS: none. Default: a fiftieth of the blocks of NAND, a
-    /// two-hundredth of NOR, from 2 on; none on sectors.
+    /// Number of bad blocks, factory and grown together, that do not shrink the volume. Each
+    /// further bad block makes it smaller. STEADYFS_NO_BAD_BLOCKS means none. Default: 1/50 of the
+    /// blocks of NAND or 1/200 of the blocks of NOR, but at least 2. On sectors none.
     pub bad_blocks_max: u16,
-    /// Most files and directories, up to 1,048,576. A name of more than 64 bytes, and the
-    /// attributes of a file, count as one each. Default: one for each two logical pages, or more
-    /// if these are few; 64 to 65,536.
+    /// Maximum number of files and directories, up to 1,048,576. A name of more than 64 bytes
+    /// counts as one more file. So do the attributes of a file. Default: one for each two logical
+    /// pages, or more if the volume has few logical pages. The default is 64 to 65,536.
     pub files_max: u32,
-    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more
-    /// moves of data at rest. STEADYFS_NONE if the device levels wear itself. Default: 32; none
-    /// on sectors.
+    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. A smaller value
+    /// causes more moves of data at rest. Use STEADYFS_NONE if the device itself levels wear.
+    /// Default: 32. On sectors none.
     pub wear_spread: u8,
-    /// Program failures that one call survives by writing elsewhere, up to 8; STEADYFS_NONE:
-    /// none. Default: 2; 1 on sectors.
+    /// Number of failed programs that one call tolerates by writing to other pages, up to 8.
+    /// STEADYFS_NONE means none. Default: 2. On sectors 1.
     pub failures: u8,
-    /// Most bytes of a name, 1 to 255. It changes no table. Default: 255.
+    /// Maximum number of bytes of a name, 1 to 255. This number does not change the size of any
+    /// table. Default: 255.
     pub name_bytes_max: u8,
-    /// Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes the room of one block.
-    /// Default: 1.
+    /// Number of streams, 1 to 4: see STEADYFS_O_STREAM. Each stream except the first takes the
+    /// space of one block. Default: 1.
     pub streams: u8,
-    /// Number of program pages that reclamation moves in one command, 1 to 64, for devices that
-    /// level wear themselves. Default: 1; up to 16 on sectors.
+    /// Number of program pages that garbage collection moves in one command, 1 to 64. A number
+    /// above 1 is only for devices that level wear themselves. Default: 1. On sectors up to 16.
     pub move_group: u8,
-    /// On NOR: bytes of each page of the map that are kept free for later changes, 48 to 240.
-    /// Default: 96, or 192 if these make more of the medium usable.
+    /// On NOR: number of bytes of each map page that stay free for later changes, 48 to 240.
+    /// Default: 96, or 192 if 192 makes more of the medium usable.
     pub leaf_log_bytes: u8,
-    /// On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
-    /// as many pages as hold 512 bytes, or 2,048 bytes if blocks are large.
+    /// On NOR: number of program pages of the journal's buffer, 1 to 16. Together they have at most
+    /// 4,096 bytes. Default: the pages that hold 512 bytes, or 2,048 bytes if blocks are large.
     pub journal_pages: u8,
-    /// True if files and directories have room for mode, owner and group. Default: false.
+    /// True if the volume stores mode, owner and group of files and directories. Default: false.
     pub permissions: bool,
-    /// True if pages that reclamation moves stay in blocks of their stream. Default: false.
+    /// True if garbage collection moves pages only to blocks of the same stream. Default: false.
     pub moved_apart: bool,
-    /// True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
-    /// of RAM. Default: false.
+    /// True if the volume itself assigns pages to streams. This needs 772 bytes of RAM. Default:
+    /// false.
     pub auto_streams: bool,
-    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which the
-    /// default settings fit, whatever the other settings here are. Larger pages_per_logical_page or
-    /// more overlay_entries than the defaults may need more sectors
-    /// (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the
-    /// number of the format. With another number it finds no volume: STEADYFS_ERR_GEOMETRY.
+    /// On NOR: number of erase sectors of a block, a power of two. Default: the smallest number
+    /// with which the default settings fit. The other settings of this struct do not change this
+    /// default. If pages_per_logical_page or overlay_entries exceeds its default, more sectors may
+    /// be necessary (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount
+    /// needs the same number as the format. With another number it does not find the volume, and
+    /// returns STEADYFS_ERR_GEOMETRY.
     pub group_sectors: u16,
-    /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
-    /// takes 12 bytes of memory.
+    /// Number of files that may be open at once. steadyfs_memory_bytes adds memory for them.
+    /// Default: 8. Each further file takes 12 bytes of memory.
     pub open_files: u16,
 }
 
-/// Configuration for steadyfs_format and steadyfs_mount. A struct of zeros with a driver and
-/// memory is complete.
+/// Configuration for steadyfs_format and steadyfs_mount. A struct of zeros needs only a driver and
+/// memory to be complete.
 ///
-/// The driver's struct and the memory must stay until the unmount. This struct need not.
+/// The driver's struct and the memory must remain valid until the unmount. This struct need not.
 #[repr(C)]
 pub struct Config {
-    /// The driver of a NAND chip. One of the three drivers is given, and the others are null.
+    /// The driver of a NAND chip. Set exactly one of the three drivers. The others are null.
     pub nand: *const Nand,
-    /// The driver of a NOR chip. One of the three drivers is given, and the others are null.
+    /// The driver of a NOR chip. Set exactly one of the three drivers. The others are null.
     pub nor: *const Nor,
-    /// The driver of a card or a disk. One of the three drivers is given, and the others are
-    /// null.
+    /// The driver of a card or a disk. Set exactly one of the three drivers. The others are null.
     pub sectors: *const Sectors,
-    /// All the RAM that the volume uses beside steadyfs_t, with any alignment. It belongs to one
-    /// volume until the unmount.
+    /// All the RAM that the volume uses in addition to steadyfs_t. It may have any alignment. It
+    /// belongs to one volume until the unmount.
     pub memory: *mut c_void,
-    /// Bytes of `memory`. steadyfs_memory_bytes returns a size with room for 8 open files, or
-    /// for settings.open_files if these are more. Each further open file takes 12 bytes more.
-    /// With less, format and mount take fewer open files, down to none. If the rest does not
-    /// fit, they return STEADYFS_ERR_NOMEM.
+    /// Number of bytes of `memory`. steadyfs_memory_bytes returns a size that is enough for 8 open
+    /// files, or for settings.open_files if that is more. Each further open file needs 12 bytes
+    /// more. If the memory is smaller, format and mount reduce the number of open files, down to
+    /// none. If that is not enough, they return STEADYFS_ERR_NOMEM.
     pub memory_bytes: usize,
-    /// Memory for pages that are written in part, or null. The pages wait there for the commit,
-    /// and cost one program however often they are written. Default: null, every such write is
+    /// Memory for pages that are written in part, or null. The pages stay in this memory until the
+    /// commit. So several writes of a page cost one program. Default: null. Each such write is then
     /// programmed.
     pub cache: *mut c_void,
-    /// Bytes of `cache`: see steadyfs_cache_bytes.
+    /// Number of bytes of `cache`: see steadyfs_cache_bytes.
     pub cache_bytes: usize,
-    /// Memory for pages that are read again and again, such as pages of directories, or null.
-    /// Default: null, they are read from the medium each time.
+    /// Memory that caches pages that are read often, such as pages of directories, or null.
+    /// Default: null. Each read then accesses the medium.
     pub read_cache: *mut c_void,
-    /// Bytes of `read_cache`: see steadyfs_read_cache_bytes.
+    /// Number of bytes of `read_cache`: see steadyfs_read_cache_bytes.
     pub read_cache_bytes: usize,
-    /// True to mount for reading: nothing is ever programmed or erased. Default: false, for
-    /// reading and writing.
+    /// True to mount for reading only. The volume then never programs or erases the medium.
+    /// Default: false.
     pub read_only: bool,
     /// True if steadyfs_file_read does not verify the checksums of the data. The volume's own
-    /// tables are still verified. For flash behind an ECC: it saves nine tenths of a long read's
-    /// instructions. Default: false, everything is verified.
+    /// tables are still verified. Use it for flash with an ECC: it saves nine tenths of the
+    /// instructions of a long read. Default: false. All data is then verified.
     pub trust_data: bool,
-    /// Events after which the volume commits: of enum steadyfs_commit_event. Default, 0:
-    /// STEADYFS_COMMIT_ON_CLOSE. For no events: STEADYFS_COMMIT_MANUAL.
+    /// Events after which the volume commits: values of enum steadyfs_commit_event. The default, 0,
+    /// stands for STEADYFS_COMMIT_ON_CLOSE. STEADYFS_COMMIT_MANUAL stands for no events.
     pub commit_on: u16,
-    /// With STEADYFS_COMMIT_MANY: number of changing calls after which the volume commits.
-    /// Default, 0: no limit.
+    /// If STEADYFS_COMMIT_MANY is set: number of calls with changes after which the volume commits.
+    /// The default, 0, means no limit.
     pub commit_changes: u32,
-    /// With STEADYFS_COMMIT_MANY: number of written bytes after which the volume commits.
-    /// Default, 0: no limit.
+    /// If STEADYFS_COMMIT_MANY is set: number of written bytes after which the volume commits. The
+    /// default, 0, means no limit.
     pub commit_bytes: u32,
-    /// With STEADYFS_COMMIT_TIMED: the longest time that a change waits for a commit, in the
-    /// unit of steadyfs_set_time. Default, 0: one second in nanoseconds.
+    /// If STEADYFS_COMMIT_TIMED is set: the longest time that a change waits for a commit, in the
+    /// unit of steadyfs_set_time. The default, 0, means one second in nanoseconds.
     pub commit_interval_ns: u64,
-    /// Settings of the volume, for the format.
+    /// Settings of the volume. Only a format uses all of them.
     pub settings: Settings,
 }
 
-/// Events after which a volume commits by itself: any of them joined by |, or one of the presets.
+/// Events after which a volume commits by itself: single events combined with |, or one of the
+/// presets.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
-    /// steadyfs_unmount was called. Without this event an unmount discards uncommitted changes.
+    /// steadyfs_unmount was called. If this event is not set, an unmount discards uncommitted
+    /// changes.
     CommitUnmount = 1,
     /// A file was created.
     CommitCreate = 1 << 1,
     /// A file or directory was removed.
     CommitRemove = 1 << 2,
-    /// A directory was made.
+    /// A directory was created.
     CommitMkdir = 1 << 3,
     /// A file or directory was renamed.
     CommitRename = 1 << 4,
     /// A handle that may write was closed.
     CommitClose = 1 << 5,
-    /// Bytes of a file (one logical page of a long write), or attributes, were written.
+    /// Bytes of a file or its attributes were written. In a long write this event occurs after each
+    /// logical page.
     CommitWrite = 1 << 6,
     /// steadyfs_file_sync was called.
     CommitFsync = 1 << 7,
-    /// A file was cut or made larger.
+    /// A file was truncated or enlarged.
     CommitTruncate = 1 << 8,
-    /// The next call may not find room in the transaction, or on the volume, without a commit.
+    /// Without a commit, the next call might not fit into the transaction or on the volume.
     CommitFull = 1 << 9,
     /// steadyfs_sync was called.
     CommitSync = 1 << 10,
@@ -173,16 +178,17 @@ pub enum Commit {
     CommitTimed = 1 << 11,
     /// commit_changes or commit_bytes is reached.
     CommitMany = 1 << 12,
-    /// Preset, the default: commits changes of names, and when a file is closed or synced. As
+    /// Preset, the default: commits after changes of names, and when a file is closed or synced, as
     /// littlefs does.
     CommitOnClose = 0x7FF & !(1 << 6) & !(1 << 8),
-    /// Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if room runs out.
-    /// With many small files it is faster than commits at each close.
+    /// Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if the transaction
+    /// or the volume becomes full. For many small files this is faster than a commit after each
+    /// close.
     CommitOnFlush = 1 | 1 << 7 | 1 << 9 | 1 << 10,
     /// Preset: every change is durable when its call returns.
     CommitEveryWrite = 0x7FF,
-    /// Preset: commits with steadyfs_commit only. A call for which the transaction has no room
-    /// is refused: see steadyfs_transaction_room.
+    /// Preset: commits with steadyfs_commit only. A call that does not fit into the transaction is
+    /// refused: see steadyfs_transaction_room.
     CommitManual = 0x8000,
 }
 
@@ -203,7 +209,7 @@ const EVENTS: [CommitOn; 13] = [
     CommitOn::MANY,
 ];
 
-/// Returns the events of a number from C.
+/// Converts a number from C into events.
 pub(crate) fn events(bits: u16) -> Result<CommitOn, Code> {
     const MANUAL: u16 = Commit::CommitManual as u16;
     match bits {
@@ -229,7 +235,7 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Returns the bytes of memory before the tables of the volume.
+    /// Returns the number of bytes of memory that the driver uses before the tables of the volume.
     fn own_bytes(&self) -> usize {
         match self {
             Self::Sectors(..) => {
@@ -247,10 +253,11 @@ impl Driver {
         }
     }
 
-    /// Refuses a geometry for which arithmetic fails. The core checks the rules of the settings.
+    /// Refuses a geometry for which arithmetic would fail. The core checks the rules of the
+    /// settings.
     pub fn check(&self) -> Result<(), Code> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
-        // A page that contains its tag is a power of two together with the tag.
+        // If a page contains its tag, the size of the page including the tag is a power of two.
         let whole_bytes =
             if let Self::Sectors(_, layout) = self { layout.page_bytes } else { page_bytes };
         if !whole_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
@@ -262,7 +269,8 @@ impl Driver {
         if is_possible && pages <= 1 << 31 { Ok(()) } else { Err(Code::ErrConfigBlocks) }
     }
 
-    /// Returns the driver with the division of the volume on the medium. Only cards store it.
+    /// Returns the driver with the division of the volume on the medium. Only cards store their
+    /// division.
     pub fn found(self) -> Result<Self, Code> {
         if !cfg!(feature = "sectors") {
             return Ok(self);
@@ -272,8 +280,8 @@ impl Driver {
         Ok(Self::Sectors(card, layout))
     }
 
-    /// Returns the driver for a new volume. On a card the new division excludes pages of an
-    /// earlier volume.
+    /// Returns the driver for a new volume. On a card the new division ensures that pages of an
+    /// earlier volume are not recognised.
     pub fn renewed(self) -> Result<Self, Code> {
         if !cfg!(feature = "sectors") {
             return Ok(self);
@@ -283,7 +291,7 @@ impl Driver {
         Ok(Self::Sectors(card, layout))
     }
 
-    /// Makes the medium, and divides the lent memory.
+    /// Creates the medium, and divides the lent memory.
     pub fn into_medium(
         self,
         memory: &'static mut [u8],
@@ -310,12 +318,12 @@ impl Config {
     /// Returns the checked driver.
     ///
     /// # Safety
-    /// Drivers are null or do not change until the unmount, and their callbacks keep the
+    /// Drivers are null or do not change until the unmount, and their callbacks fulfil the
     /// conditions of the header.
     pub(crate) unsafe fn driver(&self) -> Result<Driver, Code> {
         match (self.nand.is_null(), self.nor.is_null(), self.sectors.is_null()) {
-            // The compiler evaluates these conditions, so a build without a medium has no code
-            // for it.
+            // The compiler evaluates these conditions, so a build that lacks the feature of a
+            // medium contains no code for this medium.
             (false, true, true) if !cfg!(feature = "nand") => Err(Code::ErrUnsupported),
             (true, false, true) if !cfg!(feature = "nor") => Err(Code::ErrUnsupported),
             (true, true, false) if !cfg!(feature = "sectors") => Err(Code::ErrUnsupported),
@@ -338,7 +346,7 @@ impl Config {
         }
     }
 
-    /// Returns a NOR chip with its sectors grouped to blocks.
+    /// Returns a NOR chip whose sectors are grouped into blocks.
     fn grouped(&self, chip: NorChip) -> Result<NorPages<Groups<NorChip>>, Code> {
         use steadyfs::media::nor::NorFlash;
         let sectors = match self.settings.group_sectors {
@@ -378,7 +386,7 @@ impl Config {
         Ok(Driver::Sectors(card, layout))
     }
 
-    /// Returns the settings for a driver, with the defaults of this driver.
+    /// Returns the settings for a driver. Settings that are 0 have the defaults for this driver.
     pub(crate) fn settings(&self, driver: &Driver) -> Result<steadyfs::Config, Code> {
         driver.check()?;
         let geometry = driver.geometry();
@@ -393,14 +401,15 @@ impl Config {
         Ok(settings)
     }
 
-    /// Returns the settings of a volume for C, with the two fields that the core does not have.
+    /// Returns the settings of a volume in the form for C. They include the two fields that the
+    /// core does not have.
     fn told(&self, driver: &Driver, config: &steadyfs::Config) -> Settings {
         let group_sectors =
             if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
         Settings::of(config, group_sectors, self.settings.open_files.max(8))
     }
 
-    /// Returns the bytes of memory that a volume needs.
+    /// Returns the number of bytes of memory that a volume needs.
     fn memory_needed(&self, driver: &Driver) -> Result<usize, Code> {
         let more = usize::from(self.settings.open_files).saturating_sub(8) * OPEN_FILE_BYTES;
         Ok(driver.own_bytes() + self.settings(driver)?.memory_bytes(&driver.geometry()) + more)
@@ -409,7 +418,7 @@ impl Config {
     /// Returns the lent memory, filled with zeros.
     ///
     /// # Safety
-    /// Nothing else uses the memory until the unmount.
+    /// No other code uses the memory until the unmount.
     pub(crate) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
         if self.memory.is_null() {
             return Err(Code::ErrNomem);
@@ -422,7 +431,8 @@ impl Config {
 }
 
 impl Settings {
-    /// Returns these settings for the core. Fields that are 0 come from `usual`.
+    /// Converts these settings into settings of the core. Fields that are 0 are replaced by the
+    /// values of `usual`.
     fn over(&self, usual: steadyfs::Config) -> steadyfs::Config {
         let word = |setting: u16, usual: u16| if setting == 0 { usual } else { setting };
         let byte = |setting: u8, usual: u8| if setting == 0 { usual } else { setting };
@@ -454,7 +464,7 @@ impl Settings {
         }
     }
 
-    /// Returns the settings of a volume for C.
+    /// Returns the settings of a volume in the form for C.
     fn of(config: &steadyfs::Config, group_sectors: u16, open_files: u16) -> Self {
         let or_none = |value: u8| if value == 0 { STEADYFS_NONE } else { value };
         Self {
@@ -487,7 +497,7 @@ impl Settings {
 /// Calls `look` with a configuration, its driver and the resulting settings.
 ///
 /// # Safety
-/// As [`Config::driver`]. `config` is null or meets the conditions in the C header.
+/// The conditions of [`Config::driver`]. `config` is null or meets the conditions in the C header.
 unsafe fn inspect<T>(
     config: *const Config,
     look: impl FnOnce(&Config, &Driver, steadyfs::Config) -> Result<T, Code>,
@@ -500,9 +510,9 @@ unsafe fn inspect<T>(
     look(config, &driver, settings)
 }
 
-/// Returns the bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
-/// STEADYFS_ERR_CONFIG... for an invalid setting. Ignores the fields for memory. Calls no
-/// callback of the driver.
+/// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
+/// STEADYFS_ERR_CONFIG... for an invalid setting. The call ignores the fields for memory. It calls
+/// no callback of the driver.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -512,8 +522,8 @@ pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
     length(unsafe { inspect(config, |config, driver, _| config.memory_needed(driver)) })
 }
 
-/// Returns the bytes that a cache of `pages` logical pages needs, or an error as
-/// steadyfs_memory_bytes does.
+/// Returns the number of bytes that a cache of `pages` logical pages needs. Errors: as
+/// steadyfs_memory_bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -527,8 +537,8 @@ pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usiz
     })
 }
 
-/// Returns the bytes that a cache of `pages` program pages for reads needs, or an error as
-/// steadyfs_memory_bytes does.
+/// Returns the number of bytes that a read cache of `pages` program pages needs. Errors: as
+/// steadyfs_memory_bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -542,16 +552,16 @@ pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages:
     })
 }
 
-/// Returns the bytes of `pages` pages. Refuses more bytes than memory can have.
+/// Returns the number of bytes of `pages` pages. Refuses more bytes than memory can have.
 fn of_pages(pages: usize, bytes: impl Fn(usize) -> usize) -> Result<usize, Code> {
-    // The difference between two pages and one.
+    // The bytes of one page are the difference between two pages and one page.
     let each = bytes(2) - bytes(1);
     let all = each.checked_mul(pages).and_then(|all| all.checked_add(bytes(0)));
     all.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
 }
 
-/// Returns the bytes of scratch memory that steadyfs_fs_check and steadyfs_fs_repair need, or an
-/// error as steadyfs_memory_bytes does.
+/// Returns the number of bytes of scratch memory that steadyfs_fs_check and steadyfs_fs_repair
+/// need. Errors: as steadyfs_memory_bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -563,7 +573,7 @@ pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
     })
 }
 
-/// Stores all settings, with the defaults for fields that are 0. Returns 0, or an error as
+/// Stores all settings. Fields that are 0 are replaced by their defaults. Returns 0, or an error as
 /// steadyfs_memory_bytes does.
 ///
 /// # Safety
@@ -582,12 +592,13 @@ pub unsafe extern "C" fn steadyfs_settings_of(
     status(result)
 }
 
-/// Stores the best settings for which steadyfs_memory_bytes is at most `memory_bytes`. It
-/// replaces only settings that are 0. With more memory than the defaults need, NOR gets longer
-/// buffers of the journal and smaller logical pages. With less memory, it saves first on parts
-/// that small changes need least. If no settings fit, it stores the smallest: compare
-/// steadyfs_memory_bytes with them. Memory that is left is best lent as a cache. Returns 0, or
-/// an error as steadyfs_memory_bytes does.
+/// Stores the best settings for which steadyfs_memory_bytes is at most `memory_bytes`. The call
+/// replaces only settings that are 0. If the memory is larger than the defaults need, NOR gets
+/// larger journal buffers and smaller logical pages. If the memory is smaller, the call first
+/// reduces the tables that matter least for small changes. If no settings fit, it stores the
+/// smallest settings. So compare steadyfs_memory_bytes of the result with `memory_bytes`. Lend the
+/// remaining memory as a cache. On sectors `memory_bytes` does not change the settings. Returns 0,
+/// or an error as steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -603,7 +614,7 @@ pub unsafe extern "C" fn steadyfs_settings_for(
             let geometry = driver.geometry();
             let beside = config.memory_needed(driver)? - found.memory_bytes(&geometry);
             let best = match driver {
-                // A card has its own settings.
+                // On a card `memory_bytes` does not change the settings.
                 Driver::Sectors(..) => found,
                 _ => config.settings.over(steadyfs::Config::for_geometry_with(
                     &geometry,

@@ -8,9 +8,9 @@ use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int};
 use steadyfs::{Cursor, InodeNumber, Kind};
 
-/// Makes a directory.
+/// Creates a directory.
 ///
-/// Power loss: the directory is there after the next commit. Cost: steadyfs_bound_mkdir. Errors:
+/// Power loss: the directory is durable after the next commit. Cost: steadyfs_bound_mkdir. Errors:
 /// STEADYFS_ERR_EXIST, STEADYFS_ERR_NOENT if a directory of the path is missing,
 /// STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_TOOMANYFILES,
 /// STEADYFS_ERR_NOSPC.
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn steadyfs_mkdir(fs: *mut Fs, path: *const c_char) -> c_i
 /// Number of 64-bit words of steadyfs_dir_t.
 pub const STEADYFS_DIR_WORDS: usize = 4;
 
-/// An open directory, in memory of the caller. It takes no place in a table, and need not be
+/// An open directory, in memory of the caller. It occupies no entry of a table, and need not be
 /// closed.
 #[repr(C)]
 pub struct DirHandle {
@@ -51,7 +51,7 @@ const _: () = assert!(
 
 const OPEN: u32 = 0x4472_6944;
 
-/// Returns the place of a handle's content.
+/// Returns a pointer to a handle's content.
 fn place(dir: *mut DirHandle) -> Result<*mut Dir, Code> {
     let open: *mut Dir = dir.cast();
     if open.is_null() || !open.is_aligned() { Err(Code::ErrInval) } else { Ok(open) }
@@ -75,17 +75,18 @@ unsafe fn with_dir<T>(
     }
 }
 
-/// Bits of a place for the lower half of a cursor. Inodes have no more bits.
+/// Number of bits of a position for the lower half of a cursor. Inode numbers have at most this
+/// many bits.
 const NUMBER_BITS: u32 = 31;
 const NUMBER_MAX: u64 = (1 << NUMBER_BITS) - 1;
 
-/// Returns a place in a directory as a number that is not negative.
+/// Converts a position in a directory into a number that is not negative.
 fn place_of(cursor: Cursor) -> u64 {
     let bits = cursor.to_bits();
     bits >> 32 << NUMBER_BITS | (bits & u64::from(u32::MAX)).min(NUMBER_MAX)
 }
 
-/// Returns the cursor for a number from [`place_of`].
+/// Converts a number from [`place_of`] into a cursor.
 fn cursor_at(place: u64) -> Cursor {
     let number = match place & NUMBER_MAX {
         NUMBER_MAX => u64::from(u32::MAX),
@@ -146,8 +147,8 @@ pub unsafe extern "C" fn steadyfs_dir_close(fs: *mut Fs, dir: *mut DirHandle) ->
 }
 
 /// Reads the next entry of a directory. Returns 1, or 0 at the end. There are no entries `.` and
-/// `..`. An entry that exists from the first call to the last is returned once, whatever is
-/// created and removed meanwhile. Entries come in the order of a hash.
+/// `..`. An entry that exists from the first call to the last call is returned exactly once, even
+/// if other entries are created or removed between the calls. Entries come in the order of a hash.
 ///
 /// Cost: steadyfs_bound_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOENT if the directory
 /// was removed, STEADYFS_ERR_CORRUPT.
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn steadyfs_dir_read(
     yes_or_no(result)
 }
 
-/// Moves to a place that steadyfs_dir_tell returned, in this or an earlier mount. Costs nothing.
+/// Moves to a position that steadyfs_dir_tell returned, in this or an earlier mount. Costs nothing.
 /// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
@@ -192,8 +193,8 @@ pub unsafe extern "C" fn steadyfs_dir_seek(fs: *mut Fs, dir: *mut DirHandle, pla
     status(result)
 }
 
-/// Returns the place in a directory. It stays valid after any change of the directory. Costs
-/// nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the position in a directory. The position stays valid after any change of the directory.
+/// Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

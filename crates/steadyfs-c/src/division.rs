@@ -1,9 +1,9 @@
 //! Recognition of a volume on NOR whose division differs from the driver and the settings.
 //!
-//! A mount looks for the superblock behind the table of tags of its own block 0. The length of
-//! the table depends on the bytes of a block, which follow from `erase_bytes` and
-//! `group_sectors`. With other numbers the superblock lies elsewhere, and the chip seems never
-//! to have been formatted.
+//! A mount looks for the superblock behind the table of tags of its own block 0. The length of the
+//! table depends on the bytes of a block, which are computed from `erase_bytes` and
+//! `group_sectors`. If these numbers differ from the format, the mount looks at the wrong address.
+//! The chip then looks as if it was never formatted.
 
 use crate::config::{Config, Driver};
 use crate::driver::NorChip;
@@ -11,19 +11,20 @@ use crate::error::Code;
 use steadyfs::media::Geometry;
 use steadyfs::media::nor::NorFlash;
 
-/// First bytes of a superblock.
+/// The bytes with which a superblock begins.
 const MAGIC: &[u8; 8] = b"SteadyFS";
-/// Bytes of the smallest block, of 7 pages of 256 bytes.
+/// Bytes of the smallest block, which has 7 pages of 256 bytes.
 const BLOCK_BYTES_MIN: u32 = 1 << 11;
 /// Bytes of the largest block. A block of twice this size has more than 4,096 pages.
 const BLOCK_BYTES_MAX: u32 = 1 << 21;
 
 impl Config {
-    /// Returns the error of a mount that failed with `code`. A volume of another division is no
-    /// reason to format: ErrNotformatted becomes ErrGeometry.
+    /// Returns the error of a mount that failed with `code`. If the chip contains a volume with
+    /// another division, ErrNotformatted becomes ErrGeometry, because the caller should not format
+    /// then.
     ///
     /// # Safety
-    /// As [`Config::driver`].
+    /// The conditions of [`Config::driver`].
     #[inline(never)]
     pub(crate) unsafe fn explain(&self, code: Code) -> Code {
         if !cfg!(feature = "nor") || code != Code::ErrNotformatted {
@@ -50,10 +51,10 @@ fn superblock_address(block_bytes: u32) -> u32 {
 }
 
 /// Returns true if the chip has a superblock at the address for blocks of another size. Does not
-/// verify the superblock's checksum: the result only keeps a caller from formatting.
+/// verify the superblock's checksum: the result only prevents a caller from formatting.
 ///
 /// # Cost
-/// At most ten reads of eight bytes.
+/// The call makes at most ten reads of eight bytes.
 fn is_of_another(mut chip: NorChip, block_bytes: u32) -> Result<bool, Code> {
     let own = superblock_address(block_bytes);
     let end = u64::from(chip.block_bytes()) * u64::from(chip.block_count());

@@ -10,24 +10,25 @@ use steadyfs::media::{
     BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing, nor::NorFlash,
 };
 
-/// Longest times of one operation of a NAND chip, transfer included, in nanoseconds. A time of
-/// more than 100 s is refused: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
+/// Longest times of single operations of a NAND chip, in nanoseconds. They include the transfer on
+/// the bus. A time of more than 100 s is refused: STEADYFS_ERR_DRIVER. If the times are 0, the
+/// bounds are 0.
 ///
-/// Every bound is computed from these numbers: use datasheet maxima for guarantees, typical
+/// Every bound is computed from these numbers: use datasheet maxima for guarantees, or typical
 /// values for expectations. If the bus has other users, add their longest transfer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NandTiming {
-    /// Read of a whole page and its tag.
+    /// Time to read a whole page and its tag.
     pub read_ns: u64,
-    /// Read of a tag alone.
+    /// Time to read a tag without its page.
     pub read_tag_ns: u64,
-    /// Program of a whole page and its tag.
+    /// Time to program a whole page and its tag.
     pub program_ns: u64,
-    /// Read of a tag followed by `copy`. If this is 0, or the driver has no `copy`: read_ns +
-    /// program_ns.
+    /// Time to read a tag and then copy its page with `copy`. If this is 0, or if the driver has no
+    /// `copy`, bounds use read_ns + program_ns.
     pub copy_ns: u64,
-    /// Erase of a block.
+    /// Time to erase a block.
     pub erase_ns: u64,
 }
 
@@ -42,33 +43,34 @@ type Program = unsafe extern "C" fn(
     tag: *const u8,
 ) -> c_int;
 
-/// A driver for raw NAND: erase blocks of program pages, each page with a tag of 16 bytes beside
-/// its data.
+/// A driver for raw NAND. An erase block consists of program pages, and each page has a tag of 16
+/// bytes beside its data.
 ///
-/// The tag lies in user bytes of the spare area, where the ECC works. Pages of a block are
-/// programmed in ascending order (some may be skipped), each once per erase. An erased page
-/// reads as 0xFF in data and tag. Callbacks return STEADYFS_FAIL_NONE or another
-/// steadyfs_failure. They must not call the same volume, and must return: a longjmp out of a
-/// callback is undefined. The struct does not change from mount to unmount.
+/// The tag lies in user bytes of the spare area that the ECC covers. Pages of a block are
+/// programmed in ascending order (some may be skipped). Each page is programmed at most once per
+/// erase. Data and tag of an erased page read as 0xFF. Callbacks return STEADYFS_FAIL_NONE or
+/// another steadyfs_failure. They must not call the same volume. They must return: a longjmp out of
+/// a callback is undefined. The struct must not change from mount to unmount.
 ///
-/// Power loss: a page whose program is cut may hold any bytes afterwards, or read differently
-/// each time. So may any page of a block whose erase is cut. Every other page is unchanged. The
-/// same holds after a program or an erase that returned an error.
+/// Power loss: a page whose program was interrupted may hold any bytes afterwards, or may read
+/// differently each time. The same holds for each page of a block whose erase was interrupted.
+/// Every other page is unchanged. A program or an erase that returned an error has the same
+/// effects.
 #[repr(C)]
 pub struct Nand {
-    /// Argument of every callback; may be null.
+    /// Argument of every callback. It may be null.
     pub context: *mut c_void,
-    /// Data bytes of a program page, without the tag: a power of two, 256 to 16,384.
+    /// Number of data bytes of a program page, without the tag: a power of two, 256 to 16,384.
     pub page_bytes: u32,
     /// Number of program pages in an erase block, 4 to 4,096.
     pub pages_per_block: u32,
-    /// Erase blocks of the chip: 16 to 1,048,576.
+    /// Number of erase blocks of the chip: 16 to 1,048,576.
     pub block_count: u32,
     /// The longest times of the operations.
     pub timing: NandTiming,
     /// Reads page_bytes of data and 16 bytes of tag. `page` is
-    /// `block * pages_per_block + page in block`. Returns STEADYFS_FAIL_UNCORRECTABLE or
-    /// STEADYFS_FAIL_DEVICE if it fails. Required.
+    /// `block * pages_per_block + page in block`. If it fails, returns STEADYFS_FAIL_UNCORRECTABLE
+    /// or STEADYFS_FAIL_DEVICE. Required.
     pub read: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -77,13 +79,13 @@ pub struct Nand {
             tag: *mut u8,
         ) -> c_int,
     >,
-    /// Reads the tag of a page, and leaves the page in the chip's register for `copy`. Fails as
-    /// `read`. Required.
+    /// Reads the tag of a page, and leaves the page in the chip's page register for `copy`. Returns
+    /// the same failures as `read`. Required.
     pub read_tag:
         Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int>,
-    /// Programs a page. `bytes` is page_bytes or less, and the rest stays erased. Returns
-    /// STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure, STEADYFS_FAIL_WRITE_PROTECTED, or
-    /// STEADYFS_FAIL_DEVICE. Required.
+    /// Programs the first `bytes` bytes of a page. `bytes` is at most page_bytes, and the rest of
+    /// the page stays erased. Returns STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure,
+    /// STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
     pub program: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -93,53 +95,54 @@ pub struct Nand {
             tag: *const u8,
         ) -> c_int,
     >,
-    /// Erases a block. Fails as `program`. Required.
+    /// Erases a block. Returns the same failures as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. Returns
-    /// STEADYFS_FAIL_DEVICE if it fails. Takes no longer than `read_tag`. Required.
+    /// Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. If it
+    /// fails, returns STEADYFS_FAIL_DEVICE. It must not take longer than `read_tag`. Required.
     pub is_bad: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Marks a block bad for other users of the chip. Nothing in the block is needed any more.
-    /// Fails as `program`. Required.
+    /// Marks a block bad for other users of the chip. The content of the block is no longer needed.
+    /// Returns the same failures as `program`. Required.
     pub mark_bad: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Makes durable the operations that the device answered before they were durable. Null if
-    /// the device has none.
+    /// Some devices report an operation as done before it is durable. This callback makes all such
+    /// operations durable. Null if each operation is durable when its callback returns.
     pub sync: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
-    /// Programs the page that the `read_tag` just before left in the chip's register, with
-    /// another tag ("internal data move"). Fails as `program`. Null if the chip has no such
-    /// command.
+    /// Programs the page that is in the chip's page register, with another tag ("internal data
+    /// move"). The last callback before it was the `read_tag` of this page. Returns the same
+    /// failures as `program`. Null if the chip has no such command.
     pub copy:
         Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *const u8) -> c_int>,
-    /// Stores the number of bits that the ECC corrected in the read just before, in the worst
-    /// codeword. Also stores the number of bits that it can correct. Data that needed three
-    /// quarters of them is moved. Null if the chip does not report it.
+    /// Stores the number of bits that the ECC corrected in the worst codeword of the last read.
+    /// Also stores the number of bits that the ECC can correct in a codeword. Data that needed
+    /// three quarters of these corrections is moved. Null if the chip does not report corrections.
     pub corrected:
         Option<unsafe extern "C" fn(context: *mut c_void, bits: *mut u8, strength: *mut u8)>,
 }
 
-/// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from
-/// 1 to 0, and an erase makes them 1 again.
+/// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from 1
+/// to 0, and an erase changes all bits back to 1.
 ///
-/// A chip with an ECC over several bytes, each programmed once, is no such medium. Callbacks and
-/// struct follow the rules of steadyfs_nand, and times the rules of steadyfs_nand_timing.
+/// A chip whose ECC covers several bytes, which can only be programmed together, is unsuitable. The
+/// rules of steadyfs_nand also hold for these callbacks and this struct. The rules of
+/// steadyfs_nand_timing hold for the times.
 ///
-/// Power loss: if a program is cut, any of the bits that it should clear may be cleared. In a
-/// block whose erase is cut, any bytes may be there.
+/// Power loss: if a program is cut, any of the bits that it should clear may be cleared. A block
+/// whose erase is cut may hold any bytes.
 #[repr(C)]
 pub struct Nor {
-    /// Argument of every callback; may be null.
+    /// Argument of every callback. It may be null.
     pub context: *mut c_void,
-    /// Bytes of one erase: a power of two, 1,024 to 16 MiB. Chips with many small sectors are
-    /// grouped to larger blocks: see settings.group_sectors.
+    /// Number of bytes of one erase: a power of two, from 1,024 bytes to 16 MiB. If a chip has many
+    /// small sectors, the volume groups them into larger blocks: see settings.group_sectors.
     pub erase_bytes: u32,
-    /// Erase sectors of the volume, together at most 4 GiB.
+    /// Number of erase sectors of the volume. Together they have at most 4 GiB.
     pub erase_count: u32,
-    /// Bytes that the chip programs with one command: 256 on most chips. Bounds count programs
-    /// of this size.
+    /// Number of bytes that the chip programs with one command: 256 on most chips. Bounds use
+    /// programs of this size.
     pub program_page_bytes: u32,
-    /// The longest time of a read command without its bytes, in nanoseconds.
+    /// The longest time of a read command, in nanoseconds. The time of its bytes is added.
     pub read_ns: u64,
-    /// Time to transfer a byte in a read, in nanoseconds, rounded up: 160 at 50 MHz and one data
-    /// line.
+    /// Time to transfer a byte in a read, in nanoseconds, rounded up. It is 160 for a clock of 50
+    /// MHz and one data line.
     pub read_byte_ns: u32,
     /// Time to transfer a byte in a program, in nanoseconds, rounded up.
     pub program_byte_ns: u32,
@@ -148,7 +151,7 @@ pub struct Nor {
     pub program_ns: u64,
     /// The longest time of an erase, in nanoseconds.
     pub erase_ns: u64,
-    /// Reads bytes. Returns STEADYFS_FAIL_DEVICE if it fails. Required.
+    /// Reads bytes. If it fails, returns STEADYFS_FAIL_DEVICE. Required.
     pub read: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -157,10 +160,10 @@ pub struct Nor {
             bytes: u32,
         ) -> c_int,
     >,
-    /// Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF
-    /// leaves the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
-    /// STEADYFS_FAIL_BAD_BLOCK if the chip or reading back shows a failure,
-    /// STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
+    /// Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF leaves
+    /// the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
+    /// STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure or the bytes read back differ. Other
+    /// failures are STEADYFS_FAIL_WRITE_PROTECTED and STEADYFS_FAIL_DEVICE. Required.
     pub program: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -169,21 +172,22 @@ pub struct Nor {
             bytes: u32,
         ) -> c_int,
     >,
-    /// Erases the sector with the given index, from 0 on. Fails as `program`. Required.
+    /// Erases the sector with the given index. The first sector has index 0. Returns the same
+    /// failures as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, sector: u32) -> c_int>,
-    /// Makes durable the operations that the device answered before they were durable. Null if
-    /// the device has none.
+    /// Some devices report an operation as done before it is durable. This callback makes all such
+    /// operations durable. Null if each operation is durable when its callback returns.
     pub sync: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
 }
 
-/// A piece of the bytes of a command. It is laid out as `struct iovec`, so that preadv and
-/// pwritev take it.
+/// A piece of the bytes of a command. It has the layout of `struct iovec`, so it can be passed to
+/// preadv and pwritev.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Address of the bytes. If the command writes, they are only read.
+    /// Address of the bytes. The callback `write` must only read these bytes.
     pub data: *mut c_void,
-    /// Number of the bytes; not always whole sectors.
+    /// Number of bytes. It need not be a whole number of sectors.
     pub bytes: usize,
 }
 
@@ -191,51 +195,54 @@ pub struct Part {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// Before each page, each in its own sector. Suits cards best.
+    /// Each tag lies in its own sector before its page. This suits cards best.
     TagsBeside = 0,
-    /// In a table at the start of each block. Pages are aligned, and each takes a second write.
+    /// The tags lie in a table at the start of each block. Pages are aligned, but each page needs a
+    /// second write for its tag.
     TagsTable = 1,
-    /// In the last 32 bytes of each page, which holds 32 bytes less of data. An eighth more of
-    /// the device holds data, but the volume cannot be a disk of sectors. Suits data that is
-    /// written a page at a time or in order: writes of 4,096 bytes touch two pages.
+    /// Each tag lies in the last 32 bytes of its page, which holds 32 bytes less of data. An eighth
+    /// more of the device holds data, but the volume cannot be a disk of sectors. This suits data
+    /// that is written in order or in whole pages. A write of 4,096 bytes at another offset touches
+    /// two pages.
     TagsWithin = 2,
 }
 
-/// A driver for a card or a disk: sectors of 512 bytes, read and written in any order. The
-/// device levels wear itself. It also replaces bad blocks, until it has no others.
+/// A driver for a card or a disk: sectors of 512 bytes, which are read and written in any order.
+/// The device itself levels wear. It also replaces bad blocks until it has no more spare blocks.
 ///
-/// Callbacks and struct follow the rules of steadyfs_nand, and times the rules of
-/// steadyfs_nand_timing.
+/// The rules of steadyfs_nand also hold for these callbacks and this struct. The rules of
+/// steadyfs_nand_timing hold for the times.
 ///
-/// Power loss: sectors that were written since the last `flush` may hold the old data, the
-/// written data, or anything. Every other sector is unchanged. The same holds for a write that
-/// returned an error.
+/// Power loss: sectors that were written since the last `flush` may hold the old data, the written
+/// data, or any bytes. Every other sector is unchanged. A write that returned an error has the same
+/// effects.
 #[repr(C)]
 pub struct Sectors {
-    /// Argument of every callback; may be null.
+    /// Argument of every callback. It may be null.
     pub context: *mut c_void,
-    /// Sectors of the device.
+    /// Number of sectors of the device.
     pub sector_count: u32,
-    /// First sector of the volume, at the start of an allocation unit. Usually 0, or the start
-    /// of a partition.
+    /// Number of the first sector of the volume, at the start of an allocation unit. Usually 0, or
+    /// the start of a partition.
     pub first: u32,
-    /// Sectors of a block: an allocation unit of the card, or several. 0: chosen by the size. A
-    /// mount reads it from the medium.
+    /// Number of sectors of a block: one or more allocation units of the card. 0 selects a number
+    /// by the size of the device. A mount reads this number from the medium.
     pub block_sectors: u32,
-    /// Bytes of a page: a power of two, 512 to 16,384. 0: 4,096. A mount reads it from the medium.
+    /// Number of bytes of a page: a power of two, 512 to 16,384. 0 stands for 4,096. A mount reads
+    /// this number from the medium.
     pub page_bytes: u32,
-    /// Place of the tags: a value of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE.
-    /// A mount reads it from the medium.
+    /// Place of the tags: a value of enum steadyfs_tag_place. The default, 0, is
+    /// STEADYFS_TAGS_BESIDE. A mount reads this value from the medium.
     pub tags: u8,
-    /// True if the device keeps the order of its writes until a flush: a cut loses the last
-    /// writes, never an earlier one alone. False in doubt.
+    /// True if the device keeps the order of its writes between two flushes. A power cut then loses
+    /// a write only if it also loses all later writes. If in doubt, set it to false.
     pub keeps_order: bool,
-    /// Time of a read without its sectors, in nanoseconds. Use a measured time if the
-    /// specification gives no maximum.
+    /// Time of a read command, in nanoseconds. The time of its sectors is added. Use a measured
+    /// time if the specification gives no maximum.
     pub read_ns: u64,
     /// Time of each sector that is read, in nanoseconds.
     pub read_sector_ns: u64,
-    /// Time of a write without its sectors, in nanoseconds.
+    /// Time of a write command, in nanoseconds. The time of its sectors is added.
     pub write_ns: u64,
     /// Time of each sector that is written, in nanoseconds.
     pub write_sector_ns: u64,
@@ -243,9 +250,9 @@ pub struct Sectors {
     pub discard_ns: u64,
     /// Time of a flush, in nanoseconds.
     pub flush_ns: u64,
-    /// Reads sectors from `first` on, in one command. The bytes of the parts follow each other,
-    /// and together they are whole sectors. Returns STEADYFS_FAIL_UNCORRECTABLE or
-    /// STEADYFS_FAIL_DEVICE if it fails. Required.
+    /// Reads sectors from `first` on, in one command. The bytes of the parts are consecutive, and
+    /// together they are whole sectors. If it fails, returns STEADYFS_FAIL_UNCORRECTABLE or
+    /// STEADYFS_FAIL_DEVICE. Required.
     pub read: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -254,12 +261,12 @@ pub struct Sectors {
             count: u32,
         ) -> c_int,
     >,
-    /// Writes sectors from `first` on, in one command, with parts as in `read`. Required. If it
-    /// fails, it returns:
-    /// - STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot write these sectors,
+    /// Writes sectors from `first` on, in one command. The parts are as in `read`. Required. If it
+    /// fails, it returns one of these values:
+    /// - STEADYFS_FAIL_BAD_BLOCK if the device reported twice that it cannot write these sectors,
     ///   and no earlier write is lost. The volume never uses their block again.
-    /// - STEADYFS_FAIL_WRITE_PROTECTED if the device takes no writes at all any more.
-    /// - STEADYFS_FAIL_DEVICE for everything else. A driver may always return it.
+    /// - STEADYFS_FAIL_WRITE_PROTECTED if the device no longer accepts any writes.
+    /// - STEADYFS_FAIL_DEVICE for all other failures. A driver may always return this value.
     pub write: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -268,11 +275,10 @@ pub struct Sectors {
             count: u32,
         ) -> c_int,
     >,
-    /// Makes earlier writes durable. Null if the device answers writes only when they are
-    /// durable.
+    /// Makes earlier writes durable. Null if each write is durable when its callback returns.
     pub flush: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
-    /// Informs the device that the content of these sectors is not needed. Null if the device
-    /// has no such command. An error is ignored.
+    /// Informs the device that the content of these sectors is not needed. Null if the device has
+    /// no such command. The volume ignores an error of this callback.
     pub discard:
         Option<unsafe extern "C" fn(context: *mut c_void, first: u32, count: u32) -> c_int>,
 }
@@ -291,7 +297,8 @@ fn judge(answer: c_int) -> Result<(), Failure> {
     }
 }
 
-/// Calls an optional callback that has no more arguments. A missing callback succeeds.
+/// Calls an optional callback that has no more arguments. If the callback is missing, the result is
+/// success.
 fn judge_optional(
     call: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
     context: *mut c_void,
@@ -301,7 +308,8 @@ fn judge_optional(
     call.map_or(Ok(()), |call| judge(unsafe { call(context) }))
 }
 
-/// Longest time of an operation, 100 s. Bounds are sums of such times, which fit 64 bits.
+/// Longest accepted time of an operation, 100 s. Bounds are sums of such times, and must fit into
+/// 64 bits.
 const TIME_NS_MAX: u64 = 100_000_000_000;
 
 /// Refuses times that would make bounds invalid.
@@ -343,8 +351,8 @@ impl NandChip {
         })
     }
 
-    /// Calls a callback that takes a block. A missing callback, which `new` has refused, counts
-    /// as a device that does not answer.
+    /// Calls a callback that takes a block. `new` refuses a driver whose callback is missing. If it
+    /// is missing nevertheless, the result is the failure of a device that does not answer.
     fn with_block(
         &self,
         call: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
@@ -376,7 +384,7 @@ impl Flash for NandChip {
         data: &mut [u8],
         tag: &mut [u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        // The callback writes whole pages.
+        // The callback fills a whole page, so the buffer must have this size.
         if data.len() != self.driver.page_bytes as usize {
             return Err(Failure::Device);
         }
@@ -388,7 +396,7 @@ impl Flash for NandChip {
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        // SAFETY: As in `read`.
+        // SAFETY: The reasons are the same as in `read`.
         judge(unsafe { (self.read_tag)(self.driver.context, page, tag.as_mut_ptr()) })
     }
 
@@ -407,7 +415,8 @@ impl Flash for NandChip {
         data: &[u8],
         tag: &[u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        // SAFETY: As in `read`. The callback gets the length of the data.
+        // SAFETY: The reasons are the same as in `read`. The callback receives the length of the
+        // data.
         judge(unsafe {
             (self.program)(
                 self.driver.context,
@@ -425,7 +434,7 @@ impl Flash for NandChip {
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let copy = self.driver.copy.ok_or(Failure::Device)?;
-        // SAFETY: As in `read`.
+        // SAFETY: The reasons are the same as in `read`.
         judge(unsafe { copy(self.driver.context, page, tag.as_ptr()) })
     }
 
@@ -513,7 +522,7 @@ impl NorFlash for NorChip {
 
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
         let read = self.driver.read.ok_or(Failure::Device)?;
-        // SAFETY: The callback gets the length of the data. The caller guarantees the rest.
+        // SAFETY: The callback receives the length of the data. The caller guarantees the rest.
         judge(unsafe {
             read(self.driver.context, address, data.as_mut_ptr().cast(), data.len() as u32)
         })
@@ -521,7 +530,7 @@ impl NorFlash for NorChip {
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
         let program = self.driver.program.ok_or(Failure::Device)?;
-        // SAFETY: As in `read`.
+        // SAFETY: The reasons are the same as in `read`.
         judge(unsafe {
             program(self.driver.context, address, data.as_ptr().cast(), data.len() as u32)
         })
@@ -529,12 +538,12 @@ impl NorFlash for NorChip {
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let erase = self.driver.erase.ok_or(Failure::Device)?;
-        // SAFETY: As in `read`.
+        // SAFETY: The reasons are the same as in `read`.
         judge(unsafe { erase(self.driver.context, block) })
     }
 }
 
-/// Most parts of one command: a group of pages with their tags.
+/// Largest number of parts of one command: a group of pages with their tags.
 const PARTS_MAX: usize = 48;
 
 /// A card or a disk.
@@ -599,7 +608,7 @@ impl SectorDevice for Card {
         for (part, bytes) in list.iter_mut().zip(parts.iter_mut()) {
             *part = Part { data: bytes.as_mut_ptr().cast(), bytes: bytes.len() };
         }
-        // SAFETY: The callback gets the number and the lengths of the parts. The caller
+        // SAFETY: The callback receives the number and the lengths of the parts. The caller
         // guarantees the rest.
         judge(unsafe { read(self.driver.context, first, list.as_ptr(), list.len() as u32) })
     }
@@ -611,7 +620,8 @@ impl SectorDevice for Card {
         for (part, bytes) in list.iter_mut().zip(parts) {
             *part = Part { data: bytes.as_ptr().cast_mut().cast(), bytes: bytes.len() };
         }
-        // SAFETY: As in `read`. The header requires that the callback only reads the parts.
+        // SAFETY: The reasons are the same as in `read`. The header requires that the callback only
+        // reads the parts.
         judge(unsafe { write(self.driver.context, first, list.as_ptr(), list.len() as u32) })
     }
 
@@ -621,7 +631,7 @@ impl SectorDevice for Card {
 
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         let Some(discard) = self.driver.discard else { return Ok(()) };
-        // SAFETY: As in `read`.
+        // SAFETY: The reasons are the same as in `read`.
         judge(unsafe { discard(self.driver.context, first, count) })
     }
 

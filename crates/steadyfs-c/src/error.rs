@@ -6,27 +6,28 @@ use steadyfs::{ConfigError, Error, MountError};
 
 /// Result of a driver's callback.
 ///
-/// Any other number counts as STEADYFS_FAIL_DEVICE.
+/// Any other number is treated as STEADYFS_FAIL_DEVICE.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The operation succeeded.
     FailNone = 0,
-    /// The page cannot be read: more bits flipped than the ECC corrects. For reads.
+    /// The page cannot be read: more bits flipped than the ECC can correct. Only callbacks that
+    /// read return this value.
     FailUncorrectable = -1,
     /// The chip reports that a program or an erase failed: the block has gone bad.
     FailBadBlock = -2,
-    /// The chip has locked itself: it takes no more programs and erases, and can be read.
+    /// The chip has locked itself. It no longer accepts programs and erases, but can still be read.
     FailWriteProtected = -3,
     /// The device does not answer: bus fault, timeout, power lost.
     FailDevice = -4,
 }
 
-/// Reason for the failure of a call. A call that succeeds returns 0, or a number that its
-/// documentation promises. A call that fails returns one of these codes.
+/// The reason why a call failed. A call that succeeds returns 0, or a number that its documentation
+/// describes. A call that fails returns one of these codes.
 ///
-/// Codes that littlefs has too, with the same meaning, have the same number. After every error
-/// but STEADYFS_ERR_UNKNOWN a call has changed nothing, and the open transaction can go on. A
+/// If littlefs has a code with the same meaning, the numbers are equal. After every error except
+/// STEADYFS_ERR_UNKNOWN, the call has changed nothing, and the open transaction can continue. A
 /// long write consists of several writes (steadyfs_file_write). The writes before the failed one
 /// have taken effect.
 #[repr(C)]
@@ -34,109 +35,112 @@ pub enum Failure {
 pub enum Code {
     /// No error.
     ErrOk = 0,
-    /// The medium does not answer. Nothing that was committed is lost; mount again.
+    /// The medium does not answer. Committed data is not lost. Mount the volume again.
     ErrIo = -5,
-    /// The read data is not the written data: a page failed its checksum, or its tag names
-    /// another page.
+    /// The data that was read is not the data that was written. The checksum of a page is wrong, or
+    /// its tag belongs to another page.
     ErrCorrupt = -84,
-    /// No file or directory has this name or number.
+    /// There is no file or directory with this name or number.
     ErrNoent = -2,
     /// A file or directory of this name exists already.
     ErrExist = -17,
-    /// A file is where a directory is needed.
+    /// The path leads to a file, but the call needs a directory.
     ErrNotdir = -20,
-    /// A directory is where a file is needed.
+    /// The path leads to a directory, but the call needs a file.
     ErrIsdir = -21,
     /// The directory has entries.
     ErrNotempty = -39,
     /// The file or directory is not open on this volume, or was opened before the mount.
     ErrBadf = -9,
-    /// The file would grow beyond what the volume allows.
+    /// The file would become larger than the volume allows.
     ErrFbig = -27,
     /// An argument is invalid: a null pointer, an unknown flag, a position before the start of
     /// the file, or a name that is empty, `.` or `..`.
     ErrInval = -22,
-    /// No room: every logical page of the volume is in use.
+    /// The volume is full: every logical page is in use.
     ErrNospc = -28,
     /// The lent memory is too small: see steadyfs_memory_bytes, or steadyfs_check_bytes for a
     /// check.
     ErrNomem = -12,
     /// The file has no such attribute.
     ErrNoattr = -61,
-    /// A name is longer than 255 bytes, or than the volume's name_bytes_max.
+    /// A name is longer than 255 bytes, or longer than the volume's name_bytes_max.
     ErrNametoolong = -36,
     /// A path or a key is not UTF-8.
     ErrNotutf8 = -200,
-    /// The object contains no mounted volume or image, and no installation that was begun.
+    /// The object contains no mounted volume or image, or no installation has begun.
     ErrNotmounted = -201,
-    /// A call of this volume is in progress: a callback or another thread has called.
+    /// Another call of this volume is in progress. A callback or another thread made this call.
     ErrBusy = -202,
     /// More programs failed in one call than the volume's `failures` setting tolerates.
     ErrMediafailing = -203,
-    /// The volume can only be read: it was mounted so, it is worn out, the chip has locked
-    /// itself, or the outcome of an earlier call is unknown. In the last case mount it again.
+    /// The volume can only be read. It was mounted for reading, it is worn out, the chip has locked
+    /// itself, or the result of an earlier call is unknown. If a result is unknown, mount the
+    /// volume again.
     ErrReadonly = -204,
-    /// It is unknown if the change took effect. The volume can only be read until it is mounted
-    /// again.
+    /// The library cannot determine if the change took effect. The volume can only be read until it
+    /// is mounted again.
     ErrUnknown = -205,
     /// The volume holds as many files as its settings allow.
     ErrToomanyfiles = -206,
-    /// The open transaction has no room for this call. Commit more often.
+    /// The call does not fit into the open transaction. Commit more often.
     ErrTransaction = -207,
-    /// The file that this handle names is not there any more: its creation was rolled back.
+    /// The file of this handle no longer exists, because its creation was rolled back.
     ErrStale = -209,
-    /// A symbolic link is where a file is needed.
+    /// The path leads to a symbolic link, but the call needs a file.
     ErrIsalink = -210,
-    /// Something else is where a symbolic link is needed.
+    /// The path does not lead to a symbolic link, but the call needs one.
     ErrNotalink = -211,
     /// A directory would move into itself.
     ErrIntoitself = -212,
     /// The handle was not opened for reading.
     ErrNotreadable = -213,
-    /// The handle was not opened for writing, or flags that write need STEADYFS_O_WRONLY.
+    /// The handle was not opened for writing. Or an open has flags that change the file, but not
+    /// STEADYFS_O_WRONLY.
     ErrNotwritable = -214,
-    /// The memory has no room for another open file: see open_files.
+    /// The table of open files in the lent memory is full: see open_files.
     ErrToomanyopen = -215,
     /// The attributes of one file take more than 248 bytes.
     ErrAttributes = -216,
     /// The build, or the volume, lacks a requirement of the call: a feature of the library, or
     /// permissions.
     ErrUnsupported = -217,
-    /// No superblock was found. The device was never formatted, the driver and the settings
-    /// divide it in another way than its format did (see steadyfs_mount), or it has no image.
+    /// No superblock was found. There are three possible reasons. The device was never formatted.
+    /// Or the driver and the settings divide the device in another way than its format (see
+    /// steadyfs_mount). Or the device contains no image.
     ErrNotformatted = -220,
-    /// The volume has another version of the format.
+    /// The volume has a version of the format that this library does not support.
     ErrVersion = -221,
-    /// The volume was formatted for another chip, or with another division of the chip:
-    /// erase_bytes, group_sectors.
+    /// The volume was formatted for another chip, or with another division of the chip
+    /// (erase_bytes, group_sectors).
     ErrGeometry = -222,
-    /// More blocks are bad than bad_blocks_max allows, or blocks are bad that the volume needs
-    /// for itself.
+    /// More blocks are bad than bad_blocks_max allows, or a block is bad that must hold tables of
+    /// the volume itself.
     ErrBadblocks = -223,
     /// The volume is a disk of sectors, which this API does not mount.
     ErrIsdisk = -224,
-    /// No root can be read although there is a superblock.
+    /// The volume has a superblock, but no root of it can be read.
     ErrNoroot = -225,
-    /// The image has no hash tree, or no signature by the key.
+    /// The image has no hash tree, or no signature that matches the key.
     ErrNotsigned = -226,
     /// The data that was read from the image is not the signed data.
     ErrNotauthentic = -227,
-    /// No driver was given, or more than one. Or the driver lacks a callback, or has a time of
-    /// more than 100 s.
+    /// No driver or more than one driver was set. Or the driver lacks a callback, or contains a
+    /// time of more than 100 s.
     ErrDriver = -230,
     /// page_bytes must be a power of two from 256 to 16,384. On sectors it must be at least 512.
     ErrConfigPageBytes = -231,
     /// A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
     /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4
-    /// logical pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
+    /// logical pages. Decrease pages_per_logical_page or, on NOR, increase group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,
     /// overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
     ErrConfigOverlayEntries = -235,
-    /// checkpoint_programs must be 16 to 4,096. Except on NOR it must also be at most the pages
-    /// of 24 blocks, less one block for each of failures.
+    /// checkpoint_programs must be 16 to 4,096. Except on NOR it must also be at most the number of
+    /// pages in (24 - failures) blocks.
     ErrConfigCheckpointPrograms = -236,
     /// wear_spread must be 8 to 200, or STEADYFS_NONE if the device levels wear itself.
     ErrConfigWearSpread = -237,
@@ -149,19 +153,21 @@ pub enum Code {
     /// A logical page must not be larger than 128 KiB. It must be smaller if page_bytes is more
     /// than 4,096.
     ErrConfigLogicalPage = -241,
-    /// files_max requires more logical pages than a map entry can name.
+    /// files_max requires more logical pages than a map entry can address.
     ErrConfigTooManyPages = -242,
-    /// A block must hold a root with its copies, three logical pages and a journal page. Choose
-    /// fewer overlay_entries or larger blocks, on NOR by more group_sectors.
+    /// A block must hold a root with its copies, three logical pages and a journal page. Decrease
+    /// overlay_entries or make blocks larger. On NOR, increase group_sectors.
     ErrConfigBlockTooSmall = -243,
-    /// Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
+    /// The medium has too few blocks: the blocks for bad_blocks_max, root ring and reserve leave no
+    /// space for data.
     ErrConfigTooFewBlocks = -244,
-    /// A reclaimed block would not gain a frame. Choose more overlay_entries or larger blocks.
+    /// Garbage collection of a block would not gain space for a page. Increase overlay_entries or
+    /// make blocks larger.
     ErrConfigNoGain = -245,
     /// leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
     ErrConfigLeafLog = -246,
-    /// journal_pages must be 1 to 16. If it is more than one, the pages must have at most 4,096
-    /// bytes together.
+    /// journal_pages must be 1 to 16. If there is more than one page, these pages must have at most
+    /// 4,096 bytes together.
     ErrConfigJournal = -247,
     /// A setting breaks a rule for which this version of the library has no code.
     ErrConfig = -249,
@@ -173,7 +179,7 @@ impl Code {
         self as c_int
     }
 
-    /// Returns the text of a number. A number without a code gets the last text.
+    /// Returns the text of a number. For a number without a code, returns the last text.
     fn text(number: c_int) -> &'static CStr {
         let index = CODES.iter().position(|code| code.number() == number).unwrap_or(CODES.len());
         let mut texts = TEXTS;
@@ -185,8 +191,8 @@ impl Code {
     }
 }
 
-/// Defines a table of the codes, and one string of all their texts. A linker drops one string if
-/// no call needs a text, but keeps separate strings.
+/// Defines a table of the codes, and one string of all their texts. If the program never uses a
+/// text, a linker drops the single string. Separate strings would remain.
 macro_rules! texts {
     ($($code:ident $text:literal)*) => {
         static CODES: [Code; [$($text),*].len()] = [$(Code::$code),*];
@@ -270,9 +276,9 @@ texts! {
     ErrConfig "a setting is wrong"
 }
 
-/// Returns the English text of an error code. The text stays valid.
+/// Returns the English text of an error code. The text stays valid for ever.
 ///
-/// `code`: the result of a call. Numbers that are no errors give "no error".
+/// `code` is the result of a call. For a number that is not an error, the text is "no error".
 #[unsafe(no_mangle)]
 pub extern "C" fn steadyfs_error_string(code: c_int) -> *const c_char {
     Code::text(code.min(0)).as_ptr()
@@ -307,7 +313,7 @@ impl From<Error> for Code {
             Error::AttributesTooLarge => Self::ErrAttributes,
             Error::ScratchTooSmall => Self::ErrNomem,
             Error::Unsupported => Self::ErrUnsupported,
-            // An error that this version does not list gets the code that promises the least.
+            // An error that this version does not list becomes the code that promises the least.
             _ => Self::ErrUnknown,
         }
     }
@@ -374,17 +380,18 @@ pub(crate) fn status(result: Result<(), Code>) -> c_int {
     result.map_or_else(Code::number, |()| 0)
 }
 
-/// Returns the result of a call with a yes or no: 1 or 0, or an error.
+/// Returns the result of a call that answers yes or no: 1, 0, or an error.
 pub(crate) fn yes_or_no(result: Result<bool, Code>) -> c_int {
     result.map_or_else(Code::number, c_int::from)
 }
 
-/// Returns a number of bytes of memory, or an error.
+/// Returns the result of a call that returns a number of bytes of memory, or an error.
 pub(crate) fn length(result: Result<usize, Code>) -> isize {
     result.map_or_else(|code| code.number() as isize, |bytes| bytes.cast_signed())
 }
 
-/// Returns a position or a number of bytes of the medium, or an error.
+/// Returns the result of a call that returns a position or a number of bytes on the medium, or an
+/// error.
 pub(crate) fn wide(result: Result<u64, Code>) -> i64 {
     result.map_or_else(
         |code| i64::from(code.number()),

@@ -13,19 +13,20 @@ pub const STEADYFS_O_RDONLY: c_int = 1;
 pub const STEADYFS_O_WRONLY: c_int = 2;
 /// Open for reading and writing.
 pub const STEADYFS_O_RDWR: c_int = 3;
-/// Create the file if it does not exist; needs STEADYFS_O_WRONLY.
+/// Create the file if it does not exist. This flag needs STEADYFS_O_WRONLY.
 pub const STEADYFS_O_CREAT: c_int = 0x0100;
-/// With STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST if the file exists.
+/// In addition to STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST if the file exists.
 pub const STEADYFS_O_EXCL: c_int = 0x0200;
-/// Cut the file to nothing; needs STEADYFS_O_WRONLY.
+/// Truncate the file to zero bytes. This flag needs STEADYFS_O_WRONLY.
 pub const STEADYFS_O_TRUNC: c_int = 0x0400;
-/// Every write goes to the end of the file.
+/// Write all data at the end of the file.
 pub const STEADYFS_O_APPEND: c_int = 0x0800;
-/// Every change through this handle is durable when the call returns. So is the file's creation.
+/// Make every change through this handle durable before its call returns. This includes the file's
+/// creation.
 pub const STEADYFS_O_DURABLE: c_int = 0x1000;
-/// Multiplied by 0 to 3: the stream of a created file. Files that are written again at about the
-/// same pace should share a stream, and other files use another stream. Everything that names no
-/// stream is in stream 0.
+/// STEADYFS_O_STREAM * 0 to STEADYFS_O_STREAM * 3 select the stream of a created file. Files that
+/// are rewritten equally often should share a stream. Other files should use another stream.
+/// Without this flag, data is in stream 0.
 pub const STEADYFS_O_STREAM: c_int = 0x1_0000;
 
 /// Seek from the start of the file.
@@ -43,9 +44,9 @@ pub const STEADYFS_FILE_POINTERS: usize = 2;
 /// An open file, in memory of the caller. The memory may hold any bytes before
 /// steadyfs_file_open.
 ///
-/// A change through one handle of a file is visible through its other handles. A file that is
-/// renamed or removed stays the same file for its handles. A handle that is not closed keeps its
-/// place in the table of open files until the unmount.
+/// A change through one handle of a file is visible through its other handles. If a file is renamed
+/// or removed, its handles still access the same file. A handle that is not closed occupies its
+/// entry in the table of open files until the unmount.
 #[repr(C)]
 pub struct FileHandle {
     /// Not for the caller.
@@ -71,7 +72,7 @@ impl Handle for FileHandle {
     const STATE: u32 = 0x656C_6946;
 }
 
-/// Returns the options for flags of C.
+/// Converts flags from C into options.
 pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
     let known = STEADYFS_O_RDWR
         | STEADYFS_O_CREAT
@@ -99,10 +100,10 @@ pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
     })
 }
 
-/// Opens a file. `flags`: STEADYFS_O_..., joined by |, with at least one of RDONLY, WRONLY and
-/// RDWR.
+/// Opens a file. `flags` combines STEADYFS_O_... with |, and contains at least one of RDONLY,
+/// WRONLY and RDWR.
 ///
-/// Power loss: a created file is there after the next commit, and a cut file is cut. Cost:
+/// Power loss: the creation or truncation of the file is durable after the next commit. Cost:
 /// steadyfs_bound_file_open. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_EXIST, STEADYFS_ERR_ISDIR,
 /// STEADYFS_ERR_ISALINK, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG,
 /// STEADYFS_ERR_NOTUTF8, STEADYFS_ERR_NOTWRITABLE if flags contradict each other,
@@ -125,8 +126,8 @@ pub unsafe extern "C" fn steadyfs_file_open(
     status(result)
 }
 
-/// Opens a file by its inode (steadyfs_info), whatever its name is now. Otherwise as
-/// steadyfs_file_open.
+/// Opens a file by its inode number (steadyfs_info), even if it was renamed. In all other respects
+/// it is like steadyfs_file_open.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -141,10 +142,10 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(
     status(unsafe { open(fs, file, flags, |fs| Ok(fs.open(inode, options(flags)?)?)) })
 }
 
-/// Closes a file. Commits if STEADYFS_COMMIT_CLOSE is chosen, which is the default, and the
-/// handle may write. The handle is closed even after an error.
+/// Closes a file. Commits if the handle may write and STEADYFS_COMMIT_CLOSE is set, as it is by
+/// default. The handle is closed even after an error.
 ///
-/// Power loss: as in steadyfs_commit, if it commits. Cost: steadyfs_bound_file_close. Errors:
+/// Power loss: if the call commits, as in steadyfs_commit. Cost: steadyfs_bound_file_close. Errors:
 /// STEADYFS_ERR_BADF, and the errors of a commit.
 ///
 /// # Safety
@@ -155,10 +156,10 @@ pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle)
     status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
 }
 
-/// Makes the changes of a file durable, and all other changes with them, if
-/// STEADYFS_COMMIT_FSYNC is chosen, which is the default.
+/// If STEADYFS_COMMIT_FSYNC is set, as it is by default, makes the changes of a file and all other
+/// changes durable.
 ///
-/// Power loss: all changes since the last commit are there, or none. Cost:
+/// Power loss: the volume contains all changes since the last commit, or none of them. Cost:
 /// steadyfs_bound_commit. Errors: STEADYFS_ERR_BADF, and the errors of a commit.
 ///
 /// # Safety
@@ -169,8 +170,8 @@ pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) 
     status(unsafe { with_handle(fs, file, |fs, _, _, _| Ok(fs.sync(steadyfs::CommitOn::FSYNC)?)) })
 }
 
-/// Reads from the position on, and moves the position. Returns the number of bytes, less than
-/// `size` only at the end of the file.
+/// Reads from the position on, and moves the position. Returns the number of bytes that were read.
+/// Only at the end of the file it is less than `size`.
 ///
 /// Cost: steadyfs_bound_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTREADABLE,
 /// STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
@@ -197,16 +198,18 @@ pub unsafe extern "C" fn steadyfs_file_read(
     length(result)
 }
 
-/// Writes at the position, or with STEADYFS_O_APPEND at the end, and moves the position behind
-/// the written bytes. Returns `size`. The file grows if needed. A gap reads as zeros.
+/// Writes at the position, and moves the position behind the written bytes. If the handle has
+/// STEADYFS_O_APPEND, writes at the end of the file. Returns `size`. The file grows if needed. A
+/// gap reads as zeros.
 ///
 /// A write of more than one logical page consists of several writes. If one of them fails, the
-/// earlier ones have taken effect, and the position stays.
+/// earlier writes have taken effect, and the position does not move.
 ///
-/// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE
-/// each logical page is a commit. Cost: steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF,
-/// STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_TRANSACTION,
-/// STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
+/// Power loss: before the next commit, the file has none of the written data. If the handle has
+/// STEADYFS_O_DURABLE, each logical page is committed separately. Cost: steadyfs_bound_file_write.
+/// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+/// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
+/// STEADYFS_ERR_UNKNOWN.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -234,12 +237,12 @@ pub unsafe extern "C" fn steadyfs_file_write(
     length(result)
 }
 
-/// Moves the position, also behind the end of the file. `whence`: STEADYFS_SEEK_SET, CUR or END.
-/// Returns the new position.
+/// Moves the position, which may also be behind the end of the file. `whence` is STEADYFS_SEEK_SET,
+/// CUR or END. Returns the new position.
 ///
-/// Cost: nothing; with STEADYFS_SEEK_END perhaps a lookup of the inode. Errors:
-/// STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL for a position before the start or an unknown `whence`,
-/// STEADYFS_ERR_FBIG for a position that no file reaches.
+/// Cost: nothing, but STEADYFS_SEEK_END may need a look-up of the inode. Errors: STEADYFS_ERR_BADF,
+/// STEADYFS_ERR_INVAL for a position before the start or an unknown `whence`, STEADYFS_ERR_FBIG for
+/// a position that no file reaches.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -265,11 +268,11 @@ pub unsafe extern "C" fn steadyfs_file_seek(
     wide(result)
 }
 
-/// Cuts a file, or extends it with zeros. The position stays.
+/// Truncates a file, or extends it with zeros. The position does not move.
 ///
-/// Power loss: the old size or the new one. Cost: steadyfs_bound_file_truncate, for any sizes.
-/// Errors: as steadyfs_file_write; STEADYFS_ERR_UNSUPPORTED in a build without the feature
-/// `truncate`.
+/// Power loss: the file has the old size or the new size. Cost: steadyfs_bound_file_truncate, for
+/// all sizes. Errors: as steadyfs_file_write. STEADYFS_ERR_UNSUPPORTED in a build without the
+/// feature `truncate`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -311,7 +314,7 @@ pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle
     status(result)
 }
 
-/// Returns the size of a file in bytes. Cost: nothing, or a lookup of the inode. Errors:
+/// Returns the size of a file in bytes. Cost: nothing, or a look-up of the inode. Errors:
 /// STEADYFS_ERR_BADF, STEADYFS_ERR_STALE.
 ///
 /// # Safety
@@ -322,14 +325,14 @@ pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) 
     wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
 }
 
-/// Reserves room for the bytes `from` to `to` of a file, so that writes there cannot fail for
-/// lack of room. The size of the file stays.
+/// Reserves space for the bytes `from` to `to` of a file, so that writes to these bytes cannot fail
+/// because the volume is full. The size of the file does not change.
 ///
-/// Takes pages that follow each other, and returns the position up to which there is room now.
-/// Call it again from this position until it returns `to` or more.
+/// One call reserves consecutive pages, and returns the position up to which space is reserved now.
+/// Repeat the call from this position until it returns `to` or more.
 ///
-/// Power loss: the room is reserved after the next commit. Cost: steadyfs_bound_file_write of 65
-/// bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+/// Power loss: the reservation is durable after the next commit. Cost: steadyfs_bound_file_write of
+/// 65 bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
 /// STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
 ///
 /// # Safety
@@ -347,7 +350,7 @@ pub unsafe extern "C" fn steadyfs_file_reserve(
     })
 }
 
-/// Returns the inode of a file: the number that it keeps for its life. Costs nothing. Errors:
+/// Returns the inode number of a file. The number never changes. Costs nothing. Errors:
 /// STEADYFS_ERR_BADF.
 ///
 /// # Safety

@@ -11,7 +11,7 @@ pub(crate) trait Handle: Sized {
     type On: Object;
     /// The open file.
     type Content;
-    /// Value of `state` while a file is open.
+    /// Value of `state` in the memory while a file is open.
     const STATE: u32;
 }
 
@@ -25,7 +25,7 @@ struct Open<T> {
     content: MaybeUninit<T>,
 }
 
-/// Returns the place of the content of the memory.
+/// Returns a pointer to the content of the memory.
 fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
     const {
         assert!(
@@ -40,7 +40,7 @@ fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
 /// Opens a file and writes its handle.
 ///
 /// # Safety
-/// As [`with`]; `file` is null, or valid for writes.
+/// The conditions of [`with`]. `file` is null, or valid for writes.
 pub(crate) unsafe fn open<H: Handle>(
     on: *mut H::On,
     file: *mut H,
@@ -48,7 +48,7 @@ pub(crate) unsafe fn open<H: Handle>(
     open: impl FnOnce(&mut <H::On as Object>::Content) -> Result<H::Content, Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
-    // SAFETY: The place is not null, is aligned, and belongs to the caller.
+    // SAFETY: The pointer is not null, is aligned, and its target belongs to the caller.
     unsafe { (&raw mut (*handle).state).write(0) };
     // SAFETY: The caller meets the conditions of this function.
     unsafe {
@@ -60,11 +60,11 @@ pub(crate) unsafe fn open<H: Handle>(
     }
 }
 
-/// Calls `call` with an open file, its position, and the flags of its opening. Refuses a handle
-/// of another volume, or of another mount.
+/// Calls `call` with an open file, its position, and the flags with which it was opened. Refuses a
+/// handle that belongs to another volume or another mount.
 ///
 /// # Safety
-/// As [`with`]; `file` is null or points to a handle that no other thread uses.
+/// The conditions of [`with`]. `file` is null or points to a handle that no other thread uses.
 pub(crate) unsafe fn with_handle<H: Handle, T>(
     on: *mut H::On,
     file: *mut H,
@@ -91,7 +91,7 @@ pub(crate) unsafe fn with_handle<H: Handle, T>(
 /// Closes an open file. The handle contains no file afterwards, even if `close` fails.
 ///
 /// # Safety
-/// As [`with_handle`].
+/// The conditions of [`with_handle`].
 pub(crate) unsafe fn close<H: Handle>(
     on: *mut H::On,
     file: *mut H,

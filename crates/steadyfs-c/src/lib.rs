@@ -5,8 +5,8 @@
 //! cargo rustc -p steadyfs-c --release --lib --crate-type staticlib
 //! ```
 //!
-//! This command builds `libsteadyfs_c.a`. The library needs no allocator. On a microcontroller
-//! it needs nothing beside the compiler's own libraries.
+//! This command builds `libsteadyfs_c.a`. The library needs no allocator. On a microcontroller it
+//! needs only the compiler's own libraries.
 //!
 //! | module | content |
 //! |---|---|
@@ -24,31 +24,31 @@
 //! | [`error`], `pointers` | results and arguments |
 //!
 //! # Safety
-//! Each function of C is `unsafe` for Rust, for the same reason. The header states the
-//! conditions for C:
-//! - A pointer is null, which is refused, or points to a value of its type. The value stays
-//!   valid as long as the header requires: during the call, or until the unmount.
-//! - The driver's struct and the memory of a [`config::Config`] belong to the volume alone from
+//! Each function of the C API is `unsafe` for Rust, because its caller must fulfil these
+//! conditions. The header states them for C:
+//! - A pointer is null, which the function refuses, or points to a value of its type. The value
+//!   stays valid as long as the header requires: during the call, or until the unmount.
+//! - The driver's struct and the memory of a [`config::Config`] belong only to the volume from
 //!   mount to unmount.
 //! - A volume takes one call at a time. A callback that calls its own volume is refused with
 //!   STEADYFS_ERR_BUSY.
-//! - Callbacks stay within the lengths that they get, and return.
+//! - Callbacks access only the number of bytes that they receive as an argument, and they return.
 //!
-//! The functions check for:
+//! The functions detect:
 //! - null and misaligned pointers,
 //! - text that is not UTF-8,
-//! - handles that are not open, or of another mount,
-//! - calls of volumes that are not mounted, if their memory started as zeros,
+//! - handles that are not open, or that belong to another mount,
+//! - calls on a volume that is not mounted, if its memory was filled with zeros,
 //! - invalid numbers.
 
 #![no_std]
 
-// On a host the library links the libraries that a panic needs.
+// On a host, `std` links the libraries that a panic needs.
 #[cfg(not(target_os = "none"))]
 extern crate std;
 
-/// Loops after a failed assertion of the library on a microcontroller, until the watchdog finds
-/// it.
+/// Loops after a failed assertion of the library on a microcontroller, until the watchdog resets
+/// the processor.
 #[cfg(target_os = "none")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

@@ -12,24 +12,25 @@ use steadyfs::{Budget, Damage as CoreDamage, Finding as CoreFinding};
 pub struct FsInfo {
     /// Version of the format on the medium.
     pub disk_version: u32,
-    /// Unit of allocation in bytes: a logical page.
+    /// Number of bytes of the unit of allocation: a logical page.
     pub block_size: u32,
-    /// Logical pages that may hold data: usable_bytes / block_size.
+    /// Number of logical pages that may hold data: usable_bytes / block_size.
     pub block_count: u32,
-    /// Most bytes of a name.
+    /// Maximum number of bytes of a name.
     pub name_max: u32,
-    /// Most bytes of a file.
+    /// Maximum number of bytes of a file.
     pub file_max: u64,
-    /// Most bytes of all attributes of a file together, two for each beside key and value.
+    /// Maximum number of bytes of all attributes of a file together. An attribute takes the bytes
+    /// of its key and its value, and two more bytes.
     pub attr_max: u32,
-    /// Most files and directories.
+    /// Maximum number of files and directories.
     pub files_max: u32,
     /// Number of files, directories, long names and sets of attributes.
     pub files: u32,
-    /// Room for data in bytes, taken and free together.
+    /// Number of bytes for data, used and free together.
     pub usable_bytes: u64,
-    /// Taken room in bytes. It includes the pages of removed files, though writes find them: see
-    /// steadyfs_fs_free.
+    /// Number of used bytes. It includes the pages of removed files, although writes can reuse
+    /// these pages: see steadyfs_fs_free.
     pub used_bytes: u64,
 }
 
@@ -63,11 +64,11 @@ pub unsafe extern "C" fn steadyfs_fs_stat(fs: *mut Fs, info: *mut FsInfo) -> c_i
     status(result)
 }
 
-/// Most bytes of the attributes of a file, as in the core.
+/// Maximum number of bytes of the attributes of a file, as in the core.
 const ATTRIBUTES_MAX: u32 = 248;
 
-/// Returns the taken bytes, as used_bytes of steadyfs_fsinfo. littlefs counts blocks here. Costs
-/// nothing.
+/// Returns the number of used bytes, which is used_bytes of steadyfs_fsinfo. The call of littlefs
+/// returns a number of blocks. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -77,10 +78,10 @@ pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
     wide(unsafe { ask(fs, |fs| fs.usage().used_bytes) })
 }
 
-/// Returns the bytes of all free pages, and of the pages that removed files still hold. It is 0
-/// if no write finds a page. It includes pages that keep track of data, so one file may get
-/// less: see steadyfs_fs_available. Cost: two lookups for each removed file that still holds
-/// pages, and one at each page of its indexes.
+/// Returns the number of bytes of all free pages, and of the pages that removed files still hold.
+/// The result is 0 only if a write finds no page. A part of these pages will hold indexes, so one
+/// file can grow by fewer bytes: see steadyfs_fs_available. Cost: two look-ups for each removed
+/// file that still holds pages, and one look-up for each page of its indexes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -90,8 +91,8 @@ pub unsafe extern "C" fn steadyfs_fs_free(fs: *mut Fs) -> i64 {
     wide(unsafe { enter(fs, Mounted::free_bytes) })
 }
 
-/// Returns the bytes that the next writes to one file get for certain. These are the free pages
-/// and the pages that removed files still hold, less the pages that keep track of them. Cost: as
+/// Returns the number of bytes that the next writes to one file can certainly store. These are the
+/// free pages and the pages that removed files still hold, minus the pages for indexes. Cost: as
 /// steadyfs_fs_free.
 ///
 /// # Safety
@@ -102,15 +103,15 @@ pub unsafe extern "C" fn steadyfs_fs_available(fs: *mut Fs) -> i64 {
     wide(unsafe { enter(fs, Mounted::available) })
 }
 
-/// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither
-/// reclamation nor an erase. Returns 1 if nothing is left to prepare, else 0.
+/// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither garbage
+/// collection nor an erase. Returns 1 if the preparation is complete, else 0.
 ///
-/// It frees the pages of removed files, moves data that keeps blocks from being erased, erases
-/// blocks, and writes parts of the map. It stops at `budget_ns`: the time of the medium, by the
-/// driver's timing. In `burst_bytes` a durable write of less than a program page counts as one
-/// page.
+/// The call frees the pages of removed files, moves data out of blocks that shall be erased, erases
+/// blocks, and writes parts of the map. It stops before the medium has worked for `budget_ns`,
+/// computed from the driver's timing. In `burst_bytes` a durable write that is shorter than a
+/// program page counts as a whole page.
 ///
-/// Power loss: committed data stays, and an open transaction stays open. Cost: never more than
+/// Power loss: committed data is not lost. The call does not end an open transaction. Cost: at most
 /// the budget, if no operation fails. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT,
 /// STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING.
 ///
@@ -122,12 +123,12 @@ pub unsafe extern "C" fn steadyfs_fs_gc(fs: *mut Fs, budget_ns: u64, burst_bytes
     yes_or_no(unsafe { enter(fs, |fs| fs.maintain(Budget::TimeNs(budget_ns), burst_bytes)) })
 }
 
-/// Reads data at rest for `budget_ns`, so that flipped bits are found while the ECC still
-/// corrects them. Goes on where the last call stopped. Returns 1 if a round through everything
-/// is complete, else 0.
+/// Reads data at rest for `budget_ns`, so that flipped bits are found while the ECC still corrects
+/// them. The call continues where the last call stopped. Returns 1 if a round through all data is
+/// complete, else 0.
 ///
-/// Cost: never more than the budget. Errors: STEADYFS_ERR_IO; STEADYFS_ERR_UNSUPPORTED in a
-/// build without the feature `scrub`.
+/// Cost: at most the budget. Errors: STEADYFS_ERR_IO. STEADYFS_ERR_UNSUPPORTED in a build without
+/// the feature `scrub`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -153,32 +154,33 @@ fn scrub(_: &mut Mounted, _: Budget) -> Result<bool, steadyfs::Error> {
 pub struct Health {
     /// True if the volume can only be read, for any reason.
     pub read_only: bool,
-    /// True if so many blocks are bad that the content does not leave the room that reclamation
-    /// needs.
+    /// True if so many blocks are bad that the content leaves too little space for garbage
+    /// collection.
     pub worn_out: bool,
-    /// Wrong bits in the worst correction since the mount.
+    /// Number of wrong bits in the worst correction since the mount.
     pub worst_bits: u8,
-    /// Bits that can be corrected; 0 if the driver does not report them.
+    /// Number of bits that the ECC can correct in a codeword. It is 0 if the driver does not report
+    /// corrections.
     pub worst_strength: u8,
-    /// Bad blocks, including factory bad blocks.
+    /// Number of bad blocks, including factory bad blocks.
     pub bad_blocks: u32,
-    /// Blocks that may still go bad before the volume shrinks.
+    /// Number of blocks that may still go bad before the volume shrinks.
     pub spare_blocks: u32,
-    /// Blocks whose data must move because their pages needed many corrections.
+    /// Number of blocks whose data must be moved because their pages needed many corrections.
     pub weak_blocks: u32,
-    /// Erases of the least worn block since the first format.
+    /// Number of erases of the least worn block since the first format.
     pub erases_min: u32,
-    /// Erases of the most worn block.
+    /// Number of erases of the most worn block since the first format.
     pub erases_max: u32,
-    /// Number of blocks that erases_total counts.
+    /// Number of blocks whose erases are in erases_total.
     pub blocks: u32,
-    /// Erases of all blocks in use.
+    /// Total number of erases of all blocks in use.
     pub erases_total: u64,
-    /// Reads since the mount.
+    /// Number of reads since the mount.
     pub reads: u32,
-    /// Reads since the mount that needed a correction.
+    /// Number of reads since the mount that needed a correction.
     pub corrected_reads: u32,
-    /// Reads since the mount that could not be corrected.
+    /// Number of reads since the mount that could not be corrected.
     pub lost_reads: u32,
 }
 
@@ -216,33 +218,33 @@ pub unsafe extern "C" fn steadyfs_health(fs: *mut Fs, health: *mut Health) -> c_
     status(result)
 }
 
-/// Damage that a mount found, or later the write-back of a part of the map. The volume can only
-/// be read until steadyfs_fs_repair.
+/// Damage that a mount found, or that a later write-back of a part of the map found. The volume can
+/// only be read until steadyfs_fs_repair.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Nothing is missing.
+    /// The volume has no damage.
     DamageNone = 0,
     /// No copy of the newest root can be read. Changes that were committed since the root before
     /// it may be missing.
     DamageRoot = 1,
-    /// A record since the newest root cannot be read any more.
+    /// A journal record that was written after the newest root can no longer be read.
     DamageRecord = 2,
-    /// The newest journal page cannot be read any more, and the small changes in it are missing.
-    /// On a volume with few files these may be all since the format.
+    /// The newest journal page can no longer be read, so the small changes in it are missing. On a
+    /// volume with few files these may be all small changes since the format.
     DamageJournal = 3,
-    /// A repair was begun and has not ended.
+    /// A repair began and did not end.
     DamageRepair = 4,
-    /// A page of the file system's own tables cannot be read any more.
+    /// A page of the file system's own tables can no longer be read.
     DamageTables = 5,
-    /// A leaf of the map cannot be read any more. Its pages give STEADYFS_ERR_CORRUPT until they
-    /// are written again.
+    /// A leaf of the map can no longer be read. Reads of its pages return STEADYFS_ERR_CORRUPT
+    /// until these pages are written again.
     DamageLeaf = 6,
     /// Damage that this version of the header does not list.
     DamageOther = 7,
 }
 
-/// Returns the damage, of enum steadyfs_damage_kind, or an error. Costs nothing.
+/// Returns the damage, a value of enum steadyfs_damage_kind, or an error. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -267,45 +269,45 @@ pub unsafe extern "C" fn steadyfs_damage(fs: *mut Fs) -> c_int {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A page of the file system's own tables cannot be read. Mended: it is written again
+    /// A page of the file system's own tables cannot be read. Repair: the page is written again
     /// without the unreadable part.
     FindingUnreadableTable = 1,
-    /// A page of a file or directory cannot be read. A page of a directory or an index is
+    /// A page of a file or directory cannot be read. Repair: a page of a directory or an index is
     /// mended. A page of data stays unreadable until it is written again.
     FindingUnreadablePage = 2,
-    /// An inode in use is invalid. Mended.
+    /// An inode in use is invalid. A repair mends it.
     FindingBadInode = 3,
-    /// The rest of a long name, or the attributes of a file, are missing. Mended: the file has
-    /// no attributes then, or another name.
+    /// The rest of a long name, or the attributes of a file, are missing. Repair: the file then has
+    /// no attributes, or another name.
     FindingLostExtension = 4,
-    /// A directory names something that is missing or is in another directory, or it names
-    /// something twice. Mended: the entry is removed.
+    /// An entry of a directory leads to an object that is missing, or that belongs to another
+    /// directory. Or two entries lead to the same object. Repair: the entry is removed.
     FindingBadEntry = 5,
-    /// A directory's counts are wrong. Mended.
+    /// The counts in a directory are wrong. A repair mends them.
     FindingWrongCount = 6,
-    /// No directory names a file or directory. Mended: it gets its name again, or `lost-` and
-    /// its number in the root.
+    /// No directory has an entry for this file or directory. Repair: it receives its old name, or
+    /// an entry in the root. The name of this entry is `lost-` and the object's number.
     FindingLost = 7,
-    /// An inode is in use but marked as free. Mended.
+    /// An inode is in use but marked as free. A repair mends this.
     FindingUnmarkedInode = 8,
-    /// An inode is taken but holds nothing. Mended.
+    /// An inode is marked as used but empty. A repair mends this.
     FindingLeakedInode = 9,
-    /// A page is taken but belongs to nothing. Mended.
+    /// A page is marked as used but belongs to no file. A repair mends this.
     FindingLeakedPage = 10,
-    /// A page belongs to a file but is marked as free. Mended.
+    /// A page belongs to a file but is marked as free. A repair mends this.
     FindingUnmarkedPage = 11,
-    /// A page belongs to two files. Mended: the second file is empty then, and in the first file
-    /// the page cannot be read.
+    /// A page belongs to two files. Repair: the second file is then empty, and the page of the
+    /// first file cannot be read.
     FindingSharedPage = 12,
-    /// Old data lies behind the end of a file. Mended: it is cut off.
+    /// Old data lies behind the end of a file. Repair: this data is removed.
     FindingDirtyEnd = 13,
-    /// A list of removed files does not end. Mended: it is discarded.
+    /// A list of removed files has no end. Repair: the list is discarded.
     FindingBadList = 14,
     /// A finding that this version of the header does not list.
     FindingOther = 15,
-    /// Small changes are lost. This file or directory may be in an earlier state.
+    /// Small changes were lost. This file or directory may have an earlier state.
     FindingInDoubt = 16,
-    /// Small changes are lost. Files may be missing with their names: at most `inode` of them.
+    /// Small changes were lost. Up to `inode` files may be missing, together with their names.
     FindingLostChanges = 17,
 }
 
@@ -315,11 +317,13 @@ pub enum FindingKind {
 pub struct Finding {
     /// A value of enum steadyfs_finding_kind.
     pub kind: u8,
-    /// The file or directory; 0 if there is none. For LOST_CHANGES a number of inodes.
+    /// Inode number of the file or directory. It is 0 if the finding belongs to no inode. For
+    /// LOST_CHANGES it is a number of inodes.
     pub inode: u32,
-    /// The directory whose entry or count is wrong; 0 if there is none.
+    /// Inode number of the directory whose entry or count is wrong. It is 0 if the finding belongs
+    /// to no directory.
     pub directory: u32,
-    /// The logical page; 0 if there is none.
+    /// Number of the logical page. It is 0 if the finding belongs to no page.
     pub page: u32,
 }
 
@@ -355,17 +359,17 @@ impl From<CoreFinding> for Finding {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Files.
+    /// Number of files.
     pub files: u32,
-    /// Directories, the root included.
+    /// Number of directories, including the root.
     pub directories: u32,
-    /// Logical pages of files and directories.
+    /// Number of logical pages of files and directories.
     pub pages: u32,
-    /// Pages of files' data that cannot be read.
+    /// Number of data pages of files that cannot be read.
     pub unreadable: u32,
-    /// Findings, including mended ones.
+    /// Number of findings, including mended findings.
     pub findings: u32,
-    /// Findings that were mended.
+    /// Number of findings that were mended.
     pub mended: u32,
 }
 
@@ -415,13 +419,13 @@ unsafe fn look(
 }
 
 /// Verifies every page and every reference of the volume, and calls `report` for each fault, if
-/// it is not null. With `repair`, mends the faults that can be mended, each in its own
-/// transaction, and commits earlier changes first. Close all files before the call. `checked`
-/// may be null.
+/// `report` is not null. If `repair` is true, first commits earlier changes, and mends each fault
+/// that can be mended in its own transaction. Close all files before the call. `checked` may be
+/// null.
 ///
-/// Power loss: mended faults stay mended. Cost: reads the whole volume. Errors:
-/// STEADYFS_ERR_NOMEM if `scratch` has fewer bytes than steadyfs_check_bytes, STEADYFS_ERR_IO;
-/// with `repair` the errors of a commit. Damage is a finding, not an error.
+/// Power loss: mended faults stay mended. Cost: the call reads the whole volume. Errors:
+/// STEADYFS_ERR_NOMEM if `scratch` has fewer bytes than steadyfs_check_bytes, and STEADYFS_ERR_IO.
+/// If `repair` is true, also the errors of a commit. Damage is a finding, not an error.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -444,12 +448,13 @@ pub unsafe extern "C" fn steadyfs_fs_check(
 }
 
 /// Accepts the damage as lost data, checks the volume, and mends the consequences, so that the
-/// volume can be changed again. Does nothing if nothing is missing: see steadyfs_damage.
+/// volume can be changed again. Does nothing if the volume has no damage: see steadyfs_damage.
 ///
-/// Power loss: the volume can only be read until a repair ends. A repair that was cut is begun
-/// again. Cost: a mount, and a check with `repair`. Errors: STEADYFS_ERR_CORRUPT if the loss
-/// cannot be mended. STEADYFS_ERR_READONLY if the volume was mounted for reading, or if the
-/// damage was found after the mount. The errors of steadyfs_fs_check.
+/// Power loss: the volume can only be read until a repair ends. After a power cut during the
+/// repair, the repair begins again. Cost: a mount, and a steadyfs_fs_check with `repair`. Errors:
+/// STEADYFS_ERR_CORRUPT if the loss cannot be mended. STEADYFS_ERR_READONLY if the volume was
+/// mounted for reading, or if the damage was found after the mount. The errors of
+/// steadyfs_fs_check.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

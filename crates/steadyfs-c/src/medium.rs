@@ -11,7 +11,8 @@ pub(crate) enum Medium {
     Nand(driver::NandChip),
     #[cfg(feature = "nor")]
     Nor(steadyfs::media::nor::NorPages<steadyfs::media::groups::Groups<driver::NorChip>>),
-    /// Lies at the start of the lent memory, because it is larger than the other variants.
+    /// This medium lies at the start of the lent memory, because it is larger than the other
+    /// variants.
     #[cfg(feature = "sectors")]
     Sectors(&'static mut steadyfs::media::sectors::SectorPages<driver::Card>),
 }
@@ -126,7 +127,8 @@ impl Flash for Medium {
 
     fn sync(&mut self) -> Result<(), Failure> {
         match self {
-            // A `NorFlash` has no cache. A driver may have one.
+            // The trait `NorFlash` has no call that flushes a cache, so this calls the driver
+            // directly.
             #[cfg(feature = "nor")]
             Medium::Nor(pages) => pages.chip().chip().sync(),
             #[cfg(feature = "nand")]

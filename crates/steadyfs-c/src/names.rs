@@ -6,7 +6,7 @@ use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int, c_void};
 use steadyfs::{Error, InodeNumber, Kind, NAME_BYTES_MAX, ROOT, Stat};
 
-/// Kind of the object of a name: see steadyfs_info.
+/// Kind of the object that has a name: see steadyfs_info.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -16,11 +16,11 @@ pub enum Type {
     TypeDir = 2,
     /// A symbolic link.
     TypeLink = 3,
-    /// A device, a pipe or a socket, in read-only images only.
+    /// A device, a pipe or a socket. It exists only in read-only images.
     TypeOther = 4,
 }
 
-/// Most bytes of a name, without the NUL.
+/// Maximum number of bytes of a name, without the NUL.
 pub const STEADYFS_NAME_MAX: usize = 255;
 
 const _: () = assert!(STEADYFS_NAME_MAX == NAME_BYTES_MAX);
@@ -31,19 +31,21 @@ const _: () = assert!(STEADYFS_NAME_MAX == NAME_BYTES_MAX);
 pub struct Info {
     /// A value of enum steadyfs_type.
     pub r#type: u8,
-    /// Number of the file or directory, which it keeps for its life.
+    /// Inode number of the file or directory. The number never changes.
     pub inode: u32,
-    /// The directory that contains it. The parent of the root is the root.
+    /// Inode number of the directory that contains the object. The parent of the root is the root.
     pub parent: u32,
-    /// Distinguishes files that had the same number one after the other.
+    /// Number that distinguishes files which had the same inode number one after the other.
     pub generation: u32,
-    /// Directories that a directory holds.
+    /// Number of directories in a directory.
     pub subdirectories: u32,
-    /// Bytes of a file, or of the target of a link; entries of a directory.
+    /// Number of bytes of a file, or of the target of a link. For a directory, number of its
+    /// entries.
     pub size: u64,
-    /// Time of the last change, as set by steadyfs_set_time. 0 if no time was set.
+    /// Time of the last change, as set by steadyfs_set_time. It is 0 if no time was set.
     pub modified_ns: u64,
-    /// Its name, ended by a NUL. `/` for the root. Empty if the path ended with `..`.
+    /// Name of the object, followed by a NUL. It is `/` for the root, and empty if the path ended
+    /// with `..`.
     pub name: [c_char; 256],
 }
 
@@ -66,7 +68,7 @@ impl Info {
     }
 }
 
-/// Returns a name as C has it.
+/// Returns a name in the form for C, followed by a NUL.
 pub(crate) fn terminated(name: &[u8]) -> [c_char; STEADYFS_NAME_MAX + 1] {
     let mut text = [0; STEADYFS_NAME_MAX + 1];
     for (to, from) in text[..STEADYFS_NAME_MAX].iter_mut().zip(name) {
@@ -78,7 +80,7 @@ pub(crate) fn terminated(name: &[u8]) -> [c_char; STEADYFS_NAME_MAX + 1] {
 /// Returns the last name of a path. Returns an empty text if the path has no name or ends with
 /// `..`.
 fn last_name(path: &str) -> &str {
-    // Searches bytes, because iterators over parts of a text take code that nothing else needs.
+    // Searches bytes, because iterators over parts of a text need code that nothing else uses.
     let (mut path, mut last) = (path, "");
     while last.is_empty() && !path.is_empty() {
         let at = path.bytes().rposition(|byte| byte == b'/');
@@ -89,11 +91,11 @@ fn last_name(path: &str) -> &str {
     if last == ".." { "" } else { last }
 }
 
-/// Removes a file, a link or an empty directory. It frees up to eight pages that follow each
-/// other at once. Later calls free the other pages of a larger file, a few each. A file that is
-/// open stays until it is closed.
+/// Removes a file, a link or an empty directory. The call itself frees up to eight consecutive
+/// pages. If the file is larger, each later call frees a few more of its pages. A file that is open
+/// still exists until it is closed.
 ///
-/// Power loss: the file is there until the next commit. Cost: steadyfs_bound_remove, for any
+/// Power loss: the removal is durable after the next commit. Cost: steadyfs_bound_remove, for any
 /// size. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR,
 /// STEADYFS_ERR_INVAL.
 ///
@@ -113,13 +115,13 @@ pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_
     status(result)
 }
 
-/// Renames or moves a file or directory. It replaces an object that has the new name: a file by
-/// a file, an empty directory by a directory.
+/// Renames or moves a file or directory. If the new name already exists, its object is replaced. A
+/// file can replace a file, and a directory can replace an empty directory.
 ///
-/// Power loss: before the next commit everything is as before. There is no moment at which
-/// neither or both names are there. Cost: steadyfs_bound_rename. Errors: STEADYFS_ERR_NOENT,
-/// STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_INTOITSELF,
-/// STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
+/// Power loss: before the next commit the old name exists, and after it the new name. There is
+/// never a moment with both names, or with neither. Cost: steadyfs_bound_rename. Errors:
+/// STEADYFS_ERR_NOENT, STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY,
+/// STEADYFS_ERR_INTOITSELF, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -139,11 +141,11 @@ pub unsafe extern "C" fn steadyfs_rename(
     status(result)
 }
 
-/// Exchanges two names of files or directories. So a tree that was written beside another takes
-/// its place in one step. A second exchange takes the old tree back.
+/// Exchanges two names of files or directories. So a new tree can be written beside an old tree,
+/// and then replace it in one step. A second exchange restores the old tree.
 ///
-/// Power loss: before the next commit everything is as before. There is no moment at which one
-/// of the names is missing. Cost: steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT,
+/// Power loss: before the next commit the names are not exchanged. There is never a moment at which
+/// one of the names is missing. Cost: steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT,
 /// STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF if one contains the other, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
@@ -200,8 +202,8 @@ unsafe fn with_inode<T>(
     }
 }
 
-/// Calls `call` with the inode of a path. The errors of the path come first, so NotFound from
-/// `call` means a missing attribute.
+/// Calls `call` with the inode of a path. Errors of the path are returned before `call`, so
+/// NotFound from `call` means a missing attribute.
 unsafe fn attribute<T>(
     fs: *mut Fs,
     path: *const c_char,
@@ -217,7 +219,7 @@ unsafe fn attribute<T>(
 }
 
 /// Reads an attribute of a file or directory: a small value with a name, its key. Returns the
-/// length of the value. The buffer contains as much of it as fits.
+/// length of the value. The buffer receives as much of the value as fits.
 ///
 /// Cost: steadyfs_bound_getattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, and the errors
 /// of a path.
@@ -243,10 +245,10 @@ pub unsafe extern "C" fn steadyfs_getattr(
 }
 
 /// Sets an attribute of a file or directory. All attributes of one file together take up to 248
-/// bytes, two for each beside key and value.
+/// bytes. An attribute takes the bytes of its key and its value, and two more bytes.
 ///
-/// Power loss: the attribute is part of the open transaction, as data is. The event
-/// STEADYFS_COMMIT_WRITE commits it. Cost: steadyfs_bound_setattr. Errors:
+/// Power loss: the attribute belongs to the open transaction, as data does. If
+/// STEADYFS_COMMIT_WRITE is set, the call commits. Cost: steadyfs_bound_setattr. Errors:
 /// STEADYFS_ERR_ATTRIBUTES, STEADYFS_ERR_INVAL for an empty key, STEADYFS_ERR_TOOMANYFILES,
 /// STEADYFS_ERR_NOENT, and the errors of a path.
 ///
@@ -289,10 +291,10 @@ pub unsafe extern "C" fn steadyfs_removeattr(
     status(result)
 }
 
-/// Makes a symbolic link with `target`, any text of one logical page at most. The file system
-/// stores links and follows none.
+/// Creates a symbolic link. `target` is any text that fits into one logical page. The file system
+/// stores links, but never follows them.
 ///
-/// Power loss: the whole link is there after the next commit. Cost: steadyfs_mkdir and a write.
+/// Power loss: the whole link is durable after the next commit. Cost: steadyfs_mkdir and a write.
 /// Errors: as steadyfs_mkdir.
 ///
 /// # Safety
@@ -313,8 +315,8 @@ pub unsafe extern "C" fn steadyfs_symlink(
     status(result)
 }
 
-/// Reads the target of a symbolic link, without a NUL. Returns its length. The buffer contains
-/// as much of it as fits.
+/// Reads the target of a symbolic link, without a NUL. Returns its length. The buffer receives as
+/// much of the target as fits.
 ///
 /// Cost: steadyfs_bound_stat and a read. Errors: STEADYFS_ERR_NOTALINK, and the errors of a
 /// path.
@@ -343,14 +345,14 @@ pub unsafe extern "C" fn steadyfs_readlink(
 pub struct Permissions {
     /// The twelve bits of chmod.
     pub mode: u16,
-    /// The owner.
+    /// User ID of the owner.
     pub uid: u32,
-    /// The group.
+    /// ID of the group.
     pub gid: u32,
 }
 
-/// Reads the permissions of a file or directory. Returns 1, or 0 if none were set or the volume
-/// stores none.
+/// Reads the permissions of a file or directory. Returns 1. Returns 0 if no permissions were set,
+/// or if the volume stores no permissions.
 ///
 /// Cost: twice steadyfs_bound_stat. Errors: the errors of a path.
 ///
@@ -373,7 +375,7 @@ pub unsafe extern "C" fn steadyfs_getpermissions(
 }
 
 /// Sets the permissions of a file or directory. Power loss, cost: as steadyfs_setattr. Errors:
-/// STEADYFS_ERR_UNSUPPORTED if the volume stores none, and the errors of a path.
+/// STEADYFS_ERR_UNSUPPORTED if the volume stores no permissions, and the errors of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

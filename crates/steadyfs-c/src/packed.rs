@@ -21,8 +21,8 @@ pub const STEADYFS_PACKED_POINTERS: usize = 10;
 /// An open file that may be compressed, in memory of the caller. The memory may hold any bytes
 /// before steadyfs_packed_open.
 ///
-/// The handle keeps the chunk that it decoded last. If another handle has changed the file,
-/// close it and open it again.
+/// The handle caches the chunk that it decoded last. If another handle has changed the file, close
+/// this handle and open the file again.
 #[repr(C)]
 pub struct PackedHandle {
     /// Not for the caller.
@@ -61,7 +61,7 @@ fn shape(chunk_bytes: usize) -> Result<Shape, Code> {
     if shape.chunk_bytes() == chunk_bytes { Ok(shape) } else { Err(Code::ErrInval) }
 }
 
-/// Returns the bytes of memory for a file of a shape.
+/// Returns the number of bytes of memory that a file of a shape needs.
 fn needed(shape: &Shape, writes: bool) -> usize {
     if writes { shape.write_bytes() } else { shape.read_bytes() }
 }
@@ -91,7 +91,7 @@ fn open_any(
     }
 }
 
-/// Opens an existing compressed file, and cuts it if the options require it.
+/// Opens an existing compressed file, and truncates it if the options require this.
 fn open_packed(
     fs: &mut Mounted,
     inode: InodeNumber,
@@ -127,7 +127,7 @@ fn create(
     let Some(shape) = shape.map(|shape| shape.for_volume(fs.size_max())) else {
         return Ok(Content::Plain(fs.open(path, options)?));
     };
-    // A file that is not compressed yet must not become durable.
+    // The file must not become durable before it is a compressed file.
     let file = fs.open(path, OpenOptions { durable: false, ..options })?;
     let inode = file.inode();
     let closed = fs.close(file).map_err(Error::from);
@@ -140,8 +140,8 @@ fn create(
     }
 }
 
-/// Returns the shape that the rule of a new file's directory gives. A rule that this release
-/// does not support counts as no rule.
+/// Returns the shape that the rule of a new file's directory defines. If this release does not
+/// support the rule, the result is `None`.
 fn ruled(fs: &mut Mounted, path: &str) -> Result<Option<Shape>, Error> {
     let directory =
         path.trim_end_matches('/').rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -177,26 +177,26 @@ impl Content {
     }
 }
 
-/// Returns the memory that steadyfs_packed_open needs for a file in chunks of `chunk_bytes`
-/// bytes (4096, 8192, … 65536). With STEADYFS_O_RDONLY alone the memory suffices for reads, else
-/// also for writes. Errors: STEADYFS_ERR_INVAL.
+/// Returns the number of bytes of memory that steadyfs_packed_open needs for a file in chunks of
+/// `chunk_bytes` bytes (4096, 8192, … 65536). If `flags` is only STEADYFS_O_RDONLY, the memory is
+/// enough for reads. Otherwise it is also enough for writes. Errors: STEADYFS_ERR_INVAL.
 #[unsafe(no_mangle)]
 pub extern "C" fn steadyfs_packed_memory_bytes(chunk_bytes: usize, flags: c_int) -> isize {
     length(shape(chunk_bytes).map(|shape| needed(&shape, flags & STEADYFS_O_WRONLY != 0)))
 }
 
-/// Opens a file, compressed or not. Compressed files come from steady pack --compress, from
-/// mounted directories, and from firmware. `flags` as in steadyfs_file_open. `memory` belongs to
-/// the handle until it is closed.
+/// Opens a file, compressed or not. Compressed files come from steady pack --compress, from mounted
+/// directories, and from firmware. `flags` has the same meaning as in steadyfs_file_open. `memory`
+/// belongs to the handle until the file is closed.
 ///
 /// An existing file keeps its own format. A new file is compressed (LZ4) in chunks of
-/// `chunk_bytes`. If `chunk_bytes` is 0, the attribute steadyfs.compress of its directory
-/// decides. Without the attribute the file is not compressed. A handle that reads another method
-/// than LZ4 returns STEADYFS_ERR_UNSUPPORTED.
+/// `chunk_bytes`. If `chunk_bytes` is 0, the attribute steadyfs.compress of its directory decides.
+/// If there is no such attribute, the file is not compressed. If an existing file uses another
+/// method than LZ4, its reads return STEADYFS_ERR_UNSUPPORTED.
 ///
-/// Power loss, cost: as steadyfs_file_open; for a new file, also as steadyfs_setattr. Errors:
-/// the errors of these calls, STEADYFS_ERR_NOMEM (steadyfs_packed_memory_bytes),
-/// STEADYFS_ERR_INVAL for an invalid `chunk_bytes`.
+/// Power loss, cost: as steadyfs_file_open. A new file adds a steadyfs_setattr. Errors: the errors
+/// of these two calls, STEADYFS_ERR_NOMEM (steadyfs_packed_memory_bytes), and STEADYFS_ERR_INVAL
+/// for an invalid `chunk_bytes`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn steadyfs_packed_open(
     status(result)
 }
 
-/// Closes a file, as steadyfs_file_close. The memory is free again.
+/// Closes a file, as steadyfs_file_close does. The caller may then use the memory again.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn steadyfs_packed_close(fs: *mut Fs, file: *mut PackedHan
     status(result)
 }
 
-/// Returns the bytes of a chunk of a file, or 0 if the file is not compressed. Costs nothing.
-/// Errors: STEADYFS_ERR_BADF.
+/// Returns the number of bytes of a chunk of a file, or 0 if the file is not compressed. Costs
+/// nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -257,9 +257,9 @@ pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(
     length(result)
 }
 
-/// Reads from the position on, and moves the position, as steadyfs_file_read. Cost:
-/// steadyfs_bound_packed_read. Errors: the errors of steadyfs_file_read; STEADYFS_ERR_CORRUPT
-/// for a chunk that cannot be decoded, STEADYFS_ERR_UNSUPPORTED for a chunk of another method.
+/// Reads from the position on, and moves the position, as steadyfs_file_read does. Cost:
+/// steadyfs_bound_packed_read. Errors: the errors of steadyfs_file_read. STEADYFS_ERR_CORRUPT for a
+/// chunk that cannot be decoded. STEADYFS_ERR_UNSUPPORTED for a chunk of another method.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -287,11 +287,11 @@ pub unsafe extern "C" fn steadyfs_packed_read(
     length(result)
 }
 
-/// Writes at the position, or with STEADYFS_O_APPEND at the end, as steadyfs_file_write. A long
-/// write consists of one write for each chunk.
+/// Writes at the position, or at the end if the handle has STEADYFS_O_APPEND, as
+/// steadyfs_file_write does. A long write consists of one write for each chunk.
 ///
-/// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE a
-/// write commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
+/// Power loss: before the next commit, the file has none of the written data. If the handle has
+/// STEADYFS_O_DURABLE, a write commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
 /// errors of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
 ///
 /// # Safety
@@ -318,7 +318,8 @@ pub unsafe extern "C" fn steadyfs_packed_write(
     length(result)
 }
 
-/// Moves the position, as steadyfs_file_seek. With STEADYFS_SEEK_END it reads the size: 8 bytes.
+/// Moves the position, as steadyfs_file_seek does. STEADYFS_SEEK_END reads the size, which has 8
+/// bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -344,7 +345,7 @@ pub unsafe extern "C" fn steadyfs_packed_seek(
     wide(result)
 }
 
-/// Cuts a file, or extends it with zeros, as steadyfs_file_truncate. Cost:
+/// Truncates a file, or extends it with zeros, as steadyfs_file_truncate does. Cost:
 /// steadyfs_bound_packed_truncate.
 ///
 /// # Safety
@@ -406,9 +407,9 @@ pub unsafe extern "C" fn steadyfs_bound_packed_read(
     status(result)
 }
 
-/// Stores the worst case of steadyfs_packed_write of `size` bytes at any position. It counts
-/// each chunk or logical page that the write touches, and the zeros before the write. Errors:
-/// STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_packed_write of `size` bytes at any position. The bound
+/// includes each chunk or logical page that the write touches, and the zeros between the end of the
+/// file and the write. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -431,8 +432,8 @@ pub unsafe extern "C" fn steadyfs_bound_packed_write(
                     write(page).or(write(page - 1)).times(u64::from(size.div_ceil(page)) + 1)
                 }
                 Content::Packed(file) => {
-                    // A chunk across the end of the file counts as two. A gap before it adds two
-                    // more.
+                    // A chunk across the end of the file counts as two chunks. A gap before the
+                    // write adds two more chunks.
                     let chunks = size.div_ceil(file.shape().chunk_bytes() as u32) + 4;
                     let size = Cost::of_call(fs, Call::Read(8));
                     Cost::of(fs, &file.write_bound(fs)).times(chunks.into()).plus(size.times(2))

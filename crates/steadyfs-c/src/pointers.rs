@@ -16,7 +16,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
 /// Returns a path, which may be any bytes.
 ///
 /// # Safety
-/// As [`text`].
+/// The conditions of [`text`].
 pub(crate) unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
     if text.is_null() {
         return Err(Code::ErrInval);
@@ -37,7 +37,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, Code> 
     unsafe { pointer.as_ref() }.ok_or(Code::ErrInval)
 }
 
-/// Writes a result through a pointer. The target may have held any bytes.
+/// Writes a result through a pointer. Before this call the target may hold any bytes.
 ///
 /// # Safety
 /// `pointer` is null, or valid for writes.
@@ -65,11 +65,11 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_void, bytes: usize) -> Result<&'a 
     }
 }
 
-/// Returns bytes for writing, which may have held anything. Returns no bytes if `bytes` is 0,
+/// Returns bytes for writing. Their old content may be any bytes. Returns no bytes if `bytes` is 0,
 /// for any `data`.
 ///
 /// # Safety
-/// `data` is null, or nothing else uses its first `bytes` bytes during `'a`.
+/// `data` is null, or no other code uses its first `bytes` bytes during `'a`.
 pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Code> {
     match bytes {
         0 => Ok(&mut []),
@@ -80,7 +80,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'
     }
 }
 
-/// Writes a value to the first aligned place of a memory. Returns the value and the rest of the
+/// Writes a value to the first aligned address in a memory. Returns the value and the rest of the
 /// memory.
 #[cfg(any(feature = "sectors", feature = "rom"))]
 pub(crate) fn place<T>(
@@ -90,8 +90,8 @@ pub(crate) fn place<T>(
     let skipped = memory.as_ptr().align_offset(align_of::<T>());
     let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
     let at: *mut T = head[skipped..].as_mut_ptr().cast();
-    // SAFETY: The place is aligned and has as many bytes as the value. It is split off, so
-    // nothing else has these bytes. They are never read as bytes again.
+    // SAFETY: The address is aligned, and the memory there has as many bytes as the value. These
+    // bytes are split off, so no other code can access them. They are never read as bytes again.
     let placed = unsafe {
         at.write(value);
         &mut *at

@@ -6,11 +6,11 @@ use crate::volume::{Fs, Mounted, ask, enter};
 use core::ffi::{c_int, c_void};
 use steadyfs::{Change, CommitOn};
 
-/// Makes all changes durable, with any chosen events.
+/// Makes all changes durable, for any value of commit_on.
 ///
-/// Power loss: all changes since the last commit are there, across files and directories, or
-/// none. Cost: steadyfs_bound_commit; nothing if nothing has changed. Errors: STEADYFS_ERR_IO,
-/// STEADYFS_ERR_CORRUPT, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
+/// Power loss: the volume contains all changes since the last commit, across files and directories,
+/// or none of them. Cost: steadyfs_bound_commit, or nothing if there are no changes. Errors:
+/// STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
 /// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_UNKNOWN.
 ///
 /// # Safety
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn steadyfs_commit(fs: *mut Fs) -> c_int {
     status(unsafe { enter(fs, Mounted::commit) })
 }
 
-/// Commits as steadyfs_commit, if STEADYFS_COMMIT_SYNC is chosen, which is the default.
+/// If STEADYFS_COMMIT_SYNC is set, as it is by default, commits as steadyfs_commit does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -31,13 +31,13 @@ pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
     status(unsafe { enter(fs, |fs| fs.sync(CommitOn::SYNC)) })
 }
 
-/// Undoes all changes since the last commit. Handles of files that were created since then
-/// become stale: STEADYFS_ERR_STALE.
+/// Undoes all changes since the last commit. Handles of files that were created after the last
+/// commit become stale: STEADYFS_ERR_STALE.
 ///
-/// Power loss: a cut undoes the same changes. Cost: a read of the journal page (on NOR, of all
-/// records of its block), reads of the allocation map, and two lookups for each open file.
-/// Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error nothing
-/// has changed.
+/// Power loss: a power cut undoes the same changes. Cost: a read of the journal page, or on NOR a
+/// read of all records of its block. Also reads of the allocation map, and two look-ups for each
+/// open file. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
+/// nothing has changed.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -57,13 +57,13 @@ pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
     yes_or_no(unsafe { ask(fs, |fs| fs.has_changes()) })
 }
 
-/// Returns the number of bytes that one write or append surely takes before the open transaction
-/// is full. After steadyfs_commit this is the room of a whole transaction.
+/// Returns the number of bytes that one write or append can certainly add to the open transaction.
+/// After steadyfs_commit this is the size of a whole transaction.
 ///
-/// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and nothing has changed.
-/// With STEADYFS_COMMIT_FULL the volume commits instead. All presets but STEADYFS_COMMIT_MANUAL
-/// contain it. More transaction_pages give more room. Costs nothing. Errors: the errors of a
-/// wrong handle.
+/// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. If
+/// STEADYFS_COMMIT_FULL is set, the volume commits instead. All presets except
+/// STEADYFS_COMMIT_MANUAL contain this event. More transaction_pages make transactions larger.
+/// Costs nothing. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn steadyfs_transaction_room(fs: *mut Fs) -> i64 {
     wide(unsafe { ask(fs, |fs| u64::from(fs.transaction_room().bytes)) })
 }
 
-/// Chooses the events after which the volume commits: see commit_on of steadyfs_config. Costs
-/// nothing. Errors: STEADYFS_ERR_INVAL.
+/// Sets the events after which the volume commits: see commit_on of steadyfs_config. Costs nothing.
+/// Errors: STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -84,9 +84,9 @@ pub unsafe extern "C" fn steadyfs_set_commit_on(fs: *mut Fs, commit_on: u16) -> 
     status(unsafe { events(commit_on).and_then(|events| ask(fs, |fs| fs.set_commit_on(events))) })
 }
 
-/// Sets the volume's time: nanoseconds since 1970, or of any clock that does not go back. The
-/// volume stamps changes with it. Without it, changes have no stamp, and an overwrite through a
-/// durable handle costs one program less. Costs nothing.
+/// Sets the volume's time: nanoseconds since 1970, or the time of any clock that never goes back.
+/// The volume stores this time with each change. If no time was set, changes have no time, and an
+/// overwrite through a durable handle costs one program less. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -96,10 +96,10 @@ pub unsafe extern "C" fn steadyfs_set_time(fs: *mut Fs, now_ns: u64) -> c_int {
     status(unsafe { ask(fs, |fs| fs.set_time(now_ns)) })
 }
 
-/// Sets the time, and makes the commit of STEADYFS_COMMIT_TIMED if it is due. Returns the time
-/// of the next call, or 0 if nothing waits.
+/// Sets the time, and makes the commit of STEADYFS_COMMIT_TIMED if it is due. Returns the time at
+/// which the next call is due, or 0 if no change waits for a commit.
 ///
-/// Power loss, cost, errors: as steadyfs_commit, if it commits.
+/// Power loss, cost, errors: if the call commits, as steadyfs_commit.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -109,15 +109,15 @@ pub unsafe extern "C" fn steadyfs_poll(fs: *mut Fs, now_ns: u64) -> i64 {
     wide(unsafe { enter(fs, |fs| fs.poll(now_ns).map(Option::unwrap_or_default)) })
 }
 
-/// Events for an observer.
+/// Events that an observer receives.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A file or directory was created.
     EventCreated = 1,
-    /// A file's bytes or size, or attributes, were changed.
+    /// The bytes, the size or the attributes of a file were changed.
     EventUpdated = 2,
-    /// A file or directory has another name.
+    /// A file or directory was renamed.
     EventRenamed = 3,
     /// A file or directory was removed.
     EventRemoved = 4,
@@ -128,7 +128,7 @@ pub enum Event {
 /// Number of pointer-sized words of steadyfs_observer_t.
 pub const STEADYFS_OBSERVER_WORDS: usize = 2;
 
-/// Memory of the caller for an observer. It stays until the unmount.
+/// Memory of the caller for an observer. It must remain valid until the unmount.
 #[repr(C)]
 pub struct Observer {
     /// Not for the caller.
@@ -138,13 +138,13 @@ pub struct Observer {
 /// A pointer that the caller passes with a callback. The caller guarantees that any thread of
 /// the volume may use it.
 struct Context(*mut c_void);
-// SAFETY: The volume takes one call at a time, and calls from nowhere else. The caller chooses
-// the thread.
+// SAFETY: The volume takes one call at a time, and uses the pointer only in such a call. The caller
+// chooses the thread of the call.
 unsafe impl Send for Context {}
 
-/// Calls `changed` for every change of the volume, in the call that makes it and after the
-/// change. `changed` must not call the volume. A later observer replaces an earlier one. No
-/// bound includes its time. Errors: STEADYFS_ERR_INVAL.
+/// Calls `changed` after every change of the volume, within the call that makes the change.
+/// `changed` must not call the volume. A later observer replaces the earlier observer. Bounds do
+/// not include the time of `changed`. Errors: STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn steadyfs_observe(
 /// Writes an observer to its memory.
 ///
 /// # Safety
-/// `memory` is null, or nothing else uses it until the unmount.
+/// `memory` is null, or no other code uses it until the unmount.
 unsafe fn keep<O: FnMut(Change) + Send>(
     memory: *mut Observer,
     observer: O,

@@ -16,9 +16,9 @@ pub const STEADYFS_POINTERS: usize = 52;
 
 /// A volume, in memory of the caller. This struct gives C its size and alignment.
 ///
-/// The memory may hold any bytes before steadyfs_mount. Zeros are no mounted volume: a call
-/// before the mount is refused. The struct must not move while it is mounted. Volumes are
-/// independent of each other. Each takes one call at a time: several threads need a mutex.
+/// The memory may hold any bytes before steadyfs_mount. If the memory is filled with zeros, calls
+/// before the mount are refused. The struct must not move while it is mounted. Volumes are
+/// independent of each other. A volume takes one call at a time: several threads need a mutex.
 #[repr(C)]
 pub struct Fs {
     /// Not for the caller.
@@ -40,7 +40,7 @@ const _: () = assert!(fits::<Fs>());
 /// Calls `call` with a mounted volume. The call needs no handle.
 ///
 /// # Safety
-/// As [`with`].
+/// The conditions of [`with`].
 pub(crate) unsafe fn enter<T, E: Into<Code>>(
     fs: *mut Fs,
     call: impl FnOnce(&mut Mounted) -> Result<T, E>,
@@ -52,18 +52,18 @@ pub(crate) unsafe fn enter<T, E: Into<Code>>(
 /// Calls `call` with a mounted volume. The call cannot fail.
 ///
 /// # Safety
-/// As [`with`].
+/// The conditions of [`with`].
 pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -> Result<T, Code> {
     // SAFETY: The caller meets the conditions of this function.
     unsafe { with(fs, |fs, _| Ok(call(fs))) }
 }
 
-/// Makes an empty volume on a medium. Everything on the medium is lost. `fs` contains no volume
+/// Creates an empty volume on a medium. All data on the medium is lost. `fs` contains no volume
 /// afterwards.
 ///
-/// Power loss: after a cut neither the new volume nor an earlier one is reliable. Format again.
-/// Cost: for each block a check of its mark and one read; also some sixteen erases and a few
-/// programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+/// Power loss: after a power cut neither the new volume nor an earlier volume is reliable. Format
+/// again. Cost: a check of the bad-block mark and one read for each block. Also about sixteen
+/// erases and a few programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
 /// STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and other errors of the medium.
 ///
 /// # Safety
@@ -106,8 +106,8 @@ unsafe fn new_medium(
     Ok((medium, memory, settings))
 }
 
-/// Returns the medium for a mount, and the memory of the volume. Not inlined, for the same
-/// reason.
+/// Returns the medium for a mount, and the memory of the volume. Not inlined, so that its stack is
+/// free again when the mount begins.
 #[inline(never)]
 unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]), Code> {
     // SAFETY: The caller meets the conditions in the C header.
@@ -120,22 +120,22 @@ unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]),
 /// Mounts a volume. `fs` and the memory of the configuration belong to the volume until
 /// steadyfs_unmount.
 ///
-/// A volume that is not unmounted is in the same state as after a power cut. Its memory may then
-/// be used for something else, and the volume may be mounted again.
+/// If a volume is not unmounted, its state is the same as after a power cut. The caller may then
+/// use its memory for other purposes, and may mount the volume again.
 ///
-/// Power loss: power may fail during a mount, any number of times. Cost: bounded, and
-/// independent of the number of files: see steadyfs_bound_mount. Errors:
-/// STEADYFS_ERR_NOTFORMATTED, the only error that is a reason to format; STEADYFS_ERR_GEOMETRY,
+/// Power loss: power cuts during mounts do no harm, even many in a row. Cost: bounded, and
+/// independent of the number of files: see steadyfs_bound_mount. Errors: STEADYFS_ERR_NOTFORMATTED
+/// is the only error after which you may format. Others are STEADYFS_ERR_GEOMETRY,
 /// STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT, STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM,
 /// STEADYFS_ERR_DRIVER, and the errors of the medium. If committed data is lost, the volume is
 /// mounted for reading: see steadyfs_damage.
 ///
-/// The division of the medium must be the same as at the format. On NOR it is erase_bytes and
-/// settings.group_sectors, even if the format chose group_sectors. On NAND it is page_bytes, and
-/// on sectors `first`. With another division the mount does not find the volume. On NOR it then
-/// returns STEADYFS_ERR_GEOMETRY, while the first block can be read. On NAND and on sectors it
-/// returns STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look
-/// for the old division before you format.
+/// The division of the medium must be the same as at the format. On NOR the division is erase_bytes
+/// and settings.group_sectors, even if the format itself chose group_sectors. On NAND it is
+/// page_bytes, and on sectors it is `first`. If the division differs, the mount does not find the
+/// volume. On NOR it then returns STEADYFS_ERR_GEOMETRY, if the first block can be read. On NAND
+/// and on sectors it returns STEADYFS_ERR_NOTFORMATTED. Do not change these numbers in a new
+/// firmware, or look for the old division before you format.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -152,8 +152,8 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     // SAFETY: The caller meets the conditions in the C header.
     let (medium, memory) = unsafe { present_medium(config) }?;
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
-    // SAFETY: The place is aligned, and belongs to the caller. The volume is written in place,
-    // so that it is copied once.
+    // SAFETY: The pointer is aligned, and its target belongs to the caller. The volume is written
+    // directly to this memory, so that it is copied only once.
     let mounted = unsafe {
         let slot = &raw mut (*volume).content;
         mount_into(slot, medium, access, memory).map_err(|code| config.explain(code))?;
@@ -178,7 +178,8 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     Ok(())
 }
 
-/// Mounts a volume into its place. Not inlined, so that the stack holds one copy of the volume.
+/// Mounts a volume, and writes it to `slot`. Not inlined, so that the stack holds only one copy of
+/// the volume.
 ///
 /// # Safety
 /// `slot` is aligned, and valid for writes.
@@ -230,11 +231,11 @@ fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
     if memory.is_empty() { Ok(()) } else { Err(Code::ErrUnsupported) }
 }
 
-/// Ends the use of a volume. Commits if STEADYFS_COMMIT_UNMOUNT is chosen, which is the default.
-/// The next mount then searches nothing and programs nothing. Files need not be closed. `fs`
-/// contains no volume afterwards, even after an error. Committed data stays.
+/// Ends the use of a volume. Commits if STEADYFS_COMMIT_UNMOUNT is set, as it is by default. The
+/// next mount is then fast: it need not search for changes, and programs nothing. Files need not be
+/// closed. `fs` contains no volume afterwards, even after an error. Committed data is not lost.
 ///
-/// Power loss: committed data stays. Cost: a commit and a root: see steadyfs_bound_unmount.
+/// Power loss: committed data is not lost. Cost: a commit and a root, see steadyfs_bound_unmount.
 /// Errors: the errors of a commit.
 ///
 /// # Safety

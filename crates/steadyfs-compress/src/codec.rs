@@ -18,8 +18,8 @@ pub(crate) enum Refusal {
     Unknown,
 }
 
-/// Decodes the last `stored` bytes of `room` to the beginning of `room`. Returns the number of
-/// decoded bytes, at most `limit`.
+/// Decodes the last `stored` bytes of `room`, and writes the result at the beginning of `room`.
+/// Returns the number of decoded bytes, at most `limit`.
 pub(crate) fn decode(
     method: Method,
     room: &mut [u8],
@@ -37,7 +37,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Decodes with a method that cannot work in place.
+/// Decodes with a method whose output must not lie in the same buffer as its input.
 #[cfg(any(feature = "deflate", feature = "zstd"))]
 fn apart(
     room: &mut [u8],
@@ -54,10 +54,10 @@ fn apart(
 /// Returns the method and the number of bytes of `out` that the result takes. Returns `None` if
 /// the result is longer than `out`.
 ///
-/// `table` is the table of [`lz4::encode`].
+/// `table` is passed to [`lz4::encode`].
 ///
 /// # Panics
-/// As [`lz4::encode`].
+/// The panics of [`lz4::encode`].
 pub fn encode(
     method: Method,
     level: i32,

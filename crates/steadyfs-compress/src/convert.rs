@@ -1,11 +1,11 @@
-//! Converts a plain file that begins to grow into a compressed one.
+//! Converts a small plain file into a compressed file, when it begins to grow.
 //!
-//! The content moves, and the attribute is set. Neither means anything without the other, so both
-//! are one transaction:
+//! The conversion moves the content and sets the attribute. Neither change is valid without the
+//! other, so one transaction contains both:
 //!
-//! - It begins with nothing else in it.
-//! - It commits nothing by itself.
-//! - It is rolled back as a whole if a step fails.
+//! - The transaction contains no other changes.
+//! - The conversion does not commit the transaction.
+//! - If a step fails, the whole transaction is rolled back.
 
 use crate::Error;
 use crate::error::Fault;
@@ -22,17 +22,20 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// handles of the file must be closed and opened again.
     ///
     /// # Power loss
-    /// The content is the same before and after. If the file is not empty, the call first commits
-    /// the changes that waited. The changes of this call wait for the next commit.
+    /// The content is the same before and after the call. If the file is not empty, the call first
+    /// commits all earlier uncommitted changes. The changes of this call become durable with the
+    /// next commit.
     ///
     /// # Cost
-    /// [`convert_bound`](Self::convert_bound). If a step fails, [`FileSystem::rollback`] as well.
+    /// At most [`convert_bound`](Self::convert_bound). If a step fails, the cost of
+    /// [`FileSystem::rollback`] is added.
     ///
     /// # Errors
-    /// - The errors of the calls named: the file is plain, with its old content.
+    /// - The errors of the calls in [`convert_bound`](Self::convert_bound). The file then is still
+    ///   plain and has its old content.
     /// - [`Error::TooLarge`].
-    /// - [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`].
-    /// - [`Error::NotUndone`] if each attempt to roll back fails too: no commit must be made
+    /// - [`Error::MemoryTooSmall`] if the memory is smaller than [`Shape::write_bytes`].
+    /// - [`Error::NotUndone`] if each attempt to roll back fails too. The caller must not commit
     ///   before a rollback succeeds.
     pub fn convert<F: Flash>(
         fs: &mut FileSystem<'_, F>,
@@ -66,8 +69,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let mut result = self.move_content(fs, length as usize).map_err(|fault| self.error(fault));
         if result.is_err() {
             self.forget();
-            // A rollback is tried again because a read may fail now and then. Half of this
-            // transaction must never be committed.
+            // Half of this transaction must never be committed. So a rollback that fails, for
+            // example because one read failed, is tried again.
             let undone = (0..ROLLBACKS)
                 .map(|_| fs.rollback())
                 .find(Result::is_ok)

@@ -11,26 +11,26 @@ pub enum Error {
     Volume(steadyfs::Error),
     /// The file has no attribute of compressed files.
     NotPacked,
-    /// This release does not support the attribute: it has another version, or an invalid chunk
-    /// size.
+    /// This release does not support the attribute of the file: its version differs, or its chunk
+    /// size is invalid.
     Attribute,
     /// This release does not support the rule that a directory has for its files: see
     /// [`Rule`](crate::Rule).
     Rule,
-    /// The file is larger than a chunk, and [`PackedFile::convert`](crate::PackedFile::convert)
-    /// refuses it.
+    /// The file is larger than a chunk, so [`PackedFile::convert`](crate::PackedFile::convert)
+    /// refuses the file.
     TooLarge,
     /// A [conversion](crate::PackedFile::convert) failed, and so did the rollback. The volume
     /// must be rolled back before it commits.
     NotUndone,
     /// The stored size of the file is larger than its chunks can be.
     Size,
-    /// The entry of a chunk names no valid place in the file, or an invalid form.
+    /// The entry of a chunk contains an invalid position or an invalid form.
     Entry {
         /// Number of the chunk, from 0.
         chunk: u32,
     },
-    /// A chunk cannot be decoded: its bytes are damaged, or were never there.
+    /// A chunk cannot be decoded: its bytes are damaged, or were never written.
     Chunk {
         /// Number of the chunk, from 0.
         chunk: u32,
@@ -42,25 +42,25 @@ pub enum Error {
         /// The method of the chunk.
         method: Method,
     },
-    /// The lent memory is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or for
-    /// writes smaller than [`Shape::write_bytes`](crate::Shape::write_bytes).
+    /// The lent memory is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or, for a
+    /// write, smaller than [`Shape::write_bytes`](crate::Shape::write_bytes).
     MemoryTooSmall {
-        /// Bytes that are needed.
+        /// Number of bytes that the call needs.
         needed: usize,
-        /// Bytes that were lent.
+        /// Number of bytes that were lent.
         lent: usize,
     },
 }
 
-/// The reason why a step of a call failed. One byte, so that results travel in registers. The
-/// call makes an [`Error`] of it.
+/// The reason why a step of a call failed. It is one byte, so that functions return it in
+/// registers. The call converts it into an [`Error`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// The file system failed.
     Volume(steadyfs::Error),
     /// The stored size of the file is larger than its chunks can be.
     Size,
-    /// The entry of the chunk that was looked up last names no valid place.
+    /// The entry of the chunk that was looked up last contains an invalid position.
     Entry,
     /// The chunk that was looked up last cannot be decoded.
     Chunk,
@@ -83,10 +83,10 @@ impl From<steadyfs::Error> for Error {
 }
 
 impl From<Error> for steadyfs::Error {
-    /// Converts the error for callers that handle plain files only. An error that the file system
-    /// does not have becomes [`Corrupt`](steadyfs::Error::Corrupt). [`Error::Method`] becomes
-    /// [`Unsupported`](steadyfs::Error::Unsupported), and [`Error::NotUndone`] becomes
-    /// [`Unknown`](steadyfs::Error::Unknown).
+    /// Converts the error for callers that handle plain files only. An error that
+    /// [`steadyfs::Error`] does not contain becomes [`Corrupt`](steadyfs::Error::Corrupt).
+    /// [`Error::Method`] becomes [`Unsupported`](steadyfs::Error::Unsupported), and
+    /// [`Error::NotUndone`] becomes [`Unknown`](steadyfs::Error::Unknown).
     fn from(error: Error) -> Self {
         match error {
             Error::Volume(error) => error,

@@ -11,20 +11,22 @@ use steadyfs::{File, FileSystem, InodeNumber, Location, OpenOptions, Reader};
 /// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a
 /// `Vec` on a host.
 ///
-/// It caches the chunk that it decoded last. Call [`forget`](Self::forget) if another handle may
-/// have changed the file, or if changes were rolled back.
+/// This struct caches the chunk that it decoded last. Call [`forget`](Self::forget) if another
+/// handle may have changed the file, or if changes were rolled back.
 ///
 /// # Power loss
-/// As for a plain file: the committed content is there, and nothing else.
+/// As for a plain file: after a power cut the file has exactly the committed content.
 ///
 /// # Errors of every call
-/// [`Error::Volume`], [`Error::Size`], [`Error::Entry`], [`Error::Chunk`], [`Error::Method`].
+/// Each call may return [`Error::Volume`], [`Error::Size`], [`Error::Entry`], [`Error::Chunk`] or
+/// [`Error::Method`].
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub struct PackedFile<B> {
     pub(crate) stored: Stored,
     pub(crate) memory: B,
-    /// The chunk whose content is at the beginning of the memory, with zeros behind it.
+    /// Number of the chunk whose content is at the beginning of the memory. The rest of the chunk's
+    /// memory is zeros.
     pub(crate) decoded: u32,
     /// The chunk that was looked up last, and its method. Errors report them.
     looked_up: (u32, Method),
@@ -73,7 +75,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// The errors of [`FileSystem::open`], [`Error::NotPacked`], [`Error::Attribute`], and
-    /// [`Error::MemoryTooSmall`] with less than [`Shape::read_bytes`].
+    /// [`Error::MemoryTooSmall`] if the memory is smaller than [`Shape::read_bytes`].
     pub fn open<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Location<'p>>,
@@ -155,7 +157,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// Returns the number of the file, which it keeps for its life.
+    /// Returns the inode number of the file, which never changes.
     pub fn inode(&self) -> InodeNumber {
         self.stored.file.inode()
     }
@@ -171,7 +173,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.decoded = NO_CHUNK;
     }
 
-    /// Returns the file as it is stored, as for [`FileSystem::flush`].
+    /// Returns the underlying plain file, for calls such as [`FileSystem::flush`].
     pub fn stored(&mut self) -> &mut File {
         &mut self.stored.file
     }
@@ -188,12 +190,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(self.stored.shape.offset(end))
     }
 
-    /// Reads from `offset` on. Returns the number of bytes, which is less than requested only at
-    /// the end of the file.
+    /// Reads from `offset` on. Returns the number of bytes that were read. Only at the end of the
+    /// file this is less than requested.
     ///
     /// # Cost
-    /// [`read_bound`](Self::read_bound): for each chunk its entry, and its stored bytes unless
-    /// the chunk was decoded last.
+    /// At most [`read_bound`](Self::read_bound). For each chunk, the call reads its entry. It also
+    /// reads its stored bytes, unless this chunk was decoded last.
     ///
     /// # Errors
     /// The errors of every call.
@@ -243,7 +245,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(())
     }
 
-    /// Returns the position in its slot of a chunk that is stored as it is. Decodes any other
+    /// If a chunk is stored uncompressed, returns its position in its slot. Otherwise decodes the
     /// chunk to the beginning of the memory, and returns `None`.
     pub(crate) fn find(
         &mut self,

@@ -1,14 +1,14 @@
 //! The format of a compressed file on the volume.
 //!
-//! The attribute [`ATTRIBUTE`], four bytes:
+//! The attribute [`ATTRIBUTE`] has four bytes:
 //!
 //! ```text
 //! | version = 1 | method of new chunks | log2 of chunk bytes: 12 … 16 | log2 of header bytes: 6 … 9 |
 //! ```
 //!
-//! The file consists of *slots* of equal size. Each slot is for a *group* of as many chunks as
-//! its header has entries. The bytes that no entry names are free. Bytes that were never written
-//! are a hole, and take no room.
+//! The file consists of *slots* of equal size. Each slot holds a *group* of chunks: one chunk for
+//! each entry of its header. The bytes that no entry points to are free. Bytes that were never
+//! written are a hole, and take no space on the medium.
 //!
 //! ```text
 //! slot 0                                                      slot 1
@@ -22,9 +22,8 @@
 //!         all zeros: the chunk is zeros
 //! ```
 //!
-//! A chunk of form *plain* always has room for a whole chunk, however much of it is used. The
-//! bytes there are its content. Entries and chunk bytes behind the size of the file have no
-//! meaning.
+//! A chunk of the form *plain* always occupies the bytes of a whole chunk, even if fewer are used.
+//! These bytes are its content. Entries and chunk bytes behind the end of the file have no meaning.
 
 use crate::error::Error;
 use crate::method::Method;
@@ -33,7 +32,7 @@ use crate::method::Method;
 pub const ATTRIBUTE: &str = "steadyfs.packed";
 /// Bytes of the attribute's value.
 pub const ATTRIBUTE_BYTES: usize = 4;
-/// Bytes of an entry, and of the size before the first one.
+/// Bytes of an entry. The size before the first entry has the same number of bytes.
 pub const ENTRY_BYTES: usize = 8;
 
 /// A number that no chunk has.
@@ -65,17 +64,17 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {
     pub chunk: u32,
-    /// Bytes from the beginning of the chunk.
+    /// Number of bytes from the beginning of the chunk.
     pub within: usize,
 }
 
-/// The parameters of a file's compression: the size of its chunks, and the method of chunks that
-/// are written.
+/// The parameters of a file's compression: the size of its chunks, and the method for chunks that
+/// will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// A power of two.
+    /// Bytes of a chunk, a power of two.
     chunk_bytes: u32,
-    /// A power of two.
+    /// Bytes of a header, a power of two.
     header_bytes: u16,
     method: Method,
 }
@@ -83,8 +82,8 @@ pub struct Shape {
 impl Shape {
     /// Returns a shape with chunks of 4,096 to 65,536 bytes, rounded up to a power of two.
     ///
-    /// Larger chunks compress better. They take more RAM, and more time for each read at a random
-    /// place and each small write.
+    /// Larger chunks compress better. They need more RAM. Each read at a random offset and each
+    /// small write takes longer.
     pub const fn new(chunk_bytes: usize, method: Method) -> Self {
         let mut chunk_log2 = CHUNK_LOG2_MIN;
         while chunk_log2 < CHUNK_LOG2_MAX && (1 << chunk_log2) < chunk_bytes {
@@ -93,8 +92,9 @@ impl Shape {
         Self { chunk_bytes: 1 << chunk_log2, header_bytes: 1 << HEADER_LOG2_MAX, method }
     }
 
-    /// Returns the shape with the smallest headers that suit a file of `bytes` bytes: 7 to 63
-    /// chunks a group. The file may still grow beyond `bytes`. It takes more room then.
+    /// Returns the shape with the smallest headers that suit a file of `bytes` bytes. A group then
+    /// has 7 to 63 chunks. The file may still grow beyond `bytes`, but then takes more space than
+    /// with larger headers.
     #[must_use]
     pub const fn for_size(self, bytes: u64) -> Self {
         let mut shape = Self { header_bytes: 1 << HEADER_LOG2_MIN, ..self };
@@ -106,7 +106,7 @@ impl Shape {
         shape
     }
 
-    /// Returns the shape with a header half as large, if there is one.
+    /// Returns the shape with a header half as large, or `None` if a header cannot be smaller.
     pub(crate) const fn with_smaller_header(self) -> Option<Self> {
         let is_smallest = self.header_bytes == 1 << HEADER_LOG2_MIN;
         if is_smallest { None } else { Some(Self { header_bytes: self.header_bytes / 2, ..self }) }
@@ -119,7 +119,7 @@ impl Shape {
             * self.header_bytes() as u64
     }
 
-    /// Returns the method of chunks that are written.
+    /// Returns the method for chunks that will be written.
     pub const fn method(&self) -> Method {
         self.method
     }
@@ -141,13 +141,13 @@ impl Shape {
     }
 
     /// Returns the bytes of memory for reads and writes with a larger table, in which LZ4 finds
-    /// more matches. For systems that have RAM for it.
+    /// more matches. Use it on systems with enough RAM.
     pub const fn write_bytes_max(&self) -> usize {
         self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (1 << 16)
     }
 
-    /// Returns the place in the memory to which chunks are compressed: behind the memory for
-    /// reads and a header.
+    /// Returns the offset in the memory at which compressed chunks are composed. It lies behind the
+    /// memory for reads and a header.
     pub(crate) const fn out_at(&self) -> usize {
         self.read_bytes() + self.header_bytes()
     }
@@ -162,18 +162,19 @@ impl Shape {
         self.header_bytes as usize
     }
 
-    /// Returns the chunks of a group.
+    /// Returns the number of chunks of a group.
     pub(crate) const fn group_chunks(&self) -> u32 {
         self.header_bytes() as u32 / ENTRY_BYTES as u32 - 1
     }
 
-    /// Returns the bytes of a slot: room for a group and as much again. So there is always a gap
-    /// for one more chunk (`docs/design/compression.md`).
+    /// Returns the bytes of a slot: twice the bytes of a group. So a slot always has a gap for one
+    /// more chunk (`docs/design/compression.md`).
     pub(crate) const fn slot_bytes(&self) -> u32 {
         self.chunk_bytes * (self.header_bytes as u32 / 4)
     }
 
-    /// Returns the spot of an offset, or `None` beyond the last chunk that a file can have.
+    /// Returns the spot of an offset. Returns `None` if the offset lies beyond the last chunk that
+    /// a file can have.
     pub(crate) fn spot(&self, offset: u64) -> Option<Spot> {
         let chunk = u32::try_from(offset >> self.chunk_bytes.trailing_zeros())
             .ok()
@@ -197,14 +198,14 @@ impl Shape {
         }
     }
 
-    /// Returns the bytes from a spot to the end of its chunk, or to the end of the content if
-    /// that comes first.
+    /// Returns the number of bytes from a spot to the end of its chunk, or to the end of the
+    /// content if the content ends first.
     pub(crate) fn left(&self, spot: Spot, end: Spot) -> usize {
         let is_last = spot.chunk == end.chunk && spot.within < end.within;
         (if is_last { end.within } else { self.chunk_bytes() }) - spot.within
     }
 
-    /// Returns the slot of a chunk, and the chunk's place in its group.
+    /// Returns the slot of a chunk, and the index of the chunk in its group.
     pub(crate) fn slot_of(&self, chunk: u32) -> (u32, u32) {
         (chunk / self.group_chunks(), chunk % self.group_chunks())
     }
@@ -252,13 +253,13 @@ impl Shape {
 /// The way a chunk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Stored as it is, in room for a whole chunk.
+    /// Stored uncompressed, in the bytes of a whole chunk.
     Plain,
     /// Compressed.
     Compressed {
         /// The method.
         method: Method,
-        /// Compressed bytes, at least one.
+        /// Number of compressed bytes, at least one.
         stored: usize,
     },
 }
@@ -269,7 +270,7 @@ const PLAIN: u8 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The place and form of a chunk.
+/// The position and form of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The position in the slot where the chunk begins.
@@ -279,14 +280,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Parses an entry. Returns `None` if there is no chunk: the content of the chunk is zeros
-    /// then.
+    /// Parses an entry. Returns `None` if no chunk is stored: its content then is zeros.
     ///
     /// # Errors
     /// [`Malformed`] in any of these cases:
-    /// - The place is in the header or outside the slot.
-    /// - The form is invalid.
-    /// - The chunk would have more bytes than a chunk can have.
+    /// - The position is in the header or outside the slot.
+    /// - The number of the form is invalid.
+    /// - The stored bytes are more than a chunk can have.
     pub fn parse(bytes: &[u8; ENTRY_BYTES], shape: &Shape) -> Result<Option<Self>, Malformed> {
         if *bytes == [0; ENTRY_BYTES] {
             return Ok(None);
@@ -316,7 +316,7 @@ impl Entry {
             .to_le_bytes()
     }
 
-    /// Returns the bytes of the slot that the chunk takes.
+    /// Returns the number of bytes that the chunk takes in its slot.
     pub(crate) fn room(&self, shape: &Shape) -> u32 {
         match self.form {
             Form::Plain => shape.chunk_bytes() as u32,

@@ -1,21 +1,22 @@
-//! Compressed files on SteadyFS: read, written, appended to and cut at any offset, without a
-//! heap, each call with a bound.
+//! Compressed files on SteadyFS. They can be read, written, appended to and truncated at any
+//! offset. The code needs no heap, and each call has a bound.
 //!
-//! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An
+//! The content of a file is divided into chunks of 4 to 64 KiB, which are compressed one by one. An
 //! attribute marks a compressed file. A file without the attribute is a plain file.
-//! `docs/guide/read-only.md` has the use and the limits, `docs/design/compression.md` the reasons
-//! for the format.
+//! `docs/guide/read-only.md` explains the use and the limits. `docs/design/compression.md` gives
+//! the reasons for the format.
 //!
 //! # Promises
-//! - **One look-up.** One entry contains the place of a chunk. The place of the entry follows
-//!   from the offset, however large the file.
-//! - **Bounded.** A write within one chunk takes at most the writes of a chunk, and two small
-//!   ones: [`PackedFile::write_bound`].
-//! - **Power-loss proof.** As in the file system, committed content is there after a power cut.
-//!   Data is written to a place that no entry names, and one entry of eight bytes makes it the
-//!   content. If a call fails, the file has its old content or its new content. The same holds
-//!   if a commit comes between two steps of a call.
-//! - **RAM** is lent. Reads of LZ4 in chunks of 4 KiB need [4,144 bytes](Shape::read_bytes).
+//! - **One look-up.** One entry contains the position of a chunk. The position of the entry is
+//!   computed from the offset, for files of any size.
+//! - **Bounded.** A write within one chunk takes at most the writes of a chunk and two small
+//!   writes: [`PackedFile::write_bound`].
+//! - **Power-loss proof.** As in the file system, committed content is intact after a power cut.
+//!   Data is written to bytes that no entry points to. Then one entry of eight bytes makes this
+//!   data the content. If a call fails, the file has its old content or its new content. The same
+//!   holds if a commit comes between two steps of a call.
+//! - **RAM** is lent by the caller. To read LZ4 in chunks of 4 KiB takes [4,144
+//!   bytes](Shape::read_bytes).
 //!
 //! # Example
 //! ```
@@ -44,9 +45,9 @@
 //! ```
 //!
 //! # Where to go on
-//! - [`PackedFile`]: the calls. [`Shape`]: chunk size and method, and the RAM that they take.
+//! - [`PackedFile`]: the calls. [`Shape`]: chunk size and method, and the RAM that they need.
 //! - [`Rule`]: the compression that a directory prescribes for the files that are created in it.
-//! - [`format`]: the attribute and the entries. [`lz4`]: the codec alone.
+//! - [`format`]: the attribute and the entries. [`lz4`]: the codec by itself.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -11,29 +11,29 @@
 
 /// The shortest match.
 const MATCH_MIN: usize = 4;
-/// Number of last bytes of a block in which no match begins.
+/// Number of bytes at the end of a block in which no match begins.
 const MATCH_END: usize = 12;
-/// Number of last bytes of a block, all of which are literals.
+/// Number of bytes at the end of a block that are always literals.
 const LITERALS_END: usize = 5;
-/// Each `1 << PATIENCE` positions without a match, the step of the search grows by one.
+/// After each `1 << PATIENCE` positions without a match, the step of the search grows by one.
 const PATIENCE: u32 = 6;
 
-/// Returns the bytes that [`decode`] needs beyond the content, for content of at most `bytes`:
-/// the source must stay ahead of the written bytes.
+/// Returns the number of bytes that [`decode`] needs beyond content of at most `bytes` bytes. They
+/// keep the source ahead of the bytes that are written.
 pub const fn margin(bytes: usize) -> usize {
     (bytes >> 8) + 32
 }
 
-/// Decodes the block in the last `stored` bytes of `room` to the beginning of `room`. Returns the
-/// number of decoded bytes, at most `limit`.
+/// Decodes the block in the last `stored` bytes of `room`. Writes the result at the beginning of
+/// `room`. Returns the number of decoded bytes, at most `limit`.
 ///
 /// Returns `None` in any of these cases:
 /// - The block is invalid.
 /// - The block decodes to more than `limit` bytes.
-/// - The block does not fit: `room` is shorter than `limit` and its [`margin`].
+/// - The block does not fit: `room` is shorter than the sum of `limit` and its [`margin`].
 ///
 /// # Cost
-/// No access to the medium. At most two copies of each byte.
+/// No access to the medium. Each byte is copied at most twice.
 pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
     let end = room.len();
     let mut from = end.checked_sub(stored)?;
@@ -53,7 +53,7 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
         let offset = usize::from(u16::from_le_bytes(*room.get(from..)?.first_chunk()?));
         from += 2;
         let count = length(room, &mut from, token & 15)?.checked_add(MATCH_MIN)?;
-        // Bytes that are not read yet must stay.
+        // Source bytes that are not read yet must not be overwritten.
         if offset == 0 || offset > to || count > limit - to || to + count > from {
             return None;
         }
@@ -67,7 +67,7 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
     }
 }
 
-/// Reads a length of which the first four bits are `first`.
+/// Reads a length whose first four bits are `first`.
 fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
     let mut sum = usize::from(first);
     let mut last = first | 240;
@@ -82,11 +82,11 @@ fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
 /// Encodes at most 64 KiB. Returns the number of bytes of `out` that the block takes, or `None`
 /// if the block is longer than `out`.
 ///
-/// `table` stores the places where four bytes were seen: two bytes for each entry, a power of two
-/// of entries. More entries find more matches.
+/// `table` stores the positions at which four bytes were seen. An entry takes two bytes, and the
+/// number of used entries is a power of two. With more entries the encoder finds more matches.
 ///
 /// # Panics
-/// If `plain` has more than 65,536 bytes, or `table` fewer than 4.
+/// If `plain` has more than 65,536 bytes, or if `table` has fewer than 4 bytes.
 pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
     table.fill(0);
@@ -116,7 +116,7 @@ pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     (out.count <= out.bytes.len()).then_some(out.count)
 }
 
-/// Returns the number of equal bytes from the first on.
+/// Returns the number of equal bytes at the beginning of both iterators.
 fn same<'p>(one: impl Iterator<Item = &'p u8>, other: impl Iterator<Item = &'p u8>) -> usize {
     one.zip(other).take_while(|(one, other)| one == other).count()
 }
@@ -125,7 +125,7 @@ fn four(plain: &[u8], at: usize) -> u32 {
     plain[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The encoded bytes so far. The count goes on when there is no room.
+/// The encoded bytes so far. If the output is full, their number is still counted.
 struct Output<'o> {
     bytes: &'o mut [u8],
     count: usize,
@@ -140,7 +140,7 @@ impl Output<'_> {
         self.count = end;
     }
 
-    /// Puts the bytes of a length that follow its first four bits.
+    /// Appends the bytes of a length that follow its first four bits.
     fn length(&mut self, length: usize) {
         let Some(mut rest) = length.checked_sub(15) else { return };
         while rest >= 255 {
@@ -150,7 +150,7 @@ impl Output<'_> {
         self.put(&[rest as u8]);
     }
 
-    /// Puts literals and a match. `found` is the match's distance back and its number of bytes.
+    /// Appends literals and a match. `found` is the match's distance back and its number of bytes.
     fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) {
         let beyond = found.map_or(0, |(_, count)| count - MATCH_MIN);
         self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8]);

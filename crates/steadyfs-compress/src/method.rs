@@ -2,10 +2,11 @@
 
 use core::fmt;
 
-/// The way chunks are compressed. The numbers are the numbers in [entries](crate::format).
+/// The way chunks are compressed. Each discriminant is the number of the method in
+/// [entries](crate::format).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// LZ4: little code, no heap, a few cycles a byte.
+    /// LZ4: it needs little code, no heap, and a few cycles for each byte.
     Lz4 = 1,
     /// Deflate, without a header. Reads and writes need the feature `deflate`.
     Deflate = 2,
@@ -14,7 +15,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Returns the name, as it is written and parsed.
+    /// Returns the name of the method, as texts contain it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lz4 => "lz4",

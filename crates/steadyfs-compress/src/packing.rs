@@ -1,4 +1,5 @@
-//! The way future files are compressed, and the attribute in which a directory prescribes it.
+//! The compression of files that will be written, and the attribute in which a directory prescribes
+//! it.
 //!
 //! ```text
 //! lz4 · deflate · zstd      perhaps `:` and a level      perhaps `/` and the size of chunks
@@ -34,21 +35,21 @@ const RULE_BYTES_MAX: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     method: Method,
-    /// Level of the method; 0 for the default level.
+    /// Level of the method. 0 selects the default level.
     pub level: i32,
     chunk_bytes: usize,
 }
 
-/// The reason why a text names no [`Packing`].
+/// The reason why a text is not a valid [`Packing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPacking {
-    /// An unsupported method.
+    /// The method is unknown.
     Method,
-    /// A level for a method that has no levels.
+    /// The text contains a level, but its method has no levels.
     NoLevels,
-    /// A level that the method does not have, and the method's highest level.
+    /// The method does not support this level. The number is the highest level of the method.
     Level(Method, i32),
-    /// A size that chunks cannot have.
+    /// Chunks cannot have this size.
     Chunk,
 }
 
@@ -119,7 +120,7 @@ fn chunk_of(text: &str) -> Option<usize> {
     (bytes.is_power_of_two() && (4096..=65_536).contains(&bytes)).then_some(bytes)
 }
 
-/// Writes the form that `from_str` parses.
+/// Writes the text form that `from_str` parses.
 impl fmt::Display for Packing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.method.fmt(f)?;
@@ -151,16 +152,16 @@ impl Packing {
         self.shape_of_any().for_size(bytes)
     }
 
-    /// Returns the shape of a file whose future size is not known.
+    /// Returns the shape for a file whose future size is unknown.
     pub const fn shape_of_any(&self) -> Shape {
         Shape::new(self.chunk_bytes, self.method)
     }
 
     /// Returns true if a file of `bytes` bytes, which begins with `first`, takes fewer logical
-    /// pages when it is compressed. Returns false for a small file, or one that is compressed
-    /// already.
+    /// pages when it is compressed. Returns false for a small file, and for content that is already
+    /// compressed.
     ///
-    /// `memory` is the memory of the file, [`Shape::write_bytes`]. The result is false with less.
+    /// `memory` has at least [`Shape::write_bytes`] bytes. If it is smaller, the result is false.
     ///
     /// # Cost
     /// The compression of one chunk. No access to the medium.
@@ -192,17 +193,17 @@ impl Packing {
 }
 
 impl Shape {
-    /// Returns the most bytes that the content of a file can have. `stored_max` is the most bytes
-    /// that a file can have as it is stored ([`FileSystem::size_max`]). The result is about half
-    /// of it, since slots are twice as large as the chunks that they hold.
+    /// Returns the largest number of bytes that the content of a file can have. `stored_max` is the
+    /// largest size of a plain file ([`FileSystem::size_max`]). The result is about half of it,
+    /// since slots are twice as large as the chunks that they hold.
     pub const fn content_max(&self, stored_max: u64) -> u64 {
         let groups = stored_max / self.slot_bytes() as u64;
         let most = groups * self.group_chunks() as u64 * self.chunk_bytes() as u64;
         if groups == 0 { self.chunk_bytes() as u64 } else { most }
     }
 
-    /// Returns the shape with smaller headers if they make files on this volume larger by an
-    /// eighth. This helps on small volumes.
+    /// Returns the shape with smaller headers if they raise the largest file size on this volume by
+    /// more than an eighth. Smaller headers help on small volumes.
     #[must_use]
     pub const fn for_volume(self, stored_max: u64) -> Self {
         let (mut best, mut smaller) = (self, self.with_smaller_header());
@@ -217,11 +218,11 @@ impl Shape {
 }
 
 /// The compression that a directory prescribes for files that are created in it. Directories that
-/// are made in it inherit the rule.
+/// are created in it inherit the rule.
 ///
-/// The file system does not apply the rule. The creator of a file reads it with [`of`](Self::of).
-/// The maker of a directory [passes it on](Self::pass_on). Every tool and mounted volumes do
-/// both.
+/// The file system does not apply the rule. Code that creates a file reads the rule with
+/// [`of`](Self::of). Code that creates a directory [passes the rule on](Self::pass_on). Every tool
+/// of this project and mounted volumes do both.
 ///
 /// ```
 /// use steadyfs_compress::{PackedFile, Packing, Rule};
@@ -248,20 +249,20 @@ impl Shape {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The files stay as they are, even if the default is to compress: `none`.
+    /// The files are stored uncompressed, even if the default is to compress: `none`.
     Plain,
-    /// The files are compressed if that saves pages.
+    /// The files are compressed if compression saves pages.
     Packed(Packing),
 }
 
 impl Rule {
-    /// Returns the rule of a directory, or `None` if the directory has none.
+    /// Returns the rule of a directory, or `None` if the directory has no rule.
     ///
     /// # Cost
     /// As [`FileSystem::attribute`].
     ///
     /// # Errors
-    /// [`Error::Volume`]. [`Error::Rule`] for a value that this release does not support.
+    /// [`Error::Volume`]. [`Error::Rule`] if this release does not support the value.
     pub fn of(volume: &mut impl Volume, directory: InodeNumber) -> Result<Option<Self>, Error> {
         let mut value = [0; RULE_BYTES_MAX];
         let length = match volume.attribute(directory, RULE, &mut value) {
@@ -300,12 +301,12 @@ impl Rule {
         }
     }
 
-    /// Copies the rule of the parent directory to a directory that was just made. Costs two
+    /// Copies the rule of the parent directory to a directory that was just created. Costs two
     /// look-ups if the parent has no rule.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of) and [`set`](Self::set). A rule that this release does not
-    /// support is not passed on, without an error.
+    /// The errors of [`of`](Self::of) and [`set`](Self::set). If this release does not support the
+    /// rule, the call does not pass it on and returns no error.
     pub fn pass_on<F: Flash>(
         fs: &mut FileSystem<'_, F>,
         parent: InodeNumber,

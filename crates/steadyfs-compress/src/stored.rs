@@ -6,10 +6,10 @@ use crate::format::Shape;
 use steadyfs::media::Flash;
 use steadyfs::{File, FileSystem};
 
-/// The file, and its shape.
+/// The plain file that holds the content, and its shape.
 ///
-/// A place in the file is a slot and a number of bytes from the beginning of the slot. Any chunk
-/// of the slot names the slot.
+/// A position in the file consists of a slot and a number of bytes from the beginning of the slot.
+/// Any chunk of the slot identifies the slot.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub file: File,
@@ -17,7 +17,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Reads. Bytes that were never written read as zeros.
+    /// Reads from a slot. Bytes that were never written read as zeros.
     pub fn read(
         &mut self,
         volume: &mut impl Volume,
@@ -40,7 +40,7 @@ impl Stored {
         Ok(fs.write(&mut self.file, self.shape.place_of(chunk, position), data)?)
     }
 
-    /// Frees the bytes behind a place.
+    /// Frees all bytes of the file behind a position.
     pub fn cut<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,

@@ -1,7 +1,7 @@
-//! Writes, appends and cuts.
+//! Writes, appends and truncates.
 //!
-//! Every step leaves a file that reads as before, until one write of eight bytes (an entry, or
-//! the size) makes the change:
+//! Until the last step, reads return the old content. The last step is one write of eight bytes (an
+//! entry, or the size), which makes the new content visible:
 //!
 //! ```text
 //! overwrite:  chunk → a gap    entry → there    as before until the entry, then new content
@@ -20,9 +20,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Creates an empty compressed file.
     ///
     /// # Power loss
-    /// The next commit makes the compressed file durable. If the volume
-    /// [commits](CommitOn::CREATE) when files are created, a cut may leave an empty file that is
-    /// not compressed.
+    /// The next commit makes the compressed file durable. If the volume [commits](CommitOn::CREATE)
+    /// when files are created, a power cut may leave an empty file that is not compressed.
     ///
     /// # Cost
     /// [`Call::Create`](steadyfs::Call::Create) and
@@ -30,8 +29,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// The errors of [`FileSystem::open`], [`steadyfs::Error::Exists`] if the file exists, the
-    /// errors of [`FileSystem::set_attribute`], and [`Error::MemoryTooSmall`] with less than
-    /// [`Shape::write_bytes`].
+    /// errors of [`FileSystem::set_attribute`], and [`Error::MemoryTooSmall`] if the memory is
+    /// smaller than [`Shape::write_bytes`].
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Location<'p>>,
@@ -51,25 +50,25 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Writes at `offset`. The file grows if needed, and a gap reads as zeros.
     ///
-    /// A long write is the sum of writes of one chunk each. A write across the end of the file is
-    /// the sum of an overwrite and an append.
+    /// A long write is divided into writes of at most one chunk each. A write across the end of the
+    /// file is divided into an overwrite and an append.
     ///
-    /// A write that begins a chunk compresses its data. A write that goes on in the last chunk
-    /// stores the chunk uncompressed until it is full. Small appends therefore cost as much as in
-    /// a plain file, plus two small writes.
+    /// A write that begins a chunk compresses its data. A write that continues the last chunk
+    /// stores the chunk uncompressed until the chunk is full. Small appends therefore cost as much
+    /// as in a plain file, plus two small writes.
     ///
     /// # Power loss
-    /// None of the data is there before the next commit. If the volume commits [on
-    /// writes](CommitOn::WRITE), each chunk is a commit.
+    /// The data becomes durable with the next commit. If the volume commits [on
+    /// writes](CommitOn::WRITE), each chunk is committed separately.
     ///
     /// # Cost
-    /// [`write_bound`](Self::write_bound) for each chunk, once more across the end of the file,
-    /// and twice more if there is a gap before the write.
+    /// At most [`write_bound`](Self::write_bound) for each chunk. If the write crosses the end of
+    /// the file, add one more. If it begins behind the end of the file, add two more.
     ///
     /// # Errors
-    /// The errors of [`FileSystem::write`], the errors of every call, and
-    /// [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. The writes of chunks
-    /// before the chunk that failed have taken effect.
+    /// The errors of [`FileSystem::write`], the errors of every call, and [`Error::MemoryTooSmall`]
+    /// if the memory is smaller than [`Shape::write_bytes`]. If a chunk fails, the writes of the
+    /// chunks before it have taken effect.
     pub fn write<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -92,8 +91,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let mut at = self.stored.shape.spot(offset).ok_or(Fault::Size)?;
         let mut rest = data;
         while !rest.is_empty() {
-            // An entry changes existing content, and the size publishes new content. One step
-            // never does both.
+            // An entry changes existing content, and the size publishes new content. So one step
+            // never crosses the end of the file.
             let (now, later) = rest.split_at(rest.len().min(self.stored.shape.left(at, end)));
             self.in_one_commit(fs, CommitOn::WRITE, end, at, now)?;
             rest = later;
@@ -115,13 +114,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.write_chunks(fs, None, data).map_err(|fault| self.error(fault))
     }
 
-    /// Cuts the file, or makes it larger with zeros.
+    /// Truncates the file, or enlarges the file with zeros.
     ///
     /// # Power loss
-    /// The old size or the new one.
+    /// After a power cut the file has the old size or the new size.
     ///
     /// # Cost
-    /// To cut: a small write, a truncate, and a write of a header. To enlarge:
+    /// To truncate: a small write, a truncate, and a write of a header. To enlarge:
     /// [`write_bound`](Self::write_bound), a truncate, and a write of a header.
     ///
     /// # Errors
@@ -175,8 +174,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
         self.forget();
         self.set_end(fs, end)?;
-        // The file is cut. The bytes behind its end take room until a later call succeeds in
-        // clearing them.
+        // The file already has its new size. If this call fails, the bytes behind the end take
+        // space until a later call clears them.
         let _ = self.clear_behind(fs, end);
         Ok(())
     }
@@ -225,8 +224,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         if last > end { self.set_end(fs, last) } else { Ok(()) }
     }
 
-    /// Changes the content of a chunk. `old_length` is the bytes that the chunk holds, or will
-    /// hold with the next size.
+    /// Changes the content of a chunk. `old_length` is the number of bytes that the chunk holds, or
+    /// will hold once the next size is written.
     fn change<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -254,7 +253,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.compose(fs, at, old_length, data)?;
         let form = if goes_on && !is_full { Some(Form::Plain) } else { self.encode(length) };
         match (form, plain) {
-            // The chunk is full and does not shrink: it stays at its position.
+            // The chunk already occupies the bytes of a whole chunk and stays uncompressed, so it
+            // keeps its position.
             (Some(Form::Plain), Some(position)) => {
                 self.stored.write(fs, at.chunk, position, data)?
             }
@@ -344,8 +344,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.stored.read(fs, chunk, 0, header)
     }
 
-    /// Clears the entry of a chunk if it is not clear. A stale entry may lie behind the end of
-    /// the file.
+    /// Clears the entry of a chunk if the entry is not zero. Such a stale entry may exist behind
+    /// the end of the file.
     fn clear_entry<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -361,7 +361,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// Zeros everything behind the end of the content, before the file grows with a gap.
+    /// Fills everything behind the end of the content with zeros. This comes before a write that
+    /// begins behind the end.
     fn clear_beyond<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -374,8 +375,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.clear_behind(fs, end)
     }
 
-    /// Removes the chunks that lie wholly behind the end of the content, and frees the room
-    /// behind the chunks that remain in the last group.
+    /// Removes the chunks that lie wholly behind the end of the content, and frees the bytes behind
+    /// the chunks that remain in the last group.
     fn clear_behind<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -383,7 +384,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ) -> Result<(), Fault> {
         let shape = self.stored.shape;
         let first = end.chunk + u32::from(end.within > 0);
-        // The size lies there.
+        // The size lies at the beginning of the first slot.
         let mut position = if first == 0 { ENTRY_BYTES as u32 } else { 0 };
         let kept = shape.entry_of(first);
         if kept > ENTRY_BYTES as u32 {
@@ -392,7 +393,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             let behind = &mut header[kept as usize..];
             let has_more = behind.iter().any(|&byte| byte != 0);
             behind.fill(0);
-            // The first gap of a whole slot's length is behind all chunks.
+            // A gap of a whole slot's length exists only behind all chunks.
             position = gap(header, &shape, shape.slot_bytes());
             if has_more {
                 self.stored.write(fs, first, kept, &header[kept as usize..])?;
@@ -402,14 +403,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 }
 
-/// A chunk is compressed only if that saves at least its bytes divided by this. Otherwise it is
-/// stored as it is, which takes less time to read.
+/// A chunk is compressed only if this saves at least `1 / GAIN` of its bytes. Otherwise it is
+/// stored uncompressed, because it is then faster to read.
 const GAIN: usize = 32;
 
-/// Returns the first place of a slot from which on `bytes` bytes lie in no chunk of its header.
+/// Returns the first position in a slot at which `bytes` bytes overlap no chunk of the header.
 fn gap(header: &[u8], shape: &Shape, bytes: u32) -> u32 {
     let mut at = header.len() as u32;
-    // No gap begins before the end of a chunk that lies in the way.
+    // If a chunk overlaps the range, no gap begins before the end of this chunk.
     while let Some(end) = end_of_any(header, shape, at, at + bytes) {
         at = end;
     }

@@ -1,14 +1,14 @@
 //! Numbers of devices in the encoding of Linux.
 
-/// Splits the number of a device into 12 bits for the driver and 20 bits for the device of the
-/// driver.
+/// Splits the number of a device into 12 bits for the driver (major) and 20 bits for the device of
+/// this driver (minor).
 ///
 /// Source: include/linux/kdev_t.h of Linux.
 pub fn numbers(number: u32) -> (u32, u32) {
     (number >> 8 & 0xfff, (number & 0xff) | (number >> 12 & 0xf_ff00))
 }
 
-/// Combines the numbers of a device; returns `None` if they do not fit.
+/// Combines the numbers of a device. Returns `None` if they do not fit.
 pub fn number(major: u32, minor: u32) -> Option<u32> {
     (major < 1 << 12 && minor < 1 << 20)
         .then_some(minor & 0xff | major << 8 | (minor & !0xff) << 12)

@@ -1,5 +1,5 @@
-//! Directories for the tests of readers: made on disk, packed by other tools, and compared with the
-//! read tree.
+//! Directories for the tests of readers. They are made on disk, packed by other tools, and compared
+//! with the tree that a reader returns.
 
 use crate::tree::{Inode, Kind, Tree};
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a program, and returns true if it exists. Prints the name of a missing program; the test
-/// that needs it then passes.
+/// Runs a program, and returns true if it exists. If the program is missing, prints its name. The
+/// test that needs it then passes.
 ///
 /// # Panics
 /// If the program exists and fails.
@@ -33,7 +33,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> bool {
 
 /// Makes a directory with everything that tests a reader.
 ///
-/// It contains devices only if the user of the tests may make them.
+/// It contains devices only if the user of the tests is allowed to create devices.
 pub(crate) fn make(root: &Path) {
     let mut random = fastrand::Rng::with_seed(11);
     let write = |name: &str, bytes: &[u8]| fs::write(root.join(name), bytes).expect("writes");
@@ -76,7 +76,7 @@ pub(crate) fn make(root: &Path) {
         .expect("sets");
 }
 
-/// Makes a file with a hole in front, a hole in the middle and a hole at the end.
+/// Makes a file with a hole at the start, a hole in the middle and a hole at the end.
 fn sparse(path: &Path) {
     use std::os::unix::fs::FileExt;
     let file = fs::File::create(path).expect("makes");
@@ -96,7 +96,7 @@ fn special(root: &Path) {
     device(&root.join("block"), "b", "179", "255");
 }
 
-/// Makes a device, if the user of the tests may do so.
+/// Makes a device, if the user of the tests is allowed to do this.
 pub(crate) fn device(path: &Path, kind: &str, major: &str, minor: &str) {
     let made = Command::new("mknod").arg(path).args([kind, major, minor]).output();
     if !made.is_ok_and(|output| output.status.success()) {
@@ -179,7 +179,7 @@ fn compare_inode(inode: &Inode, path: &Path) {
     );
 }
 
-/// Damages sound bytes in up to eight places, in another way for each number.
+/// Damages intact bytes at up to eight positions. Each `number` causes another damage.
 pub(crate) fn damage(sound: &[u8], number: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(number);
     let mut bytes = sound.to_vec();

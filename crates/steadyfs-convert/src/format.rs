@@ -8,23 +8,23 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Compressed, read-only.
+    /// squashfs, which is compressed and read-only.
     Squashfs,
-    /// Compressed, read-only, for small devices.
+    /// cramfs, which is compressed and read-only, for small devices.
     Cramfs,
-    /// For NOR and small NAND.
+    /// JFFS2, for NOR and small NAND.
     Jffs2,
-    /// Volume of UBI, for NAND.
+    /// UBIFS, a volume of UBI, for NAND.
     Ubifs,
-    /// Whole chip with volumes.
+    /// UBI, a whole chip with volumes.
     Ubi,
 }
 
-/// Maximum bytes at the begin of an image that [`Format::of`] examines.
+/// Maximum number of bytes at the start of an image that [`Format::of`] examines.
 pub const HEAD_BYTES: usize = 1024;
 
-/// Types of the nodes that a JFFS2 image may begin with: clean marker, entry, inode, padding,
-/// summary, attribute, and reference to an attribute.
+/// Types of nodes with which a JFFS2 image may begin: clean marker, entry, inode, padding, summary,
+/// attribute, and reference to an attribute.
 ///
 /// Source: include/uapi/linux/jffs2.h of Linux.
 const JFFS2_NODES: [u16; 7] = [0x2003, 0xE001, 0xE002, 0x2004, 0x2006, 0xE008, 0xE009];
@@ -51,11 +51,11 @@ impl Format {
         }
     }
 
-    /// Recognises the format of a whole image. Any erase block of a dump of JFFS2 or UBI is enough,
-    /// as in the kernel: the first block may be erased or damaged.
+    /// Recognises the format of a whole image. One intact erase block of a dump of JFFS2 or UBI is
+    /// enough, as in the kernel. So the first block may be erased or damaged.
     ///
     /// # Cost
-    /// One or two passes over the image, if its first bytes match no format.
+    /// If the first bytes of the image match no format, one or two passes over the image.
     pub fn find(image: &[u8]) -> Option<Self> {
         Self::of(image).or_else(|| match () {
             () if is_boot_sector(image) => None,
@@ -65,20 +65,21 @@ impl Format {
         })
     }
 
-    /// Returns false if [`find`](Self::find) finds no format in an image with this begin. A check
-    /// of [`SEARCH_BYTES`] makes a check of the whole image unnecessary.
+    /// Returns false if [`find`](Self::find) would find no format in an image that begins with
+    /// these bytes. If this check of [`SEARCH_BYTES`] bytes returns false, the whole image need not
+    /// be searched.
     pub fn may_be_found(begin: &[u8]) -> bool {
         Self::of(begin).is_some()
             || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
     }
 }
 
-/// Bytes at the begin of an image that [`Format::may_be_found`] examines: several erase blocks of
-/// any size.
+/// Number of bytes at the start of an image that [`Format::may_be_found`] examines. They contain
+/// several erase blocks of any size.
 pub const SEARCH_BYTES: usize = 16 << 20;
 
-/// Returns true if these bytes begin with a boot sector. A disk with partitions, or FAT, may hold
-/// an image in a file.
+/// Returns true if these bytes begin with a boot sector. A disk with partitions or FAT may contain
+/// an image in one of its files.
 fn is_boot_sector(image: &[u8]) -> bool {
     image.get(510..512) == Some(&[0x55, 0xAA])
 }
@@ -95,14 +96,14 @@ impl fmt::Display for Format {
     }
 }
 
-/// The reason why an image is not read.
+/// The reason why an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The image has none of the formats.
+    /// The image has none of the supported formats.
     #[error("is an image of no known file system; expected squashfs, cramfs, JFFS2, UBIFS or UBI")]
     Unknown,
-    /// The image is UBI without a volume of UBIFS.
+    /// The image is a UBI image that contains no volume of UBIFS.
     #[error("is a UBI image without a UBIFS volume; expected one")]
     NoVolume,
     /// The tree of the image is invalid.
@@ -128,7 +129,7 @@ pub enum Error {
 /// Reads an image of any format. For UBI, it reads the first volume of UBIFS.
 ///
 /// # Errors
-/// [`Error::Unknown`], [`Error::NoVolume`], [`TreeError::TooDeep`]; the error of the image's
+/// [`Error::Unknown`], [`Error::NoVolume`], [`TreeError::TooDeep`], and the errors of the image's
 /// format.
 pub fn read(bytes: &[u8], limit: Limit) -> Result<(Format, Tree), Error> {
     let format = Format::find(bytes).ok_or(Error::Unknown)?;
@@ -185,7 +186,8 @@ mod tests {
         }
     }
 
-    /// Returns an image with its first block damaged, in every way.
+    /// Returns copies of an image whose first block is damaged. Each copy has another kind of
+    /// damage.
     fn damaged(image: &[u8], block_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
         let mut noise = fastrand::Rng::with_seed(7);
         let begins: Vec<Vec<u8>> = [4, 64, block_bytes]
@@ -202,7 +204,7 @@ mod tests {
         begins.into_iter().map(move |begin| [&begin[..], &image[begin.len()..]].concat())
     }
 
-    /// JFFS2 and UBI were recognised by their first four bytes alone. A dump with a damaged first
+    /// JFFS2 and UBI were recognised only by their first four bytes. A dump with a damaged first
     /// block was not recognised as any image.
     #[test]
     fn dumps_whose_first_block_is_damaged_are_recognised_by_the_others() {

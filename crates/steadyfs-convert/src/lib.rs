@@ -1,9 +1,9 @@
-//! Trees of files in the formats of embedded Linux. squashfs and cramfs are read and written, JFFS2
-//! and UBIFS are read.
+//! Trees of files in the formats of embedded Linux. squashfs and cramfs can be read and written.
+//! JFFS2 and UBIFS can only be read.
 //!
 //! A [`Tree`] contains the common parts of all formats: directories, files, links and devices with
-//! modes, owners and times. It lies in memory, within a [`Limit`], because an image may be made to
-//! do harm. [`read`] reads an image of any [`Format`].
+//! modes, owners and times. The tree lies in memory. Its size has a [`Limit`], because an image may
+//! be malicious. [`read`] reads an image of any [`Format`].
 
 pub mod cramfs;
 pub mod device;

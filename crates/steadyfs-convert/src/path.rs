@@ -3,12 +3,13 @@
 use crate::tree::{InodeIndex, Kind, Tree};
 use std::collections::BTreeMap;
 
-/// Approximate maximum bytes of a path in a message. A longer path loses its front.
+/// Approximate maximum bytes of a path in a message. The start of a longer path is omitted.
 const PATH_BYTES_MAX: usize = 4096;
 
 /// Returns the path of a name in a directory of an unfinished tree.
 ///
-/// It searches the whole tree, which is acceptable because the message ends the reading.
+/// The function searches the whole tree. This is acceptable, because the read ends with the
+/// message.
 pub(crate) fn path_of(tree: &Tree, directory: InodeIndex, name: &[u8]) -> String {
     let mut above: BTreeMap<InodeIndex, (InodeIndex, &[u8])> = BTreeMap::new();
     for (index, inode) in tree.inodes().iter().enumerate() {

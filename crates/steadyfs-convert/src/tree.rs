@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Maximum depth of nested directories. A path of as many names is longer than the paths that hosts
-/// accept.
+/// Maximum depth of nested directories. A path with so many names is longer than the paths that
+/// hosts accept.
 pub const DEPTH_MAX: usize = 1000;
 
 /// Index of an inode in its tree; the root is 0.
@@ -22,13 +22,13 @@ pub struct Tree {
 /// A file, directory or any other node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inode {
-    /// Kind and content.
+    /// Kind and content of the inode.
     pub kind: Kind,
     /// Permissions: the low twelve bits of a mode.
     pub mode: u16,
-    /// Owner.
+    /// User ID of the owner.
     pub uid: u32,
-    /// Group.
+    /// Group ID.
     pub gid: u32,
     /// Time of the last change, in seconds since 1970.
     pub modified: i64,
@@ -39,11 +39,11 @@ pub struct Inode {
 /// Kind of an inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A directory: names without slash, and their inodes.
+    /// A directory. It contains names without slashes, and their inodes.
     Directory(BTreeMap<Vec<u8>, InodeIndex>),
-    /// A file: its content.
+    /// A file, with its content.
     File(Vec<u8>),
-    /// A symbolic link: its target.
+    /// A symbolic link, with its target.
     Symlink(Vec<u8>),
     /// A device.
     Device {
@@ -60,47 +60,47 @@ pub enum Kind {
     Socket,
 }
 
-/// Maximum size of a tree. A reader stops there, because an image may be made to do harm.
+/// Maximum size of a tree. A reader stops at this size, because an image may be malicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Content of files, names, targets and attributes in bytes.
+    /// Number of bytes of the content of files, names, targets and attributes.
     pub bytes: u64,
-    /// Inodes.
+    /// Number of inodes.
     pub inodes: usize,
 }
 
 impl Default for Limit {
-    /// 2 GiB in a million inodes.
+    /// The default limit is 2 GiB in a million inodes.
     fn default() -> Self {
         Self { bytes: 2 << 30, inodes: 1_000_000 }
     }
 }
 
-/// The reason why something does not fit into a tree.
+/// The reason why an object does not fit into a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// More bytes than the limit.
+    /// The tree would have more bytes than the limit. The number is the limit.
     #[error("holds more than {0} bytes, the limit")]
     Bytes(u64),
-    /// More inodes than the limit.
+    /// The tree would have more inodes than the limit. The number is the limit.
     #[error("holds more than {0} files and directories, the limit")]
     Inodes(usize),
-    /// A name that no directory takes.
+    /// A name that a directory cannot contain.
     #[error(
         "has the name {0:?}; expected 1 to 255 bytes without slash and zero, neither `.` nor `..`"
     )]
     Name(String),
-    /// A directory has two entries of one name.
+    /// A directory has two entries with the same name.
     #[error("has two entries {0:?} in one directory")]
     Twice(String),
-    /// An entry was to go into something other than a directory.
+    /// An entry was added to an inode that is not a directory.
     #[error("has an entry {0:?} in an object that is no directory")]
     NoDirectory(String),
-    /// Directories are nested deeper than any path reaches.
+    /// Directories are nested deeper than any path can reach.
     #[error("has more than {DEPTH_MAX} nested directories")]
     TooDeep,
-    /// Content was to go into something other than a file.
+    /// Content was added to an inode that is not a file.
     #[error("has content for an object that is no file")]
     NoFile,
 }
@@ -116,7 +116,8 @@ impl Inode {
         matches!(self.kind, Kind::Directory(_))
     }
 
-    /// Returns the bytes that count towards a limit, without names of entries.
+    /// Returns the number of bytes that count towards a limit. They do not include the names of
+    /// entries.
     fn bytes(&self) -> u64 {
         let own = match &self.kind {
             Kind::File(bytes) | Kind::Symlink(bytes) => bytes.len(),
@@ -142,18 +143,19 @@ impl Tree {
         }
     }
 
-    /// Returns the bytes that may still be added. Check it *before* memory is taken for content.
+    /// Returns the number of bytes that may still be added. Check this number *before* you allocate
+    /// memory for content.
     pub fn bytes_left(&self) -> u64 {
         self.limit.bytes.saturating_sub(self.bytes)
     }
 
-    /// Returns the number of unsound parts of the image that are missing here: nodes with wrong
-    /// checksums, and names without an inode. A power cut leaves at most one.
+    /// Returns the number of damaged parts of the image that are missing in this tree: nodes with
+    /// wrong checksums, and names without an inode. A power cut leaves at most one such part.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Counts parts of the image that are missing here.
+    /// Adds `parts` to the number of parts of the image that are missing in this tree.
     pub fn lose(&mut self, parts: u64) {
         self.lost = self.lost.saturating_add(parts);
     }
@@ -194,7 +196,7 @@ impl Tree {
         Ok(self.inodes.len() - 1)
     }
 
-    /// Names an inode in a directory.
+    /// Adds a name of an inode to a directory.
     ///
     /// # Errors
     /// [`TreeError`] of each kind.
@@ -224,8 +226,8 @@ impl Tree {
         }
     }
 
-    /// Gives every inode this time in seconds since 1970, and this owner and group, as far as they
-    /// are given.
+    /// Sets the time of every inode, in seconds since 1970, if `modified` is given. Sets the owner
+    /// and group of every inode, if `owner` is given.
     pub fn mark(&mut self, modified: Option<i64>, owner: Option<(u32, u32)>) {
         for inode in &mut self.inodes {
             inode.modified = modified.unwrap_or(inode.modified);
@@ -233,7 +235,7 @@ impl Tree {
         }
     }
 
-    /// Adds the content of a file that was added empty.
+    /// Sets the content of a file that was added without content.
     ///
     /// # Errors
     /// [`TreeError::Bytes`], [`TreeError::NoFile`].
@@ -275,7 +277,7 @@ impl Tree {
     }
 
     /// Returns everything below the root with its path. A directory comes before its entries, and
-    /// entries follow the bytes of their names.
+    /// entries are sorted by the bytes of their names.
     pub fn walk(&self) -> Vec<(Vec<u8>, InodeIndex)> {
         let mut all = Vec::new();
         let mut waiting = vec![(Vec::new(), 0)];

@@ -8,7 +8,7 @@ const WRITE_ENABLE: u8 = 0x06;
 /// Bits of the status register.
 const BUSY: u8 = 1;
 const ENABLED: u8 = 2;
-/// Multiple of the longest time after which a wait gives up.
+/// A wait gives up after this multiple of the longest time.
 const PATIENCE: u32 = 2;
 
 /// Errors of the bus. Each kind of chip converts them into its own errors.
@@ -66,9 +66,9 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         self.register(self.status)
     }
 
-    /// Waits for an operation: first for its typical time, then until the chip is ready or
-    /// `has_ended` accepts the status. Returns the last status. Gives up after `PATIENCE` times
-    /// the longest time.
+    /// Waits for an operation. The wait first takes the typical time, then lasts until the chip is
+    /// ready or `has_ended` accepts the status. Returns the last status. Gives up after `PATIENCE`
+    /// times the longest time.
     pub fn wait(
         &mut self,
         typical_us: u32,
@@ -94,7 +94,7 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         }
     }
 
-    /// Checks that the chip takes commands, if it was busy at the end of the last call.
+    /// If the chip was busy at the end of the last call, checks that it accepts commands again.
     pub fn settle(&mut self) -> Result<(), BusError> {
         if self.is_late && self.status()? & BUSY != 0 {
             return Err(BusError::Busy { waited_us: 0 });
@@ -109,7 +109,8 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         match self.status()? {
             status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
             status => {
-                // The chip may be busy with any operation: the next call checks this first.
+                // The chip may still be busy with an earlier operation. The next call checks this
+                // first.
                 self.is_late = true;
                 Err(BusError::NotEnabled { status })
             }
@@ -117,8 +118,9 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
     }
 }
 
-/// Returns the pause between two reads of the status, in microseconds. The end of an operation is
-/// noticed at most this much late. A wait reads the status about two thousand times at most.
+/// Returns the pause between two reads of the status, in microseconds. The driver notices the end
+/// of an operation at most one pause late. A wait reads the status about two thousand times at
+/// most.
 pub(crate) const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
     typical_us / 8 + maximum_us / 1024 + 1
 }

@@ -14,11 +14,11 @@
 //! is flash inside microcontrollers and QSPI flash. `waiting` has adapters from asynchronous buses,
 //! delays and flash (`embedded-hal-async`).
 //!
-//! [`check`] tests your own driver on spare blocks and names its mistakes. The
+//! [`check`] tests your own driver on spare blocks and reports its mistakes. The
 //! [guide](steadyfs::guide::drivers) explains how to write a driver.
 //!
 //! # A volume on SPI NOR
-//! The chips here are simulated. On a board, bus and delay come from its HAL.
+//! The chips here are simulated. On a board, its HAL provides bus and delay.
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, media::Flash};
 //! use steadyfs_drivers::nor::{NorChip, Settings};
@@ -51,8 +51,8 @@
 //! ```
 //!
 //! # A logger on a card
-//! The card here is simulated (`steadyfs_sim::sd_spi`). On a board, bus, pin and delay come from
-//! its HAL.
+//! The card here is simulated (`steadyfs_sim::sd_spi`). On a board, its HAL provides bus, pin and
+//! delay.
 //! ```
 //! use steadyfs::media::Flash;
 //! use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};

@@ -1,14 +1,14 @@
-//! Sectors in a list of buffers, which may be cut at any byte.
+//! Sectors in a list of buffers. A buffer may begin and end at any byte of a sector.
 
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Returns the bytes of all parts together.
+/// Returns the total number of bytes of all parts.
 pub(crate) fn bytes<T: AsRef<[u8]>>(parts: &[T]) -> usize {
     parts.iter().map(|part| part.as_ref().len()).sum()
 }
 
-/// Returns the range of a part that belongs to the wanted bytes: skips `skip` bytes, then takes up
-/// to `left` bytes. Both counters are reduced accordingly.
+/// Returns the range of a part that belongs to the wanted bytes. It skips `skip` bytes, then
+/// contains up to `left` bytes. The call subtracts the bytes of this part from both counters.
 fn cut(length: usize, skip: &mut usize, left: &mut usize) -> core::ops::Range<usize> {
     let from = length.min(*skip);
     let taken = (length - from).min(*left);

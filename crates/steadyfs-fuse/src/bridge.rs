@@ -1,8 +1,8 @@
 //! Requests of the kernel as jobs for the volume's thread, and answers.
 //!
-//! A job answers its request itself, so the session's thread goes on to the next request. Jobs
-//! are done in the order in which they came. If the volume's thread has ended, the job and its
-//! reply are dropped, and the request returns `EIO`.
+//! A job answers its request itself, so the session's thread can accept the next request at once.
+//! Jobs are done in the order in which they arrived. If the volume's thread has ended, the job and
+//! its reply are dropped, and the request returns `EIO`.
 
 use crate::mount::Message;
 use crate::reply::{TTL, attr, empty, entry};
@@ -25,16 +25,17 @@ use steadyfs::media::Flash;
 /// Work for the volume's thread.
 pub(crate) type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send>;
 
-/// Maximum bytes of one write; the kernel's own limit.
+/// Largest number of bytes of one write. This is the kernel's own limit.
 pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
 
-/// Abilities that are used if the kernel has them:
+/// Abilities that this crate uses if the kernel supports them:
 ///
-/// - opening that truncates;
-/// - listing with attributes;
+/// - an open request that also truncates;
+/// - a listing that includes the attributes of the files;
 /// - parallel operations in a directory;
-/// - caching the targets of links;
-/// - removal of privileges by the volume at a write, which saves a request for each write.
+/// - a cache of the targets of symbolic links;
+/// - removal of the set-user-ID and set-group-ID bits by the volume at a write, which saves a
+///   request for each write.
 const ABILITIES: [InitFlags; 6] = [
     InitFlags::FUSE_ATOMIC_O_TRUNC,
     InitFlags::FUSE_DO_READDIRPLUS,
@@ -44,11 +45,11 @@ const ABILITIES: [InitFlags; 6] = [
     InitFlags::FUSE_HANDLE_KILLPRIV_V2,
 ];
 
-/// Values of `whence` of `lseek` that find data and holes (lseek(2)).
+/// Values of the parameter `whence` with which `lseek` finds data and holes (lseek(2)).
 const SEEK_DATA: i32 = 3;
 const SEEK_HOLE: i32 = 4;
 
-/// The kernel's end of a volume.
+/// The side of a volume that receives the kernel's requests.
 pub(crate) struct Bridge<F> {
     volume: Sender<Message<Job<F>>>,
 }
@@ -64,7 +65,7 @@ impl<F: Flash + 'static> Bridge<F> {
     }
 }
 
-/// Returns a name in the form of the volume.
+/// Converts a name into the text form of the volume.
 fn text(name: &OsStr) -> Result<String, Errno> {
     name.to_str().map(str::to_owned).ok_or(Errno::EILSEQ)
 }
@@ -75,7 +76,7 @@ fn creator(request: &Request, mode: u32) -> Creator {
     Creator { mode, uid: request.uid(), gid: request.gid() }
 }
 
-/// Answers with a value, or with its length if the caller offered no room for it.
+/// Answers with a value, or with its length if the caller passed a buffer size of 0.
 fn value(reply: ReplyXattr, room: u32, result: Result<Vec<u8>, Errno>) {
     match result {
         Ok(value) if room == 0 => reply.size(value.len() as u32),
@@ -89,7 +90,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let _ = config.set_max_write(WRITE_BYTES_MAX);
         for ability in ABILITIES {
-            // A kernel without one of them makes more requests.
+            // If the kernel lacks an ability, it only makes more requests.
             let _ = config.add_capabilities(ability);
         }
         Ok(())
@@ -98,7 +99,8 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match text(name) {
             Ok(name) => self.post(move |volume| entry(reply, volume.lookup(parent, &name))),
-            // There is no such name. A call that creates it gets the reason.
+            // Such a name cannot exist on the volume. A call that creates such a name returns the
+            // reason.
             Err(_) => reply.error(Errno::ENOENT),
         }
     }
@@ -387,7 +389,8 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself. Only the existence of the file is left to check.
+        // The kernel checks permissions itself. So only the existence of the file must be checked
+        // here.
         self.post(move |volume| empty(reply, volume.stat(number).map(|_| ())));
     }
 
@@ -416,7 +419,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         let part = match whence {
             SEEK_DATA => SeekTo::Data,
             SEEK_HOLE => SeekTo::Hole,
-            // The kernel handles the rest itself.
+            // The kernel handles all other values itself.
             _ => return reply.error(Errno::EINVAL),
         };
         let Ok(offset) = u64::try_from(offset) else { return reply.error(Errno::ENXIO) };

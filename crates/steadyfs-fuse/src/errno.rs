@@ -1,17 +1,17 @@
-//! Errors of the volume as error numbers.
+//! Conversion of errors of the volume into error numbers.
 
 use fuser::Errno;
 use steadyfs::Error;
 
-/// Returns the error number for a program.
+/// Returns the error number that a program receives.
 pub(crate) fn errno(error: Error) -> Errno {
     match error {
         Error::Device | Error::MediaFailing | Error::Corrupt | Error::Unknown => Errno::EIO,
         Error::ReadOnly => Errno::EROFS,
-        // A program can do the same against each of these errors: remove something, or choose
+        // The remedies for these errors are the same: the program can remove something, or choose
         // another name.
         Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge => Errno::ENOSPC,
-        // Only without `CommitOn::FULL`.
+        // This error occurs only without `CommitOn::FULL`.
         Error::TransactionTooLarge => Errno::ENOSPC,
         Error::NotFound => Errno::ENOENT,
         Error::Exists => Errno::EEXIST,

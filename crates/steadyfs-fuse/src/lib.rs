@@ -1,5 +1,6 @@
-//! A SteadyFS volume as a Linux file system, through FUSE. Also a [disk](steadyfs::disk::Disk) as
-//! the only file of a directory, and a tree of files from another format, for reading.
+//! Mounts a SteadyFS volume as a Linux file system, through FUSE. Also mounts a
+//! [disk](steadyfs::disk::Disk) as the only file of a directory, and a tree of files from another
+//! format for reading.
 //!
 //! ```text
 //!   kernel ── requests ──► Bridge ── jobs ──► Volume ── calls ──► steadyfs::FileSystem
@@ -19,95 +20,101 @@
 //! | `opened` | the opened files, in the order of their first opening |
 //! | `errno` | errors of the volume as error numbers |
 //!
-//! The volume stays in the thread that calls [`mount()`]. So it needs no lock and may borrow its
-//! memory. The timer of [timed commits](steadyfs::CommitOn::TIMED) is the time-out of its queue.
+//! Only the thread that calls [`mount()`] uses the volume. So the volume needs no lock and may
+//! borrow its memory. The timer of [timed commits](steadyfs::CommitOn::TIMED) is the time-out with
+//! which this thread waits for the next request.
 //!
 //! # Mount points
-//! A volume is mounted on an empty directory. If [asked for](Options::nonempty), it is mounted on
-//! any directory that is not `/` and has no other mounts below it ([`Refusal`]). The crate only
-//! ever unmounts the mount that it made, even if that mount was moved, and not while another
-//! mount lies on it.
+//! A volume is mounted on an empty directory. With [`Options::nonempty`], it is mounted on any
+//! directory except `/` and directories with other mounts below them ([`Refusal`]). The crate
+//! unmounts only the mount that it made, even if another process moved this mount. It does not
+//! unmount while another mount lies on this mount.
 //!
 //! # When are changes durable?
-//! [`Options::commit_on`] decides. By default `fsync`, `fdatasync` and unmounting commit, and no
-//! change waits longer than [`Options::commit_interval`]. With
-//! [`CommitOn::MANY`](steadyfs::CommitOn::MANY) no more changes wait than
-//! [`Options::commit_limits`] allows.
+//! [`Options::commit_on`] decides. By default `fsync`, `fdatasync` and unmounting commit, and a
+//! change waits at most [`Options::commit_interval`]. If
+//! [`CommitOn::MANY`](steadyfs::CommitOn::MANY) is set, at most [`Options::commit_limits`] changes
+//! wait.
 //!
-//! If each write commits, each request of the kernel commits once. A request has at most 1 MiB. A
-//! power cut leaves all of it or nothing, if the volume has room for both the old and the new
-//! data.
+//! If each write commits ([`CommitOn::WRITE`](steadyfs::CommitOn::WRITE)), each write request of
+//! the kernel commits once. A request has at most 1 MiB. If the volume has space for both the old
+//! and the new data, a power cut leaves all or nothing of a request.
 //!
-//! A commit includes all changes before it, in their order. After a power cut the whole volume is
-//! as it was at one moment. `sync` and `syncfs` do not reach a FUSE file system. The interval
-//! limits the time for which such changes wait.
+//! A commit includes all earlier changes, in their order. After a power cut the whole volume has
+//! its state of one moment. Linux does not pass `sync` and `syncfs` to a FUSE file system. So only
+//! [`Options::commit_interval`] limits how long changes wait after `sync`.
 //!
-//! A call that fails for want of room, or because the medium fails, undoes only itself. The
-//! changes of other calls wait for the commit as before. A commit that fails is made again, with
-//! the next `fsync` at the latest. If it fails too, the `fsync` returns an error.
+//! If a call fails because the volume is full or the medium fails, only this call is undone. The
+//! changes of other calls still wait for the commit. A commit that fails is repeated, at the latest
+//! by the next `fsync`. If the repeated commit fails too, this `fsync` returns an error.
 //!
 //! If the medium fails in the last program of a commit, the result of the commit is unknown. Then
 //! the volume refuses all changes until it is mounted anew. The call in progress returns `EIO`.
-//! After that, every change returns `EROFS`, and so does every `fsync` while something waits.
+//! After that, every change returns `EROFS`. Every `fsync` also returns `EROFS` while changes wait
+//! for a commit.
 //!
 //! # Compression
-//! New files are compressed if the attribute `user.steadyfs.compress` of their directory, or
-//! [`Options::compress`] for a directory without the attribute, requires it. Compression begins
-//! once a file outgrows a logical page, if a look at its first chunk favours it. Such files are
-//! read as any other. Chunks end within pages: a [write-back
-//! cache](steadyfs::FileSystem::lend_cache) of a few pages, lent before the mount, saves a fifth
-//! of the programs.
+//! New files are compressed if the attribute `user.steadyfs.compress` of their directory requires
+//! it. For a directory without this attribute, [`Options::compress`] decides. When a file outgrows
+//! a logical page, its first chunk is compressed as a test. Compression begins if this saves pages.
+//! Programs read compressed files as any other file. Compressed chunks end within logical pages, so
+//! consecutive chunks program the same page again. A [write-back
+//! cache](steadyfs::FileSystem::lend_cache) of a few pages, lent before the mount, saves a fifth of
+//! these programs.
 //!
 //! # Data at rest
 //! If the chip reports corrected bits, idle time is also used to read all data, a few pages at a
-//! time. One round through everything takes about a month. A block moves if a page of it needed
-//! three quarters of the bits that the ECC can correct. A round begins with each mount. Volumes
-//! that are never mounted for a month need [`scrub`](steadyfs::FileSystem::scrub)
+//! time. One round through all data takes about a month. If the ECC had to correct three quarters
+//! of its maximum in a page, the page's block is moved. A new round begins with each mount. Volumes
+//! that are never mounted for a whole month need [`scrub`](steadyfs::FileSystem::scrub)
 //! (`steady scrub`) now and then.
 //!
 //! # Not supported
 //! - **Owners and permissions** on a volume that does not [keep
-//!   them](steadyfs::Config::permissions). Files belong to the user who mounts, as `0644`,
-//!   directories as `0755`. `chmod` and `chown` to anything else return `EPERM`, or are
-//!   [ignored](Options::quiet_permissions).
-//! - **Hard links and special files.** `link`, and `mknod` of anything but a file, return
-//!   `EPERM`.
-//! - **Times** other than the time of modification. The times of access and change read as the
-//!   time of modification and are not kept.
-//! - **Names** that are not UTF-8 (`EILSEQ`). Names with `/` or NUL, `.` and `..`, which only a
-//!   damaged volume has, are not listed.
-//! - **Attributes** outside `user.`, and more than 248 bytes of them on one file (`ENOSPC`).
+//!   them](steadyfs::Config::permissions). Everything belongs to the user who mounts. Files have
+//!   the mode `0644`, directories have `0755`. `chmod` and `chown` to other values return `EPERM`,
+//!   or are [ignored](Options::quiet_permissions).
+//! - **Hard links and special files.** `link` returns `EPERM`. `mknod` returns `EPERM` for
+//!   everything except a file.
+//! - **Times** other than the time of modification. The times of access and change are not stored.
+//!   They read as the time of modification.
+//! - **Names** that are not UTF-8 (`EILSEQ`). A damaged volume may contain names with `/` or NUL,
+//!   and the names `.` and `..`. Such names are not listed.
+//! - **Attributes** outside `user.`, and more than 248 bytes of attributes on one file (`ENOSPC`).
 //!   `user.x` is the attribute `x` of the volume.
-//! - **New holes** in written data. `fallocate` only reserves room; punching and collapsing
+//! - **New holes** in written data. `fallocate` only reserves space. Requests to punch or collapse
 //!   return `EOPNOTSUPP`. Existing holes are reported (`st_blocks`, `SEEK_HOLE`, `SEEK_DATA`).
 //!
-//! `mmap`, shared and private, and locks work as on other file systems, for programs such as
-//! databases. Only the process that serves the volume must not map files of it. The kernel writes
-//! mapped pages back while it holds the address space, and waits for a server that may need it.
+//! Shared and private `mmap` and locks work as on other file systems, for programs such as
+//! databases. But the process that serves the volume must not map files of this volume. While the
+//! kernel writes mapped pages back, it locks the address space of the process and waits for the
+//! server. The server may need the same lock, and would then wait for ever.
 //!
 //! SQLite keeps its acknowledged transactions in the modes WAL, TRUNCATE and PERSIST with
-//! `synchronous=FULL`, and in DELETE with `synchronous=EXTRA`. EXTRA makes the removal of a
-//! journal durable on any file system; [`CommitOn::REMOVE`](steadyfs::CommitOn::REMOVE) does it
-//! as well.
+//! `synchronous=FULL`, and in DELETE with `synchronous=EXTRA`. `EXTRA` makes the removal of a
+//! journal durable on any file system. [`CommitOn::REMOVE`](steadyfs::CommitOn::REMOVE) has the
+//! same effect.
 //!
 //! On a volume with several [streams](steadyfs::Config::streams), a new file gets its stream from
-//! its name, by the rules for [SQLite](steadyfs::streams::sqlite_stream): WAL and journals lie
-//! apart from databases. The file keeps its stream through renames. Existing files keep their
-//! streams.
+//! its name, by the rules for [SQLite](steadyfs::streams::sqlite_stream). So WAL files and journals
+//! are stored apart from databases. A rename does not change the stream of a file. Existing files
+//! keep their streams.
 //!
 //! # Disks
-//! [`mount_disk()`] shows a [disk](steadyfs::disk::Disk) as one file, `disk`, of the size of the
-//! disk. `mke2fs`, `mkfs.f2fs`, `mkfs.vfat` and their checkers work on it, and `mount -o loop`
-//! attaches it.
+//! [`mount_disk()`] shows a [disk](steadyfs::disk::Disk) as one file, `disk`, which has the size of
+//! the disk. `mke2fs`, `mkfs.f2fs`, `mkfs.vfat` and their checkers work on this file, and
+//! `mount -o loop` attaches it.
 //!
-//! - `fsync` and `fdatasync` [flush](steadyfs::disk::Disk::flush) it, and so does the interval.
-//!   If such a call returns 0, the data is on the medium.
-//! - Bytes go to any place. Sectors of 512 bytes that are changed in part are read first.
+//! - `fsync` and `fdatasync` [flush](steadyfs::disk::Disk::flush) the disk. If such a call returns
+//!   0, the data is on the medium. The disk is also flushed at the end of each
+//!   [`Options::commit_interval`].
+//! - Writes may begin and end at any byte. If a write changes a part of a sector of 512 bytes, the
+//!   sector is read first.
 //! - `fallocate` that punches holes or zeros a range [trims](steadyfs::disk::Disk::trim) the
 //!   whole logical pages in it.
 //! - The size is fixed. Setting another size returns `EFBIG` or `EPERM`, and a write at the end
-//!   returns `ENOSPC`. Opening with `O_TRUNC` truncates nothing, as on a device.
-//! - Nothing else can be made in the directory (`EPERM`).
+//!   returns `ENOSPC`. Opening with `O_TRUNC` does not truncate the file, as on a device.
+//! - No other file can be created in the directory (`EPERM`).
 //!
 //! # Example
 //! ```no_run

@@ -1,5 +1,5 @@
 //! The files of a mount in the order in which they are first opened. `--order` of `steady pack`
-//! takes this order, so that files that are read first lie first.
+//! uses this order, so that files that are read first lie first in the image.
 
 use fuser::INodeNo;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ struct List {
     known: HashSet<Vec<u8>>,
 }
 
-/// Compares by identity: clones are equal.
+/// Compares by identity: a list is equal only to its clones.
 impl PartialEq for Opened {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -39,7 +39,7 @@ impl Opened {
     }
 
     fn list(&self) -> MutexGuard<'_, List> {
-        // A list is whole after each call.
+        // The list is consistent after each call, so a panic of another thread does no harm.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -63,14 +63,14 @@ impl Recorder {
         Self { opened, names: HashMap::new() }
     }
 
-    /// Notes that a reply to the kernel maps a name in a directory to a number.
+    /// Records that a reply to the kernel maps a name in a directory to a number.
     pub fn named(&mut self, parent: INodeNo, name: &[u8], number: INodeNo) {
         if number != INodeNo::ROOT {
             self.names.insert(number.0, (parent.0, name.to_vec()));
         }
     }
 
-    /// Notes that a file is opened for reading.
+    /// Records that a file is opened for reading.
     pub fn opened(&mut self, number: INodeNo) {
         if let Some(path) = self.path(number) {
             self.opened.add(path);
@@ -80,7 +80,8 @@ impl Recorder {
     /// Returns the path of a file or directory, or `None` if a directory above it is unknown.
     fn path(&self, number: INodeNo) -> Option<Vec<u8>> {
         let (mut at, mut path) = (number.0, Vec::new());
-        // A directory that was moved below itself in the meantime leads nowhere.
+        // If renames have moved a directory below its own old path, the recorded names form a
+        // cycle. So the number of steps is limited.
         for _ in 0..=self.names.len() {
             if at == INodeNo::ROOT.0 {
                 return Some(path);

@@ -9,36 +9,36 @@ use steadyfs_host::plain::Packing;
 /// Options of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_SYNC`].
-    /// Without [`CommitOn::FULL`], a call that finds no room in the open transaction returns
+    /// Events after which the volume commits. Default: [`CommitOn::TIMED_AND_ON_SYNC`]. If
+    /// [`CommitOn::FULL`] is not set, a call that does not fit into the open transaction returns
     /// `ENOSPC`.
     pub commit_on: CommitOn,
-    /// Maximum time that a change waits for a commit, with [`CommitOn::TIMED`]; by default one
+    /// Maximum time that a change waits for a commit, if [`CommitOn::TIMED`] is set. Default: one
     /// second.
     pub commit_interval: Duration,
-    /// Maximum amount of changes that wait for a commit, with [`CommitOn::MANY`]; by default no
+    /// Maximum amount of changes that wait for a commit, if [`CommitOn::MANY`] is set. Default: no
     /// limit.
     pub commit_limits: CommitLimits,
-    /// Compression of written files, if their directory does not set it; by default none.
+    /// Compression of written files, if their directory does not set it. Default: no compression.
     pub compress: Option<Packing>,
-    /// List that keeps the order in which files are first opened; by default none.
+    /// List in which the mount records the order in which files are first opened. Default: no list.
     pub opened: Option<Opened>,
-    /// True to let other users in too; by default only the user who mounts. For users other than
-    /// root, `/etc/fuse.conf` must allow it.
+    /// True to give other users access. By default only the user who mounts has access. For users
+    /// other than root, `/etc/fuse.conf` must allow this option.
     pub allow_other: bool,
-    /// True to let the kernel refuse every change with `EROFS`. Needed for a volume that is
-    /// mounted [for reading only](steadyfs::Access::ReadOnly).
+    /// True to let the kernel refuse every change with `EROFS`. Set it for a volume that is mounted
+    /// [for reading only](steadyfs::Access::ReadOnly).
     pub read_only: bool,
     /// True to mount also on a directory that is not empty. Its files are hidden until the volume
-    /// is unmounted. By default that is [refused](crate::Refusal::NotEmpty).
+    /// is unmounted. By default such a directory is [refused](crate::Refusal::NotEmpty).
     pub nonempty: bool,
-    /// True to let no program be run from the mount.
+    /// True to forbid that programs are executed from the mount.
     pub no_exec: bool,
     /// True to accept `chmod` and `chown` without effect, on a volume that does not [keep
     /// permissions](steadyfs::Config::permissions). By default only calls that change nothing are
-    /// accepted, and the rest returns `EPERM`.
+    /// accepted, and all others return `EPERM`.
     pub quiet_permissions: bool,
-    /// Source in the list of mounts; by default `steadyfs`.
+    /// Source that the list of mounts shows. Default: `steadyfs`.
     pub source: String,
 }
 
@@ -61,7 +61,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the users who are let in.
+    /// Returns the users who have access.
     pub(crate) fn acl(&self) -> SessionACL {
         if self.allow_other { SessionACL::All } else { SessionACL::Owner }
     }

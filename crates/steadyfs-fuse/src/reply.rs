@@ -4,11 +4,11 @@ use crate::volume::Node;
 use fuser::{Errno, ReplyAttr, ReplyEmpty, ReplyEntry};
 use std::time::Duration;
 
-/// Time for which the kernel may trust names, sizes and times from a reply.
+/// Time for which the kernel may cache names, sizes and times from a reply.
 ///
-/// Every change comes through the kernel, which then corrects its copy. So this time could be
-/// longer. It limits how long the kernel's copy is wrong after a change that failed on a failing
-/// medium.
+/// Every change comes through the kernel, which then updates its copy. So this time could be
+/// longer. But if a change fails because of the medium, the kernel's copy is wrong, and this time
+/// limits how long.
 pub(crate) const TTL: Duration = Duration::from_secs(1);
 
 pub(crate) fn empty(reply: ReplyEmpty, result: Result<(), Errno>) {

@@ -1,8 +1,8 @@
-//! Losses and unsettled states of a volume, in words for people and programs.
+//! Descriptions of losses and unsettled states of a volume, for people and programs.
 
 use steadyfs::Damage;
 
-/// Returns one word for programs.
+/// Returns the name of the damage, one word for programs.
 pub fn name(damage: Damage) -> &'static str {
     match damage {
         Damage::Root => "root",
@@ -36,9 +36,9 @@ pub fn describe(damage: Damage) -> &'static str {
     }
 }
 
-/// Remedy for the damage.
+/// Text that describes the remedy for the damage.
 pub const REMEDY: &str = "the volume is read-only until `steady check --repair` accepts the loss";
 
-/// Effect of a mount for reading of a volume that was not unmounted, in one sentence.
+/// One sentence about the effect of a read-only mount on a volume that was not unmounted.
 pub const UNSETTLED: &str =
     "was not unmounted: the last commit may be there or not, until a mount for writing decides";

@@ -1,11 +1,13 @@
-//! Flash media of hosts: all that a computer needs to read and write SteadyFS volumes.
+//! Flash media of a host computer: everything that it needs to read and write SteadyFS volumes.
 //!
-//! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for
-//!   looking at dumps.
+//! - [`image`]: the content of a chip in a file, byte for byte. It serves production programmers
+//!   and the inspection of dumps.
 //! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
-//! - [`block`]: cards and disks, `/dev/mmcblk0p2`, and files with the content of one.
-//! - [`damage`]: the losses of a volume, in words.
-//! - [`superblocks`]: the damaged copy of the superblock, in words, and its mend.
+//! - [`block`]: cards and disks such as `/dev/mmcblk0p2`, and files with the content of a card or
+//!   disk.
+//! - [`damage`]: texts that describe the losses of a volume.
+//! - [`superblocks`]: the repair of a damaged copy of the superblock, and texts that describe the
+//!   damage.
 //! - [`plain`]: files of a volume as plain bytes, compressed or not.
 //!
 //! The media implement [`Flash`](steadyfs::media::Flash), and count their operations as the

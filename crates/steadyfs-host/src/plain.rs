@@ -1,5 +1,5 @@
-//! Files of a volume as plain bytes, [compressed](steadyfs_compress) or not. Every tool and a
-//! mounted directory show them so.
+//! Files of a volume as plain bytes, [compressed](steadyfs_compress) or not. Every tool and every
+//! mounted directory show files in this way.
 //!
 //! ```
 //! # use steadyfs::{Access, Config, FileSystem, media::Geometry};
@@ -27,44 +27,46 @@ use steadyfs::{File, FileSystem, InodeNumber, Kind, Location, OpenOptions, SeekT
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
-/// Returns the bytes up to which a growing file stays plain: a logical page, or `UNDECIDED_BYTES`
-/// if that is more. This makes up for the entries of a compressed file. The result is at most one
-/// chunk, because a larger file cannot be [converted](PackedFile::convert).
+/// Returns the number of bytes up to which a growing file stays plain. It is a logical page, or
+/// `UNDECIDED_BYTES` if that is more. In a smaller file, the entries may take more space than
+/// compression saves. The result is at most one chunk, because a larger file cannot be
+/// [converted](PackedFile::convert).
 fn undecided_bytes(logical_bytes: u32, shape: &Shape) -> u64 {
     u64::from(logical_bytes.max(UNDECIDED_BYTES)).min(shape.chunk_bytes() as u64)
 }
 
-/// The attribute of the root directory that marks the draft of a command. A killed command leaves
-/// it.
+/// The attribute of the root directory that marks the unfinished files of a command. If the command
+/// is killed, the attribute remains.
 pub const DRAFT: &str = "steadyfs.draft";
 
-/// Returns true if an attribute belongs to the tools, and not to a program.
+/// Returns true if an attribute belongs to the tools of this project. All other attributes belong
+/// to programs.
 pub fn is_own(key: &str) -> bool {
     [ATTRIBUTE, DRAFT].contains(&key)
 }
 
-/// Bytes of eight headers.
+/// Smallest number of bytes up to which a growing file stays plain: the bytes of eight headers.
 const UNDECIDED_BYTES: u32 = 4096;
 
-/// Assumed size of a file that fills its first chunk at once.
+/// Assumed size of a file whose first write fills a whole chunk.
 const GOES_ON_BYTES: u64 = 1 << 20;
 
 /// An open file. Close it with [`close`](Self::close).
 ///
-/// Errors are the errors of the calls of [`FileSystem`] with the same names, and the errors of
+/// Each call returns the errors of the call of [`FileSystem`] with the same name, and the errors of
 /// compressed files.
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub enum PlainFile {
-    /// An uncompressed file. The packing applies once the file has more than a logical page (or 4
-    /// KiB, if that is more), and only if it saves any.
+    /// An uncompressed file. When the file grows beyond a logical page (or 4 KiB, if that is more),
+    /// the packing is tried. It is used only if it saves at least one logical page.
     Plain(File, Option<Packing>),
     /// A compressed file.
     Packed(Box<PackedFile<Vec<u8>>>),
 }
 
 impl PlainFile {
-    /// Opens an existing file, for writing too if `writes`.
+    /// Opens an existing file for reading, and also for writing if `writes` is true.
     ///
     /// # Errors
     /// As [`FileSystem::open`].
@@ -86,8 +88,8 @@ impl PlainFile {
         }
     }
 
-    /// Opens an existing file for writing. The rule of its directory decides how it is compressed;
-    /// without a rule, `usual` does.
+    /// Opens an existing file for writing. The rule of its directory decides how the file is
+    /// compressed. If there is no rule, `usual` decides.
     ///
     /// # Errors
     /// As [`FileSystem::open`].
@@ -109,10 +111,10 @@ impl PlainFile {
         Ok(file)
     }
 
-    /// Creates a file, compressed if there is a shape.
+    /// Creates a file. The file is compressed if `shape` is not `None`.
     ///
     /// # Errors
-    /// As [`FileSystem::open`]; [`steadyfs::Error::Exists`] if the file exists.
+    /// The errors of [`FileSystem::open`]. [`steadyfs::Error::Exists`] if the file exists.
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Location<'p>>,
@@ -130,7 +132,7 @@ impl PlainFile {
         Ok(Self::Packed(Box::new(file)))
     }
 
-    /// Returns the number of the file, which stays the same for its life.
+    /// Returns the inode number of the file, which never changes.
     pub fn inode(&self) -> InodeNumber {
         match self {
             Self::Plain(file, _) => file.inode(),
@@ -143,7 +145,7 @@ impl PlainFile {
         matches!(self, Self::Packed(_))
     }
 
-    /// Returns the file as it is stored.
+    /// Returns the underlying stored file.
     pub fn stored(&mut self) -> &mut File {
         match self {
             Self::Plain(file, _) => file,
@@ -151,9 +153,10 @@ impl PlainFile {
         }
     }
 
-    /// Returns the end of the step that a write at `offset` begins with. After a power cut, a step
-    /// is there as a whole or not at all. A step is a logical page, or a chunk. In a compressed
-    /// file, the existing content and the content behind its end are separate steps.
+    /// A write is divided into steps. Returns the end of the first step of a write at `offset`.
+    /// After a power cut, the file contains all or nothing of a step. A step is a logical page or a
+    /// chunk. In a compressed file, the existing content and the content behind its end are
+    /// separate steps.
     ///
     /// # Errors
     /// As [`size`](Self::size).
@@ -172,7 +175,7 @@ impl PlainFile {
         }
     }
 
-    /// Returns the bytes of the content.
+    /// Returns the number of bytes of the content.
     ///
     /// # Errors
     /// As [`FileSystem::size`].
@@ -220,8 +223,8 @@ impl PlainFile {
     }
 
     /// Decides the form of a file that grows with a write of `data` at `offset`, as
-    /// [`write`](Self::write) does. A caller that writes step by step calls it before the first
-    /// step, because it examines all of the data.
+    /// [`write`](Self::write) does. A caller that writes step by step must make this call before
+    /// the first step, because it examines all of the data.
     ///
     /// # Errors
     /// As [`FileSystem::write`].
@@ -240,8 +243,8 @@ impl PlainFile {
         self.decide(fs, packing, (size, offset, data))
     }
 
-    /// Makes a growing file compressed if that saves pages, and plain otherwise, before a write of
-    /// `data` at `offset`.
+    /// Called before a write of `data` at `offset`. Decides the form of a growing file: compressed
+    /// if that saves pages, plain otherwise.
     fn decide<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -252,9 +255,9 @@ impl PlainFile {
         let shape = packing.shape_of_any().for_volume(fs.size_max());
         let mut made = None;
         let most = undecided_bytes(logical_bytes, &shape);
-        // Only a small file from beginning to end is converted. If it has more already, its writer
-        // did not compress it. If it has a gap, it is not a file from beginning to end. If it has
-        // reserved room, the room is for plain pages. `allocated` counts pages of its map as well.
+        // Only a small file without gaps is converted. A larger file was deliberately not
+        // compressed by its writer. A file with a gap is not written in order. Reserved space is
+        // for plain pages. `allocated` also includes pages of the file's map.
         let usual = 2 * most.next_multiple_of(logical_bytes.into());
         if size <= most && offset <= size && fs.allocated(self.inode())? <= usual {
             let bytes = size.max(offset + data.len() as u64);
@@ -265,13 +268,13 @@ impl PlainFile {
                 place[..count].copy_from_slice(&data[..count]);
             }
             let mut memory = vec![0; shape.write_bytes_max()];
-            // A file that fills a chunk at once will grow further. Many chunks save a page even if
-            // a single chunk saves less.
+            // A file whose first write fills a chunk will probably grow further. Many chunks
+            // together save a page even if a single chunk saves less.
             let is_whole_chunk = first.len() == shape.chunk_bytes();
             let judged = if is_whole_chunk { bytes.max(GOES_ON_BYTES) } else { bytes };
             if packing.saves_pages(shape, &first, judged, logical_bytes, &mut memory) {
-                // Without room for the conversion, the file stays plain. The write returns any
-                // other error.
+                // If the volume has no space for the conversion, the file stays plain. If the
+                // medium fails, the write that follows returns the error.
                 made = match PackedFile::convert(fs, self.inode(), shape, memory) {
                     Err(error @ Error::NotUndone) => return Err(error),
                     converted => converted.ok(),
@@ -291,7 +294,7 @@ impl PlainFile {
         }
     }
 
-    /// Truncates the file, or makes it larger.
+    /// Truncates or enlarges the file.
     ///
     /// # Errors
     /// As [`FileSystem::truncate`].
@@ -306,8 +309,8 @@ impl PlainFile {
         }
     }
 
-    /// Returns the first byte from `offset` on that is data, or in a hole. A compressed file
-    /// reports no holes.
+    /// Returns the offset of the first byte of data, or of the first byte in a hole, from `offset`
+    /// on. A compressed file reports no holes.
     ///
     /// # Errors
     /// As [`FileSystem::seek`].
@@ -327,11 +330,11 @@ impl PlainFile {
         }
     }
 
-    /// Reserves room; see [`FileSystem::reserve`].
+    /// Reserves space, as [`FileSystem::reserve`] does.
     ///
     /// # Errors
-    /// As [`FileSystem::reserve`]; [`steadyfs::Error::Unsupported`] for a compressed file, because
-    /// its stored size is unknown.
+    /// The errors of [`FileSystem::reserve`]. [`steadyfs::Error::Unsupported`] for a compressed
+    /// file, because its stored size is unknown beforehand.
     pub fn reserve<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -340,7 +343,7 @@ impl PlainFile {
     ) -> Result<u64, Error> {
         match self {
             Self::Plain(file, grows) => {
-                // Room is reserved for uncompressed pages.
+                // Space is reserved for uncompressed pages, so the file stays plain.
                 *grows = None;
                 Ok(fs.reserve(file, from, to)?)
             }
@@ -348,7 +351,7 @@ impl PlainFile {
         }
     }
 
-    /// Discards the read data, because another handle may have changed the file.
+    /// Discards cached data, because another handle may have changed the file.
     pub fn forget(&mut self) {
         if let Self::Packed(file) = self {
             file.forget();
@@ -356,10 +359,10 @@ impl PlainFile {
     }
 
     /// Lets a handle read and write a file that another handle may have [compressed](Self::write).
-    /// Costs a look at the attributes.
+    /// The call reads the attributes of the file.
     ///
     /// # Errors
-    /// As [`open`](Self::open). After an error the handle must not be used.
+    /// As [`open`](Self::open). After an error the handle must not be used any more.
     pub fn look_again<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -386,12 +389,12 @@ impl PlainFile {
     }
 }
 
-/// Returns the compression of a file of `bytes` bytes with these first bytes. Returns `None` if it
-/// saves not a single logical page. Also returns `None` if the file is larger than compressed files
-/// of the volume can be.
+/// Returns the shape with which a file of `bytes` bytes is compressed. `first` contains its first
+/// bytes. Returns `None` if compression does not save a logical page. Also returns `None` if the
+/// file is larger than compressed files of the volume can be.
 ///
 /// # Cost
-/// The compression of one chunk, and no operation of the medium.
+/// The call compresses one chunk, and does not access the medium.
 pub fn shape_for<F: Flash>(
     fs: &FileSystem<'_, F>,
     packing: Packing,
@@ -406,8 +409,8 @@ pub fn shape_for<F: Flash>(
     packing.saves_pages(shape, first, bytes, fs.usage().logical_bytes, &mut memory).then_some(shape)
 }
 
-/// Returns the compression for files of a directory: by its rule, or else `usual`. A rule that this
-/// release does not support counts as no rule.
+/// Returns the compression for files of a directory. It is the rule of the directory, or `usual` if
+/// there is no rule. If this release does not support the rule, it is ignored.
 ///
 /// # Errors
 /// As [`FileSystem::attribute`].
@@ -423,11 +426,11 @@ pub fn rule_or<F: Flash>(
     }
 }
 
-/// Makes a directory with the rule of its parent directory.
+/// Creates a directory, and copies the rule of its parent directory.
 ///
 /// # Errors
-/// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]. After an error the directory is
-/// not there, if it can be removed.
+/// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]. After an error the call removes
+/// the directory again, if it can.
 pub fn create_dir<'p, F: Flash>(
     fs: &mut FileSystem<'_, F>,
     place: impl Into<Location<'p>>,
@@ -446,7 +449,7 @@ pub fn create_dir<'p, F: Flash>(
 }
 
 /// Returns the state of a file, with the size of its content. If this size cannot be read, the
-/// stored size is returned. A read of the file then returns the error.
+/// result contains the stored size. A read of the file then returns the error.
 pub fn stat<F: Flash>(fs: &mut FileSystem<'_, F>, stat: Stat) -> Stat {
     if stat.kind != Kind::File || !matches!(Shape::of(fs, stat.inode), Ok(Some(_))) {
         return stat;
@@ -464,7 +467,8 @@ mod tests {
     use steadyfs::{Access, Config, ROOT};
     use steadyfs_sim::{Nand, NandTiming};
 
-    /// Logs grow line by line, on volumes whose logical pages are smaller and larger than chunks.
+    /// Writes logs line by line, on volumes whose logical pages are smaller than a chunk, and on
+    /// volumes whose logical pages are larger.
     #[test]
     fn logs_are_compressed_whatever_the_logical_page() {
         for (page_bytes, pages_per_logical_page) in

@@ -1,9 +1,9 @@
-//! The two copies of the superblock: the damaged one in words, and its mend.
+//! The two copies of the superblock: a text that describes a damaged copy, and its repair.
 
 use steadyfs::media::Flash;
 use steadyfs::{Error, MountError, Superblocks};
 
-/// The remedy for a damaged copy, in words.
+/// Text that describes the remedy for a damaged copy.
 pub const REMEDY: &str = "`steady check --repair` writes it anew";
 
 /// Reads both copies.
@@ -28,7 +28,7 @@ fn page_of(flash: &impl Flash) -> Vec<u8> {
     vec![0; flash.geometry().page_bytes as usize]
 }
 
-/// Describes the damage in half a sentence, if there is any.
+/// Describes the damage in half a sentence. Returns `None` if there is no damage.
 pub fn describe(copies: &Superblocks) -> Option<String> {
     let whole = copies.whole();
     copies.damaged.map(|damaged| {

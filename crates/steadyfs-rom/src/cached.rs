@@ -1,46 +1,46 @@
-//! A cache for pieces of an image that are read again and again.
+//! A cache for pieces of an image that are read often.
 
 use crate::bound::Bound;
 use crate::error::Error;
 use crate::recent::Recent;
 use crate::source::{Source, within};
 
-/// Maximum number of kept pieces.
+/// Maximum number of cached pieces.
 const SLOTS_MAX: usize = 64;
 
 /// A source that caches recently read names, inodes and tables, in pieces of equal size.
 ///
-/// A lookup of a name reads a few bytes at several places: in the directory, its inode and a table.
-/// Without a cache, each of these reads is a page of the chip. Reads of more than a piece, such as
-/// reads of blocks, bypass the cache.
+/// A look-up of a name reads a few bytes in the directory, in its inode and in a table. Without a
+/// cache, each of these reads loads a whole page of the chip. Reads that are longer than a piece,
+/// such as reads of blocks, bypass the cache.
 ///
-/// Above [`Verified`](crate::Verified), the cache also saves checks: its pieces are already
-/// checked.
+/// If the source is a [`Verified`](crate::Verified), the cache also saves checks, because its
+/// pieces are already checked.
 #[derive(Debug)]
 pub struct Cached<'m, S> {
     source: S,
     memory: &'m mut [u8],
     piece_bytes: usize,
-    /// Piece in each slot.
+    /// The number of the piece in each slot.
     slots: Recent<u64, SLOTS_MAX>,
 }
 
 impl Cached<'_, ()> {
-    /// Returns the memory that `pieces` pieces take. The page size of the chip is a good size of a
-    /// piece.
+    /// Returns the number of bytes of memory that `pieces` pieces need. The page size of the chip
+    /// is a good size for a piece.
     pub const fn memory_bytes(piece_bytes: usize, pieces: usize) -> usize {
         piece_bytes * pieces
     }
 }
 
 impl<'m, S: Source> Cached<'m, S> {
-    /// Creates a cache of as many pieces as the memory holds, at most 64. A piece size of 0, or
-    /// above the memory, caches nothing.
+    /// Creates a cache of as many pieces as fit into the memory, at most 64. If the piece size is 0
+    /// or exceeds the memory, the cache stays empty.
     pub const fn new(source: S, piece_bytes: usize, memory: &'m mut [u8]) -> Self {
         Self { source, memory, piece_bytes, slots: Recent::new() }
     }
 
-    /// Gives back the source.
+    /// Returns the source, and drops the cache.
     pub fn into_inner(self) -> S {
         self.source
     }
@@ -50,7 +50,7 @@ impl<'m, S: Source> Cached<'m, S> {
         &mut self.source
     }
 
-    /// Returns the slot of a piece. Reads the piece if no slot holds it.
+    /// Returns the slot of a piece. Reads the piece if no slot contains it.
     fn slot_of(&mut self, piece: u64, count: usize) -> Result<usize, Error> {
         if let Some((slot, _)) = self.slots.find(|&held| held == piece) {
             self.slots.put(slot, piece);
@@ -90,8 +90,8 @@ impl<S: Source> Source for Cached<'_, S> {
         Ok(())
     }
 
-    /// Counts each cached piece that the bytes can touch, and one more for each of the `pieces`
-    /// reads. The additional ones are for pieces that are evicted between two reads. Adds the reads
+    /// Counts one read for each cached piece that the bytes can touch. Also counts one read for
+    /// each of the `pieces` reads, because a piece may be evicted between two reads. Adds the reads
     /// that bypass the cache.
     fn bound(&self, bytes: u64, pieces: u64) -> Bound {
         let piece = (self.piece_bytes as u64).max(1);
@@ -106,7 +106,7 @@ mod tests {
     use crate::InRam;
     use std::vec::Vec;
 
-    /// Counts reads.
+    /// A source that counts its reads.
     struct Counted<'i>(InRam<'i>, u32);
 
     impl Source for Counted<'_> {
@@ -153,7 +153,7 @@ mod tests {
         for at in [0, 600, 1, 601, 511, 1100, 2, 1500] {
             cached.read(at, &mut byte).expect("a byte that is there");
         }
-        // The third piece took the place of the second, which was older than the first.
+        // The third piece replaced the second piece, because the first piece was used later.
         assert_eq!(cached.source_mut().1, 3);
         cached.read(600, &mut byte).expect("a byte that is there");
         assert_eq!(cached.source_mut().1, 4);

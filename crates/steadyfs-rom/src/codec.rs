@@ -8,7 +8,7 @@ use steadyfs_compress::lz4;
 /// Decoder for blocks of one method, with the state of the method.
 pub struct Decoder {
     method: Compressor,
-    /// Sum of the decoded bytes of all blocks so far.
+    /// Number of decoded bytes of all blocks so far.
     decoded_bytes: u64,
     #[cfg(feature = "deflate")]
     inflate: miniz_oxide::inflate::core::DecompressorOxide,
@@ -35,10 +35,11 @@ impl Decoder {
         self.method
     }
 
-    /// Decodes the last `stored` bytes of a room to its beginning. Returns the number of decoded
-    /// bytes, at most `limit`. Returns `None` if the block is invalid, or decodes to more.
+    /// Decodes the last `stored` bytes of `room`, and writes the result at the beginning of `room`.
+    /// Returns the number of decoded bytes, at most `limit`. Returns `None` if the block is
+    /// invalid, or decodes to more than `limit` bytes.
     ///
-    /// The room has [`Compressor::room_bytes`] of `limit`, and `stored` is at most `limit`.
+    /// `room` has [`Compressor::room_bytes`]`(limit)` bytes, and `stored` is at most `limit`.
     pub fn decode(&mut self, room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
         let made = match self.method {
             Compressor::Lz4 => lz4::decode(room, stored, limit),
@@ -48,7 +49,7 @@ impl Decoder {
         Some(made)
     }
 
-    /// Returns the sum of the decoded bytes of all blocks so far.
+    /// Returns the number of decoded bytes of all blocks so far.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoded_bytes
     }
@@ -85,7 +86,8 @@ impl Decoder {
 mod heap {
     use liblzma::stream::{Action, Status, Stream};
 
-    /// Maximum memory of a decoder. Dictionaries are at most as long as a block, 1 MiB.
+    /// Maximum memory of a decoder. Dictionaries are at most as long as a block, which has at most
+    /// 1 MiB.
     const MEMORY_MAX: u64 = 64 << 20;
 
     pub fn decode_xz(stored: &[u8], content: &mut [u8]) -> Option<usize> {

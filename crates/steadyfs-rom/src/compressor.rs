@@ -31,13 +31,14 @@ impl Compressor {
         })
     }
 
-    /// Returns the bytes of a room that decodes content of at most `content` bytes.
+    /// Returns the number of bytes of the buffer in which content of at most `content` bytes is
+    /// decoded.
     pub const fn room_bytes(self, content: usize) -> usize {
         content + self.stored_beyond(content)
     }
 
-    /// Returns the bytes behind the content in which the stored bytes may lie. LZ4 decodes in
-    /// place; the other methods decode from a place of their own.
+    /// Returns the number of bytes that the buffer needs behind the content, for the stored bytes.
+    /// LZ4 decodes in place. The other methods need separate bytes for the stored block.
     const fn stored_beyond(self, content: usize) -> usize {
         match self {
             Self::Lz4 => lz4::margin(content),

@@ -4,7 +4,8 @@ use crate::compressor::Compressor;
 use core::fmt;
 use steadyfs::media::Failure;
 
-/// The reason why a call failed. Calls that read change nothing, so each may be repeated.
+/// The reason why a call failed. Calls that only read change nothing, so the caller may repeat
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,43 +13,46 @@ pub enum Error {
     Medium(Failure),
     /// The image is not of this format: its first bytes differ.
     NoImage,
-    /// The image has this version, which is not supported.
+    /// The version of the image is not supported. The number is this version.
     Version(u16),
-    /// The image has features with these flags, which are not supported.
+    /// The image has features that are not supported. The number contains their flags.
     Features(u32),
-    /// The image is compressed by a method that this build does not contain.
+    /// The image is compressed by a method that this build does not contain. The number is this
+    /// method.
     Method(u16),
-    /// The image has an invalid part at this offset in bytes.
+    /// The image contains an invalid part. The number is its offset in bytes.
     Damaged(u64),
-    /// The block with this number does not have the signed content. The number counts blocks of the
-    /// hash tree's size from the begin of the image; blocks of the tree itself have numbers too.
+    /// A block does not have the signed content. The number is the index of the block from the
+    /// start of the image, in blocks of the hash tree's block size. It may be a block of the tree
+    /// itself.
     NotAuthentic(u64),
     /// The image has no hash tree, its signature does not match the key, or its root hash differs.
     NotSigned,
-    /// The image ends before this offset in bytes.
+    /// A read goes beyond the end of the image. The number is the offset in bytes at which the read
+    /// ends.
     End(u64),
-    /// There is no such file.
+    /// A file with this path does not exist.
     NotFound,
-    /// This is not a directory.
+    /// The node is not a directory.
     NotADirectory,
-    /// This is not a file.
+    /// The node is not a file.
     NotAFile,
-    /// This is not a symbolic link.
+    /// The node is not a symbolic link.
     NotALink,
     /// The content is longer than the buffer for it.
     BufferTooSmall {
-        /// Bytes that are needed.
+        /// Number of bytes that the call needs.
         needed: usize,
     },
     /// The lent memory is too small.
     MemoryTooSmall {
-        /// Bytes that are needed.
+        /// Number of bytes that the call needs.
         needed: usize,
-        /// Bytes that were lent.
+        /// Number of bytes that were lent.
         lent: usize,
     },
-    /// The chip has too many bad blocks: more than the lent memory or the header can list, or too
-    /// many among its first 32 blocks.
+    /// The chip has too many bad blocks. They are more than the lent memory or the header can list.
+    /// Or too many of the chip's first 32 blocks are bad.
     TooManyBadBlocks,
 }
 

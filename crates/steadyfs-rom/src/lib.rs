@@ -1,10 +1,10 @@
-//! Read-only images for microcontrollers: squashfs and cramfs, read in place, and verified block by
-//! block.
+//! Read-only images for microcontrollers: squashfs and cramfs. They are read without a copy of the
+//! image, and verified block by block.
 //!
-//! A read-only image needs no journal, no reserve and no tables in RAM. So this crate has no format
-//! of its own. `steady pack --read-only` makes squashfs 4.0, which Linux mounts and `unsquashfs`
-//! unpacks. This crate reads it without a heap, with a [bound](Bound) for every call.
-//! `docs/guide/read-only.md` describes the parts and their costs.
+//! A read-only image needs no journal, no spare blocks and no tables in RAM. So this crate has no
+//! format of its own. `steady pack --read-only` makes squashfs 4.0, which Linux mounts and
+//! `unsquashfs` unpacks. This crate reads such images without a heap, with a [bound](Bound) for
+//! every call. `docs/guide/read-only.md` describes the parts and their costs.
 //!
 //! ```text
 //! Squash, Cramfs        names, files, directories
@@ -29,11 +29,11 @@
 //! ```
 //!
 //! # Where to go on
-//! - [`Squash`]: the calls. [`squash::Needs`]: the memory that an image needs.
+//! - [`Squash`]: the calls that read an image. [`squash::Needs`]: the memory that an image needs.
 //! - [`Source`]: the medium of an image. [`OnNand`], [`OnNor`] and [`InRam`] are sources.
 //!   [`Install`] writes an image to NAND.
-//! - [`Cached`]: names in a few KiB of RAM. [`Verified`]: images that are signed with a key, or
-//!   have a known root hash.
+//! - [`Cached`]: fast look-ups of names with a few KiB of RAM. [`Verified`]: images that are signed
+//!   with a key, or whose root hash is known.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,30 +1,31 @@
-//! LZO1X, decoded without a heap.
+//! Decoder of LZO1X without a heap.
 //!
-//! Each instruction copies a match, then up to three literals. Its last two bits count these
-//! literals. The meaning of the bytes 0 to 15 depends on the literals before them. Source:
-//! `Documentation/staging/lzo.rst` of Linux.
+//! Each instruction copies a match, then up to three literals. The last two bits of an instruction
+//! are the number of these literals. The meaning of instructions 0 to 15 depends on the number of
+//! literals before them. Source: `Documentation/staging/lzo.rst` of Linux.
 
 /// Distance that marks the end of a block.
 const END: usize = 16_384;
-/// Matches of three bytes behind a run of literals have a distance above this one.
+/// A match of three bytes directly behind a run of literals has a distance greater than this
+/// number.
 const FAR: usize = 2_048;
 
 /// The data before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// A match without literals behind it.
+    /// A match that is followed by no literals.
     Match,
-    /// A match with up to three literals.
+    /// A match that is followed by up to three literals.
     Few,
     /// A run of literals.
     Run,
 }
 
 /// Decodes a block. Returns the number of bytes written to `content`. Returns `None` if the block
-/// is invalid, or decodes to more than `content` holds.
+/// is invalid, or decodes to more bytes than `content` has.
 ///
 /// # Cost
-/// No call of the medium.
+/// The call does not access the medium.
 pub fn decode(stored: &[u8], content: &mut [u8]) -> Option<usize> {
     let mut state = State { stored, from: 0, content, to: 0 };
     let mut before = state.first()?;
@@ -88,7 +89,7 @@ struct State<'s, 'c> {
 }
 
 impl State<'_, '_> {
-    /// Copies the literals that a block may begin with.
+    /// Copies the literals with which a block may begin.
     fn first(&mut self) -> Option<Before> {
         let code = *self.stored.first()?;
         match code {
@@ -113,8 +114,8 @@ impl State<'_, '_> {
         Some(u16::from_le_bytes([self.byte()?, self.byte()?]))
     }
 
-    /// Reads a length. If `bits` is zero, the length is above `most`, and the next bytes contain
-    /// the rest.
+    /// Reads a length. If `bits` is zero, the length is greater than `most`, and the next bytes
+    /// contain the difference.
     fn length(&mut self, bits: u8, most: usize) -> Option<usize> {
         if bits != 0 {
             return Some(usize::from(bits));

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::nor::NorFlash;
 
-/// An image on NOR, from an address on. Its bytes are stored unchanged.
+/// An image on NOR that begins at an address. The bytes of the image are stored unchanged.
 #[derive(Debug)]
 pub struct OnNor<N> {
     nor: N,
@@ -14,10 +14,10 @@ pub struct OnNor<N> {
 }
 
 impl<N: NorFlash> OnNor<N> {
-    /// Takes the `bytes` from an address on. The image may be shorter.
+    /// Creates a source from the `bytes` bytes that begin at `address`. The image may be shorter.
     ///
     /// # Errors
-    /// [`Error::End`] if the chip has fewer bytes.
+    /// [`Error::End`] if the chip ends before the last of these bytes.
     pub fn new(nor: N, address: u32, bytes: u32) -> Result<Self, Error> {
         within(
             u64::from(address),
@@ -27,7 +27,7 @@ impl<N: NorFlash> OnNor<N> {
         Ok(Self { nor, address, bytes })
     }
 
-    /// Gives back the driver.
+    /// Returns the driver.
     pub fn into_inner(self) -> N {
         self.nor
     }

@@ -1,6 +1,6 @@
-//! A table of a few places, of which the least recently used is reused.
+//! A table of a few slots. A new entry replaces the least recently used entry.
 
-/// Entries in at most `N` places, with the time of the last use of each.
+/// At most `N` slots with entries, and the time of the last use of each entry.
 #[derive(Debug)]
 pub struct Recent<K, const N: usize> {
     kept: [Option<K>; N],
@@ -14,7 +14,7 @@ impl<K: Copy, const N: usize> Recent<K, N> {
         Self { kept: [None; N], used: [0; N], now: 0 }
     }
 
-    /// Finds an entry. Returns its place and the entry.
+    /// Finds an entry. Returns its slot and the entry.
     pub fn find(&self, is_it: impl Fn(&K) -> bool) -> Option<(usize, K)> {
         self.kept
             .iter()
@@ -22,8 +22,8 @@ impl<K: Copy, const N: usize> Recent<K, N> {
             .find_map(|(place, kept)| kept.filter(&is_it).map(|kept| (place, kept)))
     }
 
-    /// Empties the least recently used of the first `count` places, and returns it. Empty places
-    /// come first.
+    /// Empties the least recently used of the first `count` slots, and returns this slot. Prefers a
+    /// slot that is already empty.
     pub fn make_room(&mut self, count: usize) -> usize {
         let age =
             |&place: &usize| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]));
@@ -32,7 +32,7 @@ impl<K: Copy, const N: usize> Recent<K, N> {
         place
     }
 
-    /// Stores an entry in a place, as the most recently used one.
+    /// Stores an entry in a slot, as the most recently used entry.
     pub fn put(&mut self, place: usize, what: K) {
         self.now = self.now.wrapping_add(1);
         self.used[place] = self.now;
@@ -57,7 +57,7 @@ mod tests {
         assert!(
             recent.find(|&what| what == 11).is_none() && recent.find(|&what| what == 12).is_some()
         );
-        // Empty places come first, and places beyond the count are not taken.
+        // Empty slots are used first, and slots beyond the count are not used.
         assert_eq!((recent.make_room(3), recent.make_room(1)), (room, 0));
     }
 }

@@ -5,19 +5,19 @@ use crate::error::Error;
 
 /// The bytes of an image.
 ///
-/// Implement it for a medium of your own, or take [`OnNor`](crate::OnNor),
+/// Implement this trait for a medium of your own, or use [`OnNor`](crate::OnNor),
 /// [`OnNand`](crate::OnNand) or [`InRam`].
 pub trait Source {
-    /// Returns the number of bytes. An image may be shorter.
+    /// Returns the number of bytes of the source. An image may be shorter.
     fn bytes(&self) -> u64;
 
-    /// Reads bytes.
+    /// Reads bytes from an offset on.
     ///
     /// # Errors
-    /// [`Error::End`] if the range goes beyond the end; errors of the medium.
+    /// [`Error::End`] if the range goes beyond the end. Errors of the medium.
     fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error>;
 
-    /// Returns the worst case of reading `bytes` bytes in order, in `pieces` pieces, at any place.
+    /// Returns the worst case of reading `bytes` bytes in order, in `pieces` pieces, at any offset.
     fn bound(&self, bytes: u64, pieces: u64) -> Bound;
 }
 
@@ -47,7 +47,7 @@ pub fn within(offset: u64, count: usize, bytes: u64) -> Result<(), Error> {
 pub struct InRam<'i>(&'i [u8]);
 
 impl<'i> InRam<'i> {
-    /// Takes the image in these bytes.
+    /// Creates a source from the bytes of an image.
     pub const fn new(bytes: &'i [u8]) -> Self {
         Self(bytes)
     }
@@ -64,7 +64,7 @@ impl Source for InRam<'_> {
         Ok(())
     }
 
-    /// Returns zero: the processor reads the image directly.
+    /// Returns zero, because the processor reads the image directly.
     fn bound(&self, _bytes: u64, _pieces: u64) -> Bound {
         Bound::default()
     }

@@ -22,14 +22,16 @@ pub enum Kind {
 /// Metadata that an image stores about a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Kind.
+    /// Kind of the node.
     pub kind: Kind,
-    /// Bytes of a file or of a link's target; for a directory, bytes that its list takes.
+    /// Number of bytes of a file, or of a link's target. For a directory, number of bytes of its
+    /// list.
     pub size: u64,
     /// Permissions: the low twelve bits of a mode.
     pub mode: u16,
-    /// Time of the last change, in seconds since 1970; 0 if the format keeps no times.
+    /// Time of the last change, in seconds since 1970. It is 0 if the format stores no times.
     pub modified: u32,
-    /// Inode number. Names with the same number are hard links. 0 if the format has no numbers.
+    /// Inode number. Names with the same number are hard links. It is 0 if the format stores no
+    /// numbers.
     pub inode: u32,
 }

@@ -1,5 +1,5 @@
-//! The checksum of pages, computed as a chip with a checksum unit does. The checksum of the core
-//! is made for microcontrollers; it took half of the time of a simulated write.
+//! The checksum of pages, computed as on a chip with a checksum unit. The checksum of the core is
+//! made for microcontrollers. In a simulated write it took half of the time.
 
 /// Returns the CRC-32 of `data` with `missing` bytes of `0xFF` behind it. The result equals the
 /// default [`Flash::checksum`](steadyfs::media::Flash::checksum), but takes less time.
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn it_is_that_of_the_core() {
-        // A chip without a checksum unit.
+        // This chip has no checksum unit, so it uses the checksum of the core.
         let mut chip = NorPages::new(Nor::with_geometry(4096, 16, NorTiming::ROUND, 1), 256);
         let mut rng = fastrand::Rng::with_seed(1);
         for bytes in (0..70).chain([255, 256, 257, 2048, 4095, 16_384]) {

@@ -1,14 +1,14 @@
-//! Random damage to bytes: bits that did not take a program or an erase.
+//! Random damage to bytes: bits that a program or an erase did not change.
 
 use fastrand::Rng;
 
-/// A source of random bytes whose bits are set with one probability, which is drawn once. So some
-/// damage is a few bits, and some is nearly everything.
+/// A source of random bytes whose bits are set with one probability, which is drawn once. So in
+/// some cases only a few bits are damaged, and in others nearly all bits.
 pub(crate) struct Noise(u8);
 
 impl Noise {
-    /// Draws the density of the noise: 1/32 of the bytes have one bit, or each bit is set with
-    /// 1/4, 1/2, 3/4 or 15/16.
+    /// Draws the density of the noise: either 1/32 of the bytes have one bit set, or each bit is
+    /// set with a probability of 1/4, 1/2, 3/4 or 15/16.
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         Self(rng.u8(0..5))
     }
@@ -27,7 +27,7 @@ impl Noise {
     }
 }
 
-/// Programs `new` over `cells`, but leaves some of the bits unchanged.
+/// Programs `new` into `cells`, but leaves some of the bits unchanged.
 pub(crate) fn program_partly(cells: &mut [u8], new: &[u8], rng: &mut Rng) {
     let failing = Noise::draw(rng);
     for (cell, new) in cells.iter_mut().zip(new) {
@@ -35,7 +35,7 @@ pub(crate) fn program_partly(cells: &mut [u8], new: &[u8], rng: &mut Rng) {
     }
 }
 
-/// Erases `cells`, but raises only some of the bits.
+/// Erases `cells`, but sets only some of the bits to 1.
 pub(crate) fn erase_partly(cells: &mut [u8], rng: &mut Rng) {
     let rising = Noise::draw(rng);
     for cell in cells {
@@ -43,8 +43,8 @@ pub(crate) fn erase_partly(cells: &mut [u8], rng: &mut Rng) {
     }
 }
 
-/// Replaces the content of a metastable page by the bytes that this read returns. These are
-/// erased bytes, other random bytes, or the content with some bits raised.
+/// Replaces the content of a metastable page by the bytes that this read returns. These are erased
+/// bytes, other random bytes, or the content with some more bits set.
 pub(crate) fn misread(bytes: &mut [u8], rng: &mut Rng) {
     match rng.u8(0..4) {
         0 => bytes.fill(0xFF),

@@ -1,4 +1,4 @@
-//! Simulated flash chips that keep the rules of real ones, and their time.
+//! Simulated flash chips, which enforce the rules of real chips and compute their time.
 //!
 //! ```text
 //!   Trace<F>  PowerCut<F>  FailOps<F>        wrappers: record, cut power, fail operations, wear
@@ -9,23 +9,23 @@
 //!             Profile                        figures of real chips, each with its source
 //! ```
 //!
-//! - [`profile`]: the figures of a chip, read from TOML; twelve chips are built in.
-//! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances. Nothing
-//!   sleeps. Equal seeds and equal calls give equal bytes. **Illegal use of a chip
-//!   panics**, with the block, the page and the rule.
+//! - [`profile`]: the figures of a chip, which are read from TOML. Twelve chips are built in.
+//! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances. No call sleeps.
+//!   Equal seeds and equal calls give equal bytes. **Illegal use of a chip panics**, with the
+//!   block, the page and the rule.
 //! - [`fault`]: faults, as wrappers around any chip, so that the code under test has no hooks of
 //!   its own.
 //! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
-//! - [`sectors`]: managed flash as seen from outside: sectors behind a cache that power cuts
-//!   empty.
+//! - [`sectors`]: managed flash as seen from outside: sectors behind a cache whose content a power
+//!   cut may lose.
 //! - [`managed`]: access times of SD cards, eMMC and disks, derived from models of their
 //!   translation layers.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
-//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte
-//!   on the bus, for drivers. [`wire`] is the bus of the chips.
+//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte on
+//!   the bus, for drivers. [`wire`] is the bus of the NOR and NAND chips.
 //!
 //! Everything is `Clone`. Chips share their pages with their clones until one of them writes, so
-//! that a snapshot before each power cut is cheap.
+//! that a test can cheaply take a snapshot before each power cut.
 //!
 //! ```
 //! use steadyfs::media::Flash;

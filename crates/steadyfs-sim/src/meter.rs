@@ -7,31 +7,33 @@ use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::sectors::{SectorDevice, SectorPages};
 
-/// The operations of a chip since it was made.
+/// The operations of a chip since the chip was created.
 ///
 /// Operations that failed, and operations torn by a power cut, are counted too, with their full
 /// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads of a page with its tag (NAND), or read commands of any length (NOR, sectors).
+    /// Number of reads of a page with its tag (NAND), or of read commands of any length (NOR,
+    /// sectors).
     pub reads: u64,
-    /// Reads of a tag alone (NAND). On NOR they are among `reads`.
+    /// Number of reads of a tag without its page (NAND). On NOR, `reads` includes such reads.
     pub tag_reads: u64,
-    /// Programs of a page (NAND), program commands, each within one program page of 256 bytes
-    /// (NOR), or write commands of any length (sectors).
+    /// Number of programs of a page (NAND), of program commands within one program page of 256
+    /// bytes (NOR), or of write commands of any length (sectors).
     pub programs: u64,
-    /// On-chip copies: programs of the page register. They are not among `programs`.
+    /// Number of on-chip copies, which are programs of the page register. `programs` does not
+    /// include them.
     pub copies: u64,
-    /// Erases of a block, or discards (sectors).
+    /// Number of erases of a block, or of discards (sectors).
     pub erases: u64,
-    /// Flushes of a write cache (sectors).
+    /// Number of flushes of a write cache (sectors).
     pub flushes: u64,
-    /// Bytes that the chip sent over the bus, tags included.
+    /// Number of bytes that the chip sent over the bus. It includes tags.
     pub bytes_read: u64,
-    /// Bytes that were sent to the chip to be programmed, tags included. An on-chip copy sends
-    /// its tag only.
+    /// Number of bytes that were sent to the chip to be programmed. It includes tags. An on-chip
+    /// copy sends only its tag.
     pub bytes_programmed: u64,
-    /// Virtual time, in nanoseconds: the sum of all operations.
+    /// Virtual time in nanoseconds: the sum of the times of all operations.
     pub time_ns: u64,
 }
 
@@ -52,7 +54,7 @@ impl Counters {
         }
     }
 
-    /// Adds the operations of another time.
+    /// Adds the operations of another counter.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -104,7 +106,8 @@ impl<D: SectorDevice + Metered> Metered for SectorPages<D> {
     }
 }
 
-/// Returns the smallest, mean and largest erase count of some blocks; zeros if there are none.
+/// Returns the smallest, mean and largest erase count of some blocks. Returns zeros if there are no
+/// blocks.
 pub(crate) fn spread(counts: impl Iterator<Item = u32>) -> (u32, f64, u32) {
     let (mut min, mut sum, mut max, mut blocks) = (u32::MAX, 0u64, 0, 0u32);
     for count in counts {

@@ -30,7 +30,7 @@ impl Clock {
     }
 }
 
-/// A chip on SPI. A transaction is the bytes while the chip is selected.
+/// A chip on SPI. A transaction consists of the bytes that are sent while the chip is selected.
 pub trait SpiChip {
     /// Returns the chip's time.
     fn clock(&mut self) -> &mut Clock;

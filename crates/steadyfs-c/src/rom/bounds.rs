@@ -11,16 +11,17 @@ use crate::pointers;
 use core::ffi::{c_char, c_int};
 use steadyfs_rom::Bound;
 
-/// The worst case of a call of an image: time of the medium, and work of the processor. The work
-/// is counted in bytes, each of which takes some cycles.
+/// The worst case of a call of an image: time of the medium, and work of the processor. The work is
+/// measured in bytes. Each byte takes some processor cycles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RomCost {
-    /// Time of the medium by the driver's timing, in nanoseconds; 0 if the image lies in memory.
+    /// Time of the medium in nanoseconds, computed from the driver's timing. It is 0 if the image
+    /// lies in memory.
     pub flash_ns: u64,
-    /// Bytes that are decoded.
+    /// Number of bytes that are decoded.
     pub decoded_bytes: u64,
-    /// Bytes that are hashed: 0 without a key.
+    /// Number of bytes that are hashed. It is 0 if there is no key.
     pub hashed_bytes: u64,
 }
 
@@ -31,7 +32,7 @@ impl From<Bound> for RomCost {
     }
 }
 
-/// Follows a path, and returns the worst case of this.
+/// Follows a path, and returns the worst case of following it.
 fn walk(rom: &mut MountedRom, path: &[u8]) -> Result<Bound, Code> {
     let mut bound = rom.node_bound();
     let mut node = rom.root()?;
@@ -57,9 +58,9 @@ unsafe fn tell(
     }
 }
 
-/// Stores the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. It depends
-/// on the directories of the path. So this call reads them, with the cost and the errors of
-/// these calls.
+/// Stores the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. The worst
+/// case depends on the directories of the path. So this call reads these directories, and has the
+/// cost and the errors of a steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -89,8 +90,8 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_open(
 }
 
 /// Stores the worst case of steadyfs_rom_file_read of `size` bytes at any position. A read that
-/// continues the read before it costs less, because it has the place of its block. Costs
-/// nothing. Errors: STEADYFS_ERR_BADF.
+/// continues the previous read costs less, because the position of its block is already known.
+/// Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -1,4 +1,4 @@
-//! The configuration of an image: its place, memory, and trust.
+//! The configuration of an image: the medium that contains it, memory, and the key.
 
 use super::source::{Image, Kept, Layer, Trusted};
 use crate::driver::{Nand, Nor};
@@ -8,67 +8,70 @@ use core::ffi::c_void;
 use steadyfs_rom::squash::Needs;
 use steadyfs_rom::{Cached, InRam};
 
-/// Configuration for steadyfs_rom_mount: the place of the image, and memory. A struct of zeros
-/// with both is complete.
+/// Configuration for steadyfs_rom_mount: the medium that contains the image, and memory. A struct
+/// of zeros needs only these two to be complete.
 ///
-/// Image, driver and memory must stay until the unmount. This struct need not. An image is read
-/// through a driver's `read` and `is_bad` alone, but the other callbacks must be there.
+/// Image, driver and memory must remain valid until the unmount. This struct need not. A mounted
+/// image uses only the driver's callbacks `read` and `is_bad`, but the driver must have all
+/// required callbacks.
 #[repr(C)]
 pub struct RomConfig {
-    /// An image that the processor reads as memory: linked into the firmware, or on mapped
-    /// flash. One of `image`, `nor` and `nand` is given, and the others are null.
+    /// An image that the processor reads as memory: linked into the firmware, or on mapped flash.
+    /// Set exactly one of `image`, `nor` and `nand`. The others are null.
     pub image: *const c_void,
-    /// Bytes of `image`. The image may be shorter.
+    /// Number of bytes of `image`. The image may be shorter.
     pub image_bytes: usize,
-    /// The driver of the NOR chip with the plain bytes of the image. One of `image`, `nor` and
-    /// `nand` is given, and the others are null.
+    /// The driver of the NOR chip with the plain bytes of the image. Set exactly one of `image`,
+    /// `nor` and `nand`. The others are null.
     pub nor: *const Nor,
     /// Address of the image's first byte on NOR.
     pub nor_address: u32,
-    /// Bytes from `nor_address` on. The image may be shorter. Default, 0: up to the end of the
-    /// chip.
+    /// Number of bytes from `nor_address` on. The image may be shorter. The default, 0, means all
+    /// bytes up to the end of the chip.
     pub nor_bytes: u32,
-    /// The driver of the NAND chip with the image behind its header, from steady pack
-    /// --read-only --device or from steadyfs_rom_install_begin. For an image in a part of a
-    /// chip, the driver counts blocks from there. One of `image`, `nor` and `nand` is given, and
-    /// the others are null.
+    /// The driver of the NAND chip that contains the image behind its header.
+    /// `steady pack --read-only --device` or steadyfs_rom_install_begin has written it. If the
+    /// image lies in a part of a chip, block 0 of the driver is the first block of this part. Set
+    /// exactly one of `image`, `nor` and `nand`. The others are null.
     pub nand: *const Nand,
-    /// On NAND: most bad blocks among the blocks of the image. More: 4 bytes of memory each.
-    /// STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a fiftieth of the blocks of the chip, 2 to 200.
+    /// On NAND: maximum number of bad blocks among the blocks of the image. Each takes 4 bytes of
+    /// memory. STEADYFS_NO_BAD_BLOCKS means none. The default, 0, means 1/50 of the blocks of the
+    /// chip, but at least 2 and at most 200.
     pub bad_blocks_max: u16,
-    /// With a public key: number of blocks of the hash tree that are kept, 1 to 8. More: fewer
-    /// reads and hashes. Default, 0: one for each level of the tree.
+    /// If there is a public key: number of blocks of the hash tree that are cached, 1 to 8. More
+    /// blocks give fewer reads and hashes. The default, 0, means one block for each level of the
+    /// tree.
     pub hash_blocks: u8,
-    /// Memory that is used beside steadyfs_rom_t, with any alignment. It belongs to one image
-    /// until the unmount.
+    /// Memory that the image uses in addition to steadyfs_rom_t. It may have any alignment. It
+    /// belongs to one image until the unmount.
     pub memory: *mut c_void,
-    /// Bytes of `memory`: at least steadyfs_rom_memory_bytes. More memory keeps blocks of names
-    /// and inodes, up to 16 of them.
+    /// Number of bytes of `memory`: at least steadyfs_rom_memory_bytes. More memory caches up to 16
+    /// blocks of names and inodes.
     pub memory_bytes: usize,
-    /// Memory for pieces of the image that are read again and again, or null. It helps if names
-    /// and inodes are uncompressed (steady pack --plain-metadata), or if flash is slow. Default:
-    /// null, they are read from the medium each time.
+    /// Memory that caches pieces of the image that are read often, or null. It helps if names and
+    /// inodes are uncompressed (steady pack --plain-metadata), or if flash is slow. Default: null.
+    /// Each read then accesses the medium.
     pub cache: *mut c_void,
-    /// Bytes of `cache`: see steadyfs_rom_cache_bytes.
+    /// Number of bytes of `cache`: see steadyfs_rom_cache_bytes.
     pub cache_bytes: usize,
-    /// Bytes of a piece of the cache. Default, 0: a page of the NAND chip, or 512 on other
-    /// media.
+    /// Number of bytes of a piece of the cache. The default, 0, means a page of the NAND chip, or
+    /// 512 bytes on other media.
     pub cache_piece_bytes: u32,
-    /// The Ed25519 key of 32 bytes with which the image must be signed (steady keygen, steady
-    /// pack --sign), or null. With a key, every block is verified each time that it is read. A
-    /// build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED.
-    /// Default: null, nothing is verified.
+    /// The Ed25519 key of 32 bytes with which the image must be signed (steady keygen, steady pack
+    /// --sign), or null. If there is a key, every block is verified each time it is read. A build
+    /// without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED. Default: null.
+    /// Nothing is then verified.
     pub public_key: *const u8,
 }
 
 /// Bytes of a piece of the cache on media without pages.
 const PIECE_BYTES: usize = 512;
-/// Most pieces of a cache.
+/// Largest number of pieces of a cache.
 const PIECES_MAX: usize = 64;
-/// Most blocks of metadata with their own place.
+/// Largest number of metadata blocks that are cached.
 const METADATA_BLOCKS_MAX: usize = 16;
 
-/// Returns the bytes of memory that hold a value at any alignment.
+/// Returns the number of bytes of unaligned memory that are enough for a value.
 const fn room_for<T>() -> usize {
     size_of::<T>() + align_of::<T>() - 1
 }
@@ -85,7 +88,7 @@ impl RomConfig {
     /// Returns the lent memory, filled with zeros.
     ///
     /// # Safety
-    /// Nothing else uses the memory until the unmount, or the end of the call.
+    /// No other code uses the memory until the unmount, or the end of the call.
     pub(super) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
         // SAFETY: The caller meets the conditions of this function.
         let memory = unsafe {
@@ -98,14 +101,14 @@ impl RomConfig {
         Ok(memory)
     }
 
-    /// Opens the image at its place. Returns the image, the bytes of memory that it takes, and
-    /// the rest of the memory.
+    /// Opens the image on its medium. Returns the image, the number of bytes of memory that it
+    /// takes, and the rest of the memory.
     ///
-    /// Not inlined, like the layers over it below: its stack is free again when the next one
-    /// begins.
+    /// This function and the functions for the layers over the image are not inlined. So the stack
+    /// of one is free again when the next begins.
     ///
     /// # Safety
-    /// Image and driver are null or do not change until the unmount. Callbacks keep the
+    /// Image and driver are null or do not change until the unmount. Callbacks fulfil the
     /// conditions of the header.
     #[inline(never)]
     unsafe fn image(
@@ -147,14 +150,14 @@ impl RomConfig {
                 .unwrap_or(u32::MAX),
             bytes => bytes,
         };
-        // An invalid range is its only error.
+        // An invalid range is the only error of this call.
         steadyfs_rom::OnNor::new(chip, self.nor_address, bytes).map_err(|_| Code::ErrInval)
     }
 
     /// Returns the NAND chip, and the number of bad blocks for which there is memory.
     ///
     /// # Safety
-    /// As [`image`](Self::image).
+    /// The conditions of [`image`](Self::image).
     #[cfg(feature = "nand")]
     pub(super) unsafe fn chip(&self) -> Result<(crate::driver::NandChip, u32), Code> {
         use crate::config::{Driver, STEADYFS_NO_BAD_BLOCKS};
@@ -170,7 +173,7 @@ impl RomConfig {
         Ok((chip, bad_blocks_max))
     }
 
-    /// Returns the bytes of a piece of the cache.
+    /// Returns the number of bytes of a piece of the cache.
     unsafe fn piece_bytes(&self) -> Result<usize, Code> {
         match self.cache_piece_bytes {
             0 if self.nand.is_null() => Ok(PIECE_BYTES),
@@ -200,7 +203,7 @@ impl RomConfig {
     /// Returns the image with all layers over it, and the memory that is left for its blocks.
     ///
     /// # Safety
-    /// As [`image`](Self::image) and [`lent`](Self::lent).
+    /// The conditions of [`image`](Self::image) and [`lent`](Self::lent).
     pub(super) unsafe fn opened(&self) -> Result<(Kept, &'static mut [u8]), Code> {
         // SAFETY: The caller meets the conditions of this function.
         unsafe {
@@ -213,7 +216,7 @@ impl RomConfig {
     /// Returns the bytes of memory that a mount needs.
     ///
     /// # Safety
-    /// As [`image`](Self::image) and [`lent`](Self::lent).
+    /// The conditions of [`image`](Self::image) and [`lent`](Self::lent).
     unsafe fn memory_needed(&self, metadata_blocks: usize) -> Result<usize, Code> {
         if metadata_blocks > METADATA_BLOCKS_MAX {
             return Err(Code::ErrInval);
@@ -233,7 +236,7 @@ impl RomConfig {
     }
 }
 
-/// Writes a value to the start of the memory for it.
+/// Writes a value to the start of a memory, and returns a reference to the value.
 fn place<T>(value: T, memory: &'static mut [u8]) -> Result<&'static mut T, Code> {
     pointers::place(value, memory).map(|(value, _)| value).ok_or(Code::ErrNomem)
 }
@@ -245,7 +248,7 @@ mod trust {
     use steadyfs_rom::verity::format::{Layout, SUPERBLOCK_BYTES, Superblock};
     use steadyfs_rom::{Error, Source, Verified, verity};
 
-    /// Most blocks of the tree that are kept.
+    /// Largest number of blocks of the tree that are cached.
     const KEPT_MAX: usize = 8;
 
     /// Returns the offset of the tree's superblock, and the bytes of memory for the tree's
@@ -265,7 +268,7 @@ mod trust {
         Ok((offset, Verified::memory_bytes(layout.block_bytes() as usize, kept)))
     }
 
-    /// Returns the bytes of memory that the verification takes.
+    /// Returns the number of bytes of memory that the verification takes.
     pub fn bytes(config: &RomConfig, image: &mut Image) -> Result<usize, Code> {
         if config.public_key.is_null() {
             return Ok(0);
@@ -273,7 +276,7 @@ mod trust {
         Ok(room_for::<Verified<Image>>() + tree(config, image)?.1)
     }
 
-    /// Returns the image, verified if there is a key, and the rest of the memory.
+    /// Returns the image and the rest of the memory. If there is a key, the image is verified.
     #[inline(never)]
     pub unsafe fn over(
         config: &RomConfig,
@@ -293,7 +296,7 @@ mod trust {
     }
 }
 
-/// No verification of images.
+/// Stubs for a build without the verification of images.
 #[cfg(not(feature = "rom-verify"))]
 mod trust {
     use super::{Code, Image, RomConfig, Trusted};
@@ -311,22 +314,22 @@ mod trust {
     }
 }
 
-/// Reads the image's own description, and returns the bytes of memory that steadyfs_rom_mount
-/// needs for it, key and NAND included.
+/// Reads the image's superblock, and returns the number of bytes of memory that steadyfs_rom_mount
+/// needs for the image. The number includes the memory for the key and for NAND.
 ///
-/// `metadata_blocks`: number of blocks of names and inodes with their own place, up to 16.
-/// - 0: the least that a mount needs. The lookup of a path evicts the block of a file that was
-///   read, and the other way round.
-/// - 1: neither evicts the other.
-/// - More: paths of several names decode less.
+/// `metadata_blocks` is the number of blocks of names and inodes that are cached, up to 16.
+/// - 0: the minimum for a mount. The look-up of a path evicts the cached block of a file, and a
+///   read of a file evicts the cached block of names.
+/// - 1: names and files no longer evict each other.
+/// - More: the look-up of a path with several names decodes fewer blocks.
 ///
 /// An image whose names and inodes are uncompressed needs 0.
 ///
-/// On NAND the call reads into the `memory` of the configuration, which no mounted image may
-/// use: a page, and 4 bytes for each of bad_blocks_max. On other media it ignores the fields for
-/// memory.
+/// On NAND the call uses the `memory` of the configuration, so no mounted image may use this
+/// memory. It needs a page, and 4 bytes for each of bad_blocks_max. On other media the call ignores
+/// the fields for memory.
 ///
-/// Cost: a few reads. Errors: as steadyfs_rom_mount, except that signatures are not checked.
+/// Cost: a few reads. Errors: as steadyfs_rom_mount, but the call does not check signatures.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -341,8 +344,8 @@ pub unsafe extern "C" fn steadyfs_rom_memory_bytes(
     })
 }
 
-/// Returns the bytes that a cache of `pieces` pieces needs, 1 to 64. Calls no callback of the
-/// driver. Errors: STEADYFS_ERR_INVAL.
+/// Returns the number of bytes that a cache of `pieces` pieces needs. `pieces` is 1 to 64. The call
+/// does not use the driver's callbacks. Errors: STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -14,7 +14,7 @@ pub const STEADYFS_ROM_DIR_WORDS: usize = 19;
 /// Number of pointer-sized words of steadyfs_rom_dir_t.
 pub const STEADYFS_ROM_DIR_POINTERS: usize = 2;
 
-/// An open directory of an image, in memory of the caller. It takes no place in a table, and
+/// An open directory of an image, in memory of the caller. It occupies no entry of a table, and
 /// need not be closed.
 #[repr(C)]
 pub struct RomDirHandle {
@@ -74,13 +74,13 @@ pub unsafe extern "C" fn steadyfs_rom_dir_close(rom: *mut Rom, dir: *mut RomDirH
     status(unsafe { close(rom, dir, |_, _| Ok(())) })
 }
 
-/// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come in
-/// the order of the bytes of their names, without `.` and `..`. `info` is filled as by
+/// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come in the
+/// order of the bytes of their names. There are no entries `.` and `..`. `info` is filled as by
 /// steadyfs_rom_stat.
 ///
 /// Cost: steadyfs_bound_rom_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NAMETOOLONG for a
-/// name of 256 bytes, and the errors of steadyfs_rom_stat. After STEADYFS_ERR_NAMETOOLONG the
-/// next call goes on behind this name.
+/// name of 256 bytes, and the errors of steadyfs_rom_stat. After STEADYFS_ERR_NAMETOOLONG the next
+/// call continues behind this name.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -16,7 +16,7 @@ pub const STEADYFS_ROM_FILE_WORDS: usize = 24;
 pub const STEADYFS_ROM_FILE_POINTERS: usize = 2;
 
 /// An open file of an image, in memory of the caller. The memory may hold any bytes before
-/// steadyfs_rom_file_open. The file takes no place in a table, and need not be closed.
+/// steadyfs_rom_file_open. The file occupies no entry of a table, and need not be closed.
 #[repr(C)]
 pub struct RomFileHandle {
     /// Not for the caller.
@@ -72,12 +72,12 @@ pub unsafe extern "C" fn steadyfs_rom_file_close(rom: *mut Rom, file: *mut RomFi
     status(unsafe { close(rom, file, |_, _| Ok(())) })
 }
 
-/// Reads from the position on, and moves the position. Returns the number of bytes, less than
-/// `size` only at the end of the file.
+/// Reads from the position on, and moves the position. Returns the number of bytes that were read.
+/// Only at the end of the file it is less than `size`.
 ///
-/// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a
-/// block that cannot be decoded, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium. The
-/// position stays after an error.
+/// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a block
+/// that cannot be decoded, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium. After an error
+/// the position is unchanged.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn steadyfs_rom_file_read(
     length(result)
 }
 
-/// Moves the position, also behind the end, and returns it. `whence`: STEADYFS_SEEK_.... Costs
-/// nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
+/// Moves the position, and returns the new position. It may be behind the end of the file. `whence`
+/// is STEADYFS_SEEK_SET, CUR or END. Costs nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

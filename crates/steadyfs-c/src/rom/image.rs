@@ -17,12 +17,13 @@ pub const STEADYFS_ROM_POINTERS: usize = 14;
 /// A read-only image, in memory of the caller. The memory may hold any bytes before
 /// steadyfs_rom_mount.
 ///
-/// Zeros are no mounted image: a call before the mount is refused. The struct must not move
-/// while it is mounted. An image takes one call at a time: several threads need a mutex. No call
-/// changes anything on the medium: power may fail in each, and a failed call may be repeated.
+/// If the memory is filled with zeros, calls before the mount are refused. The struct must not move
+/// while it is mounted. An image takes one call at a time: several threads need a mutex. Calls
+/// never change the medium. So a power cut at any time does no harm, and a failed call may be
+/// repeated.
 ///
-/// Paths are names joined by '/', of any bytes. `.` and `..` are ordinary names, and symbolic
-/// links are not followed.
+/// A path consists of names that are separated by '/'. Names may contain any other bytes. `.` and
+/// `..` are ordinary names. Calls do not follow symbolic links.
 #[repr(C)]
 pub struct Rom {
     /// Not for the caller.
@@ -42,9 +43,10 @@ impl Object for Rom {
 /// Mounts an image. `rom` and the memory of the configuration belong to the image until
 /// steadyfs_rom_unmount.
 ///
-/// Cost: a read of 96 bytes. On NAND also the mark and a page of the first block, or of up to 32
-/// blocks if some are bad. If the image does not list bad blocks, also the mark of each of its
-/// blocks. With a key also a few reads and the check of a signature.
+/// Cost: a read of 96 bytes. On NAND the call also reads the bad-block mark and a page of the first
+/// block. If blocks are bad, it does this for up to 32 blocks. If the image does not list bad
+/// blocks, it also reads the mark of each block of the image. If there is a key, it also makes a
+/// few reads and checks a signature.
 ///
 /// Errors:
 /// - STEADYFS_ERR_NOTFORMATTED if there is no squashfs image.
@@ -52,8 +54,8 @@ impl Object for Rom {
 /// - STEADYFS_ERR_UNSUPPORTED if the image is compressed by another method than LZ4 or LZO, or
 ///   if the build lacks the medium or rom-verify.
 /// - STEADYFS_ERR_NOMEM (steadyfs_rom_memory_bytes, steadyfs_rom_cache_bytes).
-/// - STEADYFS_ERR_DRIVER if no place was given, or more than one.
-/// - STEADYFS_ERR_INVAL if the chip has no such place.
+/// - STEADYFS_ERR_DRIVER if none of `image`, `nor` and `nand` is set, or more than one.
+/// - STEADYFS_ERR_INVAL if the range of the image lies outside the chip.
 /// - STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS.
 /// - STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max.
 /// - STEADYFS_ERR_NOTSIGNED, STEADYFS_ERR_NOTAUTHENTIC, STEADYFS_ERR_CORRUPT, and the errors of
@@ -68,8 +70,8 @@ pub unsafe extern "C" fn steadyfs_rom_mount(rom: *mut Rom, config: *const RomCon
 }
 
 unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
-    // SAFETY: The caller meets the conditions in the C header. The place of the content is
-    // aligned, and belongs to the caller.
+    // SAFETY: The caller meets the conditions in the C header. The pointer to the content is
+    // aligned, and its target belongs to the caller.
     unsafe {
         let slot = clear(rom)?;
         let (source, memory) = pointers::reference(config)?.opened()?;
@@ -79,8 +81,8 @@ unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
     Ok(())
 }
 
-/// Mounts an image into its place. Not inlined, so that the copies of the image on its stack do
-/// not add to the stack for opening the layers below.
+/// Mounts an image, and writes it to `place`. Not inlined, so that the copies of the image on its
+/// stack do not add to the stack that opens the layers below.
 ///
 /// # Safety
 /// `place` is aligned, and valid for writes.
@@ -95,8 +97,8 @@ unsafe fn mount_into(
     Ok(())
 }
 
-/// Ends the use of an image. Its memory is free again. Files and directories need not be closed.
-/// Costs nothing. Errors: STEADYFS_ERR_NOTMOUNTED.
+/// Ends the use of an image. The caller may then use the memory again. Files and directories need
+/// not be closed. Costs nothing. Errors: STEADYFS_ERR_NOTMOUNTED.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

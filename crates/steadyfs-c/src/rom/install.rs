@@ -17,11 +17,12 @@ pub const STEADYFS_ROM_INSTALL_POINTERS: usize = 13;
 /// An image that is being written to NAND, in memory of the caller. The memory may hold any
 /// bytes before steadyfs_rom_install_begin.
 ///
-/// Power loss: the header, which locates the image, is erased first and written last. A cut
-/// during steadyfs_rom_install_begin leaves the earlier image or none. Then there is no image
-/// until steadyfs_rom_install_finish, and the whole new image after it. An installation that was
-/// cut must begin again. If one image must exist at any time, use two ranges of blocks for two
-/// images, each with a driver that counts from there.
+/// Power loss: the header, which locates the image, is erased first and written last. A power cut
+/// during steadyfs_rom_install_begin leaves the earlier image or no image. From then on there is no
+/// image until steadyfs_rom_install_finish. When this call returns, the new image is complete.
+/// After a power cut the installation must begin again. If an image must exist at any time, use two
+/// ranges of blocks for two images. Each range has its own driver, whose block 0 is the first block
+/// of the range.
 #[repr(C)]
 pub struct RomInstall {
     /// Not for the caller.
@@ -45,10 +46,11 @@ fn code(error: Error) -> Code {
     }
 }
 
-/// Returns the bytes of memory that an installation needs: two pages, and 4 bytes for each of
-/// bad_blocks_max. Reads only `nand` and bad_blocks_max of the configuration, and calls no
-/// callback of the driver. Errors: STEADYFS_ERR_INVAL without a driver, STEADYFS_ERR_DRIVER if
-/// the driver lacks a callback, STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS.
+/// Returns the number of bytes of memory that an installation needs: two pages, and 4 bytes for
+/// each of bad_blocks_max. The call uses only `nand` and bad_blocks_max of the configuration, and
+/// does not use the driver's callbacks. Errors: STEADYFS_ERR_INVAL if there is no driver,
+/// STEADYFS_ERR_DRIVER if the driver lacks a callback, STEADYFS_ERR_CONFIG_PAGE_BYTES,
+/// STEADYFS_ERR_CONFIG_BLOCKS.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -63,14 +65,14 @@ pub unsafe extern "C" fn steadyfs_rom_install_bytes(config: *const RomConfig) ->
     })
 }
 
-/// Begins to write an image to the NAND chip of a configuration. An earlier image is lost. The
-/// call uses only `nand`, bad_blocks_max and the memory of the configuration. The memory belongs
-/// to the installation until it is finished.
+/// Begins to write an image to the NAND chip of a configuration. An earlier image on the chip is
+/// lost. The call uses only `nand`, bad_blocks_max and the memory of the configuration. The memory
+/// belongs to the installation until it is finished.
 ///
-/// Power loss: there is no image, or the earlier one. Cost: an erase for each of the first three
-/// good blocks, and a check of the marks up to there. Errors: STEADYFS_ERR_NOMEM,
-/// STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max, STEADYFS_ERR_NOSPC, and
-/// the errors of steadyfs_rom_install_bytes and of the medium.
+/// Power loss: the chip has no image, or the earlier image. Cost: an erase of each of the first
+/// three good blocks, and reads of the bad-block marks up to the third good block. Errors:
+/// STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS if more blocks are bad than bad_blocks_max,
+/// STEADYFS_ERR_NOSPC, and the errors of steadyfs_rom_install_bytes and of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -99,13 +101,13 @@ unsafe fn begin(install: *mut RomInstall, config: *const RomConfig) -> Result<()
     Ok(())
 }
 
-/// Writes the next bytes of an image, in pieces of any size. An error ends the installation:
-/// begin again.
+/// Writes the next bytes of an image. The pieces may have any size. An error ends the installation,
+/// which must then begin again.
 ///
-/// Power loss: there is no image. Cost: a program for each page that the bytes fill, and an
-/// erase for each block. If a block goes bad, also a read and a program for each of its pages.
-/// Errors: STEADYFS_ERR_NOTMOUNTED if no installation was begun, STEADYFS_ERR_NOSPC if the chip
-/// is full, STEADYFS_ERR_BADBLOCKS, and the errors of the medium.
+/// Power loss: the chip has no image. Cost: a program for each page that the bytes fill, and an
+/// erase for each block. If a block goes bad, also a read and a program for each of its programmed
+/// pages. Errors: STEADYFS_ERR_NOTMOUNTED if no installation has begun, STEADYFS_ERR_NOSPC if the
+/// chip is full, STEADYFS_ERR_BADBLOCKS, and the errors of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -127,12 +129,12 @@ pub unsafe extern "C" fn steadyfs_rom_install_push(
     status(result)
 }
 
-/// Ends an installation: the image is there. Even after an error no installation is open, and
-/// the memory is free again.
+/// Ends an installation, and completes the image. The installation ends even after an error, and
+/// the caller may then use the memory again.
 ///
-/// Power loss: there is no image, or the whole of it. Cost: three programs. Errors:
-/// STEADYFS_ERR_NOTMOUNTED if no installation was begun, STEADYFS_ERR_MEDIAFAILING if the chip
-/// does not take the header (begin again), and the errors of the medium.
+/// Power loss: the chip has no image, or the complete image. Cost: three programs. Errors:
+/// STEADYFS_ERR_NOTMOUNTED if no installation has begun, STEADYFS_ERR_MEDIAFAILING if the header
+/// could not be programmed (begin again), and the errors of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -38,7 +38,7 @@ impl From<Error> for Code {
             Error::NotALink => Self::ErrNotalink,
             Error::BufferTooSmall { .. } | Error::MemoryTooSmall { .. } => Self::ErrNomem,
             Error::TooManyBadBlocks => Self::ErrBadblocks,
-            // An error that this version does not list gets the code that promises the least.
+            // An error that this version does not list becomes the code that promises the least.
             _ => Self::ErrUnknown,
         }
     }

@@ -59,8 +59,8 @@ pub(super) fn info_of(stat: &Stat, name: &[u8]) -> Info {
     }
 }
 
-/// Stores the properties of a path of an image. An image does not store `parent`, `generation`
-/// and `subdirectories`, nor the size of a directory: they are 0.
+/// Stores the properties of the object at a path of an image. `parent`, `generation`,
+/// `subdirectories` and the size of a directory are 0, because an image does not store them.
 ///
 /// Cost: steadyfs_bound_rom_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR,
 /// STEADYFS_ERR_CORRUPT, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium.
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn steadyfs_rom_stat(
     status(result)
 }
 
-/// Reads mode, owner and group of a path of an image.
+/// Reads mode, owner and group of the object at a path of an image.
 ///
-/// Cost: steadyfs_rom_stat, and twice a block of names and inodes. Errors: the errors of
+/// Cost: steadyfs_rom_stat, and reads of two blocks of names and inodes. Errors: the errors of
 /// steadyfs_rom_stat.
 ///
 /// # Safety
@@ -105,11 +105,11 @@ pub unsafe extern "C" fn steadyfs_rom_getpermissions(
     status(result)
 }
 
-/// Reads the target of a symbolic link of an image, without a NUL. Returns its length. If the
-/// length is more than `size`, nothing is read.
+/// Reads the target of a symbolic link of an image, without a NUL. Returns the length of the
+/// target. If it is more than `size`, nothing is stored.
 ///
-/// Cost: steadyfs_rom_stat, and the blocks with the text. Errors: STEADYFS_ERR_NOTALINK, and the
-/// errors of steadyfs_rom_stat.
+/// Cost: steadyfs_rom_stat, and reads of the blocks that contain the target. Errors:
+/// STEADYFS_ERR_NOTALINK, and the errors of steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

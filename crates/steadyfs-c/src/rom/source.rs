@@ -38,8 +38,8 @@ impl Source for Image {
     }
 }
 
-/// A source, or a layer over it on request. The layer lies at the start of lent memory, because
-/// it is larger.
+/// A source, or a layer over a source. The layer lies at the start of lent memory, because it is
+/// larger than the source.
 pub(crate) enum Layer<S, O: 'static> {
     Without(S),
     With(&'static mut O),
@@ -75,5 +75,5 @@ pub(crate) type Trusted = Layer<Image, steadyfs_rom::Verified<'static, Image>>;
 #[cfg(not(feature = "rom-verify"))]
 pub(crate) type Trusted = Image;
 
-/// An image, verified or not, or a cache over it.
+/// An image that may be verified, or a cache over it.
 pub(crate) type Kept = Layer<Trusted, Cached<'static, Trusted>>;

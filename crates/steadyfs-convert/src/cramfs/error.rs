@@ -3,14 +3,14 @@
 use crate::TreeError;
 use thiserror::Error;
 
-/// The reason why an image of cramfs is not read or written.
+/// The reason why an image of cramfs cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No superblock was found.
     #[error("is no cramfs image: found no superblock at byte 0 or 512")]
     NotCramfs,
-    /// The superblock names features of another edition of the format.
+    /// The superblock has flags for unsupported features.
     #[error("has the unknown features {flags:#x}; expected none")]
     Features {
         /// The unknown flags.
@@ -19,9 +19,9 @@ pub enum Error {
     /// The file ends before the end of the image.
     #[error("has {found} bytes; expected {expected}, the size in the superblock")]
     Truncated {
-        /// Bytes that the superblock names.
+        /// Number of bytes of the image, as the superblock states it.
         expected: u64,
-        /// Bytes that are there.
+        /// Number of bytes that the file contains.
         found: u64,
     },
     /// The image is damaged.
@@ -34,28 +34,28 @@ pub enum Error {
         /// The checksum of the image.
         found: u32,
     },
-    /// A directory, or one of its entries, is not within the image.
+    /// A directory or one of its entries lies outside the image.
     #[error("does not hold all of the directory {path}, at bytes {offset} to {end}")]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         path: String,
-        /// Its begin.
+        /// Offset of the start of the directory.
         offset: usize,
-        /// Its end.
+        /// Offset of the end of the directory.
         end: usize,
     },
     /// A directory shares bytes with another directory: it is linked twice, or contains itself.
     #[error("has the directory {path} at byte {offset}, the place of another directory")]
     Shared {
-        /// The directory.
+        /// Path of the directory.
         path: String,
-        /// Its begin.
+        /// Offset of the start of the directory.
         offset: usize,
     },
     /// A directory lies deeper than Linux supports.
     #[error("has the directory {path}, whose path is longer than {limit} bytes")]
     TooDeep {
-        /// The directory.
+        /// Path of the directory.
         path: String,
         /// Bytes of the longest path.
         limit: usize,
@@ -63,25 +63,25 @@ pub enum Error {
     /// A mode matches no kind of file.
     #[error("has {path} of mode {mode:#o}, which names no kind of file")]
     Mode {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its mode.
+        /// Mode of the file.
         mode: u16,
     },
-    /// A page of a file is not readable.
+    /// A page of a file cannot be read.
     #[error("has {path}, whose page {page} cannot be read: {source}")]
     Page {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// Index of the page.
         page: usize,
-        /// The fault.
+        /// The error of the read.
         source: steadyfs_rom::Error,
     },
-    /// An entry does not go into the tree.
+    /// An entry cannot be added to the tree.
     #[error("has the directory {path}, and {source}")]
     Tree {
-        /// The directory with the entry.
+        /// Path of the directory that contains the entry.
         path: String,
         /// The reason.
         source: TreeError,
@@ -92,28 +92,28 @@ pub enum Error {
     /// A number of the tree is larger than its field in an image.
     #[error("cannot hold {path}: {what} {found}; the limit is {limit}")]
     TooLarge {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// The number that is too large, with its unit.
         what: &'static str,
-        /// Its value.
+        /// The value of the number.
         found: u64,
-        /// Its maximum.
+        /// The largest value that fits.
         limit: u64,
     },
-    /// The group does not fit into eight bits, and the file gives its rights to each user who runs
-    /// it.
+    /// The file runs with the rights of its group (set-group-ID), but the number of the group does
+    /// not fit into eight bits.
     #[error("cannot hold {path}: it sets the group {gid} when run; the limit of groups is 255")]
     SetsGroup {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its group.
+        /// Group of the file.
         gid: u32,
     },
     /// A directory of the tree has two names.
     #[error("cannot hold {path}: the directory has another name already")]
     DirectoryTwice {
-        /// The second name.
+        /// Path of the second name.
         path: String,
     },
 }

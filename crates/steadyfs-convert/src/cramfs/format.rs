@@ -1,4 +1,4 @@
-//! Format of a whole image. `steadyfs_rom::cramfs::format` has the format of its parts.
+//! Format of a whole image. `steadyfs_rom::cramfs::format` defines the format of its parts.
 
 pub(super) use steadyfs_rom::cramfs::format::*;
 
@@ -18,8 +18,8 @@ pub(super) fn superblock_at(image: &[u8]) -> Option<usize> {
         .find(|&at| image.get(at..).and_then(ByteOrder::of).is_some())
 }
 
-/// Returns true if an image begins as a cramfs image, in either byte order, behind boot code or
-/// not.
+/// Returns true if an image begins as a cramfs image. The image may have either byte order, and may
+/// begin with boot code.
 pub fn is_cramfs(image: &[u8]) -> bool {
     superblock_at(image).is_some_and(|at| Superblock::parse(&image[at..]).is_ok())
 }

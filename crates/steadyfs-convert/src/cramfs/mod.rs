@@ -1,7 +1,8 @@
-//! Cramfs, the compressed file system of small Linux devices, read and written.
+//! Reads and writes cramfs, the compressed file system of small Linux devices.
 //!
-//! An image is a superblock, directories, and files of pages. Each page is a zlib stream. The image
-//! holds modes and owners, but no times, attributes and hard links. Equal files share their pages.
+//! An image consists of a superblock, directories and files. A file is divided into pages, and each
+//! page is a zlib stream. The image stores modes and owners. It does not store times, attributes or
+//! hard links. Equal files share their pages.
 
 mod error;
 mod format;

@@ -5,10 +5,10 @@ use super::format::ENTRY_BYTES;
 use crate::{InodeIndex, Kind, Tree};
 use std::collections::VecDeque;
 
-/// All entries. The entries of a directory are together, by the bytes of their names. Directories
-/// come in the order of their own entries.
+/// All entries of the image. The entries of a directory are consecutive, and sorted by the bytes of
+/// their names. Directories have the same order as their own entries.
 pub(super) struct Plan<'a> {
-    /// The root, then all other nodes.
+    /// All nodes. The root is the first node.
     pub nodes: Vec<Node<'a>>,
 }
 
@@ -17,11 +17,11 @@ pub(super) struct Plan<'a> {
 pub(super) struct Node<'a> {
     pub inode: InodeIndex,
     pub name: &'a [u8],
-    /// Index of the node that contains it.
+    /// Index of the directory that contains the node.
     parent: usize,
-    /// Bytes of its entries; 0 if it is no directory.
+    /// Number of bytes of the directory's entries. It is 0 if the node is not a directory.
     pub directory_bytes: u64,
-    /// True if no node before it has the same inode.
+    /// True if no earlier node has the same inode.
     pub is_first: bool,
 }
 

@@ -14,13 +14,13 @@ use steadyfs_rom::{Cramfs, InRam};
 /// Bytes of the longest path of a directory: `PATH_MAX` of Linux.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// Reads an image of pages of 4096 bytes, in either byte order, of version 1 or 2.
+/// Reads an image of version 1 or 2, in either byte order. Its pages have 4096 bytes.
 ///
-/// Bytes behind the end that the superblock names are not read. An image of version 1 has no
-/// checksum and names no end.
+/// The superblock of version 2 states the end of the image, and bytes behind this end are not read.
+/// The superblock of version 1 states neither an end nor a checksum.
 ///
 /// # Errors
-/// [`Error`] of each kind that is about images.
+/// [`Error`]: each kind that describes an image.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let at = superblock_at(image).ok_or(Error::NotCramfs)?;
     let superblock = Superblock::parse(&image[at..]).map_err(|error| match error {
@@ -37,7 +37,8 @@ pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     Ok(reader.tree)
 }
 
-/// Returns the image without the bytes behind it, checked as far as its version allows.
+/// Returns the image without the bytes behind its end. Checks the image as far as its version
+/// allows.
 fn whole<'a>(image: &'a [u8], at: usize, superblock: &Superblock) -> Result<&'a [u8], Error> {
     if superblock.flags & FLAG_VERSION_2 == 0 {
         return Ok(&image[..image.len().min(IMAGE_BYTES_MAX as usize)]);
@@ -56,14 +57,14 @@ fn whole<'a>(image: &'a [u8], at: usize, superblock: &Superblock) -> Result<&'a 
 struct Reader<'m, 'a> {
     image: &'a [u8],
     order: ByteOrder,
-    /// Reads content.
+    /// The image from which content is read.
     pages: Cramfs<'m, InRam<'a>>,
     tree: Tree,
-    /// Directory of each inode, and the range of its name in the image.
+    /// For each inode: its directory, and the range of its name in the image.
     names: Vec<(InodeIndex, Range<usize>)>,
-    /// Begin and end of each directory.
+    /// Start and end of each directory.
     taken: BTreeMap<usize, usize>,
-    /// Directories that are not read yet.
+    /// Queue of directories that are not read yet.
     waiting: Vec<Waiting>,
 }
 
@@ -178,7 +179,7 @@ impl Reader<'_, '_> {
             return Err(Error::Tree { path: self.path(parent), source });
         }
         let node = Node::of(*entry);
-        // A file may state any size. So no memory is taken unless the pointers are within the
+        // A file may state any size. So memory is allocated only if all its pointers lie within the
         // image.
         let end = entry.offset + 4 * (entry.size as usize).div_ceil(BLOCK_BYTES);
         if end > self.image.len() {
@@ -220,7 +221,8 @@ fn inode(entry: &Entry, kind: Kind) -> Inode {
     inode
 }
 
-/// Makes a device from the numbers in its size: the lowest 24 bits of the encoding of Linux.
+/// Makes a device from its size field, which contains the device number. It has only the lowest 24
+/// bits of the encoding of Linux.
 fn device(entry: &Entry, is_block: bool) -> Kind {
     let (major, minor) = crate::device::numbers(entry.size);
     Kind::Device { is_block, major, minor }

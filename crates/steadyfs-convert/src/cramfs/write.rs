@@ -14,18 +14,19 @@ use std::collections::HashMap;
 /// Settings of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Effort of the compression, 0 (none) to 10. More takes longer, and makes smaller images.
-    /// Usual: 10.
+    /// Effort of the compression, 0 (none) to 10. A higher effort takes longer, and makes smaller
+    /// images. Usual: 10.
     pub level: u8,
     /// Name of the volume, filled up with zeros. Usual: `Compressed`, as in other tools.
     pub name: [u8; 16],
-    /// Words begin with their high byte, for big-endian machines.
+    /// True if words begin with their high byte, for big-endian machines.
     pub big_endian: bool,
     /// Number of the edition. Usual: 0.
     pub edition: u32,
-    /// Pages of zeros take no bytes. Linux reads them; `fsck.cramfs` does not. Usual: false.
+    /// True if pages of zeros are stored in no bytes. Linux can read such pages, but `fsck.cramfs`
+    /// cannot. Usual: false.
     pub holes: bool,
-    /// Leaves 512 bytes for boot code before the superblock. Usual: false.
+    /// True to reserve 512 bytes for boot code before the superblock. Usual: false.
     pub boot_bytes: bool,
 }
 
@@ -36,31 +37,32 @@ impl Default for Settings {
     }
 }
 
-/// An image, and the parts of the tree that it does not hold.
+/// An image, and the parts of the tree that it does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The image, of whole pages.
+    /// The image. It consists of whole pages.
     pub image: Vec<u8>,
-    /// The missing parts.
+    /// The parts of the tree that the image does not contain.
     pub left_out: LeftOut,
 }
 
-/// Number of missing parts of each kind, which the format does not support.
+/// Numbers of the parts of the tree that the image does not contain, because the format does not
+/// support them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Inodes with a time.
+    /// Number of inodes with a time.
     pub times: usize,
-    /// Inodes of a group above 255. In the image they belong to group 0.
+    /// Number of inodes whose group is above 255. In the image they belong to group 0.
     pub groups: usize,
-    /// Extended attributes.
+    /// Number of extended attributes.
     pub attributes: usize,
-    /// Names of hard links beyond the first. In the image, each is a file of its own, with shared
-    /// pages.
+    /// Number of further names of inodes with hard links. In the image, each such name is a
+    /// separate file that shares the pages.
     pub hard_links: usize,
 }
 
 impl LeftOut {
-    /// Returns true if the image holds the whole tree.
+    /// Returns true if the image contains the whole tree.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -94,9 +96,9 @@ struct Writer<'a> {
     image: Vec<u8>,
     /// Offset of the next entry.
     at: usize,
-    /// Contents in the image, with their offsets.
+    /// The contents that are in the image, and their offsets.
     contents: HashMap<&'a [u8], usize>,
-    /// Offset of an inode's content.
+    /// Offset of the content of each inode.
     placed: HashMap<InodeIndex, usize>,
     /// Number of pages in the image.
     blocks: u32,
@@ -125,8 +127,8 @@ impl<'a> Writer<'a> {
         if settings.boot_bytes { BOOT_BYTES as usize } else { 0 }
     }
 
-    /// Gives each directory its place, one behind the other, and extends the image by the bytes of
-    /// all.
+    /// Assigns consecutive offsets to the directories, and extends the image by the bytes of all
+    /// directories.
     fn place_directories(&mut self) -> Result<Vec<usize>, Error> {
         let mut end = self.image.len();
         let mut offsets = Vec::with_capacity(self.plan.nodes.len());
@@ -141,7 +143,7 @@ impl<'a> Writer<'a> {
         Ok(offsets)
     }
 
-    /// Makes the entry of a node, and puts its content into the image.
+    /// Makes the entry of a node, and adds the node's content to the image.
     fn entry(&mut self, number: usize, offsets: &[usize]) -> Result<Entry, Error> {
         let Node { inode: index, name, directory_bytes, is_first, .. } = self.plan.nodes[number];
         let inode = self.tree.inode(index);
@@ -202,14 +204,15 @@ impl<'a> Writer<'a> {
         self.left_out.attributes += inode.attributes.len();
     }
 
-    /// Returns the numbers of a device, eight bits each: Linux reads no more.
+    /// Returns the numbers of a device in eight bits each, because Linux reads only eight bits.
     fn device(&self, number: usize, major: u32, minor: u32) -> Result<u32, Error> {
         self.limit(number, "major number", major.into(), 255)?;
         self.limit(number, "minor number", minor.into(), 255)?;
         Ok(major << 8 | minor)
     }
 
-    /// Puts a content into the image, unless it is there already. Returns its offset.
+    /// Adds a content to the image, unless the image already contains it. Returns the offset of the
+    /// content.
     fn content(&mut self, number: usize, content: &'a [u8]) -> Result<usize, Error> {
         if content.is_empty() {
             return Ok(0);

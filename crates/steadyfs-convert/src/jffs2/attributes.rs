@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 /// Version of a removed attribute.
 const REMOVED: u32 = u32::MAX;
 
-/// The attributes of an image, by inode.
+/// The attributes of an image, indexed by inode.
 pub(super) struct Attributes<'n, 'a> {
     order: Order,
     values: BTreeMap<u32, &'n AttributeNode<'a>>,
-    /// Number of the attribute, by inode and sequence.
+    /// Number of the attribute for each inode and sequence.
     references: BTreeMap<(u32, u32), u32>,
 }
 
 impl<'n, 'a> Attributes<'n, 'a> {
-    /// Takes the newest node of each attribute and of each reference.
+    /// Selects the newest node of each attribute and of each reference.
     pub fn new(nodes: &'n Nodes<'a>) -> Self {
         let mut values: BTreeMap<u32, &AttributeNode<'a>> = BTreeMap::new();
         for node in &nodes.attributes {
@@ -46,7 +46,7 @@ impl<'n, 'a> Attributes<'n, 'a> {
         values.filter_map(|node| self.named(node)).collect()
     }
 
-    /// Returns the maximum bytes that [`of`](Self::of) would return.
+    /// Returns the largest number of bytes that [`of`](Self::of) can return.
     pub fn bytes_of(&self, inode: u32) -> u64 {
         let references = self.references.range((inode, 0)..=(inode, u32::MAX));
         let values = references.filter_map(|(_, number)| self.values.get(number));
@@ -68,8 +68,8 @@ impl<'n, 'a> Attributes<'n, 'a> {
 }
 
 /// Converts access rights from the shorter form in the image, version 1, to the form of system
-/// calls, version 2. The image has a tag and rights, and a number only if the tag means a named
-/// user or group.
+/// calls, version 2. An entry in the image consists of a tag and rights. It has a number only if
+/// the tag stands for a named user or group.
 ///
 /// Source: fs/jffs2/acl.h and include/uapi/linux/posix_acl_xattr.h of Linux.
 fn rights(value: &[u8], order: Order) -> Option<Vec<u8>> {

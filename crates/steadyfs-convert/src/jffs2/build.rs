@@ -1,4 +1,4 @@
-//! Building of the tree from the nodes.
+//! Builds the tree from the nodes.
 
 use super::Error;
 use super::attributes::Attributes;
@@ -10,10 +10,10 @@ use crate::device;
 use crate::tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use std::collections::BTreeMap;
 
-/// Inode of the root.
+/// Inode number of the root.
 const ROOT: u32 = 1;
 
-/// Names and their inodes, by directory.
+/// For each directory, its names and their inodes.
 type Names<'a> = BTreeMap<u32, BTreeMap<&'a [u8], u32>>;
 
 /// Makes the tree of the files that can be reached from the root.
@@ -30,8 +30,8 @@ pub(super) fn build(nodes: &Nodes<'_>, limit: Limit) -> Result<Tree, Error> {
     Ok(builder.tree)
 }
 
-/// Selects the valid names: for each name in each directory the newest entry, unless it removes the
-/// name.
+/// Selects the valid names: for each name in each directory the newest entry. If this entry removes
+/// the name, the name is not valid.
 fn names<'a>(entries: &[EntryNode<'a>]) -> Names<'a> {
     let mut newest: BTreeMap<u32, BTreeMap<&'a [u8], (u32, u32)>> = BTreeMap::new();
     for entry in entries {
@@ -60,11 +60,11 @@ struct Builder<'n, 'a> {
     names: Names<'a>,
     attributes: Attributes<'n, 'a>,
     tree: Tree,
-    /// Inodes that are in the tree already.
+    /// Inodes that are already in the tree.
     done: BTreeMap<u32, InodeIndex>,
 }
 
-/// The reason why an inode is not made; its name is added later.
+/// The reason why an inode cannot be made. The path for the message is added later.
 enum Trouble {
     Bad(BadNode),
     Tree(TreeError),
@@ -103,7 +103,7 @@ impl Trouble {
 }
 
 impl<'a> Builder<'_, 'a> {
-    /// Sets the root from its nodes. Without nodes, the root has mode 755, as in the kernel.
+    /// Sets the root from its nodes. If it has no nodes, the root has mode 755, as in the kernel.
     fn root(&mut self) -> Result<(), Error> {
         let found = self.inode(ROOT).map_err(|trouble| trouble.of("/".into()))?;
         if let Some(root) = found {
@@ -116,8 +116,8 @@ impl<'a> Builder<'_, 'a> {
         Ok(())
     }
 
-    /// Walks over the directories from the root down. Makes each inode once; a further name of it
-    /// is a hard link.
+    /// Walks over the directories from the root down. Makes each inode once. A further name of an
+    /// inode is a hard link.
     fn below_root(&mut self) -> Result<(), Error> {
         let mut waiting = vec![(ROOT, 0)];
         while let Some((directory, index)) = waiting.pop() {
@@ -135,7 +135,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// Adds a name of an inode. Makes the inode if it is not in the tree yet. Returns `None` if the
-    /// inode has no sound node.
+    /// inode has no intact node.
     fn entry(
         &mut self,
         directory: InodeIndex,
@@ -157,7 +157,7 @@ impl<'a> Builder<'_, 'a> {
         Ok(Some(index))
     }
 
-    /// Makes an inode from its newest node. An inode without nodes, but with names in it, is a
+    /// Makes an inode from its newest node. If an inode has no nodes but contains names, it is a
     /// directory of mode 755, as in the kernel.
     fn inode(&self, number: u32) -> Result<Option<Inode>, Trouble> {
         let parts = self.nodes.inodes.get(&number).map(Vec::as_slice).unwrap_or_default();
@@ -199,7 +199,7 @@ impl<'a> Builder<'_, 'a> {
         Ok(content::unpack(newest)?)
     }
 
-    /// Returns the numbers of a device: two bytes in the old form, or four in the new form.
+    /// Returns the numbers of a device: two bytes in the old form, or four bytes in the new form.
     fn device(&self, newest: &InodeNode<'_>, is_block: bool) -> Result<Kind, Trouble> {
         let numbers = self.own_content(newest)?;
         let order: Order = self.nodes.order;
@@ -211,7 +211,7 @@ impl<'a> Builder<'_, 'a> {
         Ok(Kind::Device { is_block, major, minor })
     }
 
-    /// Refuses bytes beyond the limit, before memory is taken for them.
+    /// Refuses bytes beyond the limit before memory is allocated for them.
     fn check(&self, bytes: u64) -> Result<(), TreeError> {
         if bytes > self.tree.bytes_left() {
             return Err(TreeError::Bytes(self.tree.limit().bytes));

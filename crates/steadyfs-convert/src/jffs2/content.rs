@@ -11,8 +11,8 @@ pub(super) struct BadNode {
     pub fault: Fault,
 }
 
-/// Returns the newest part of an inode, which has its mode, owner, time and size. If two parts have
-/// one version, the later part counts.
+/// Returns the newest part of an inode, which contains its mode, owner, time and size. If two parts
+/// have the same version, the later part in the image is used.
 pub(super) fn newest<'a, 'n>(parts: &'n [InodeNode<'a>]) -> Option<&'n InodeNode<'a>> {
     parts.iter().max_by_key(|part| part.version)
 }
@@ -20,7 +20,7 @@ pub(super) fn newest<'a, 'n>(parts: &'n [InodeNode<'a>]) -> Option<&'n InodeNode
 /// Unpacks the content of one node.
 ///
 /// # Errors
-/// [`BadNode`] if it does not unpack.
+/// [`BadNode`] if the content cannot be unpacked.
 pub(super) fn unpack(part: &InodeNode<'_>) -> Result<Vec<u8>, BadNode> {
     unpack::unpack(part).map_err(|fault| BadNode {
         at: part.at,
@@ -29,14 +29,15 @@ pub(super) fn unpack(part: &InodeNode<'_>) -> Result<Vec<u8>, BadNode> {
     })
 }
 
-/// Makes the bytes of a file. Each byte comes from the newest part that has it, or is zero without
-/// a part. The caller has checked that `size_bytes` is within its limit.
+/// Makes the bytes of a file. Each byte comes from the newest part that contains it. A byte that no
+/// part contains is zero. The caller has checked that `size_bytes` is within its limit.
 ///
-/// It goes over the parts from the newest to the oldest, and unpacks a part only if some of its
-/// bytes are still visible. So the work is bounded, however many parts claim the same bytes.
+/// The function processes the parts from the newest to the oldest. It unpacks a part only if some
+/// of its bytes are not covered by newer parts. So the work is bounded even if many parts contain
+/// the same bytes.
 ///
 /// # Errors
-/// [`BadNode`] if a part with visible bytes does not unpack.
+/// [`BadNode`] if a part with visible bytes cannot be unpacked.
 pub(super) fn assemble(parts: &[InodeNode<'_>], size_bytes: u32) -> Result<Vec<u8>, BadNode> {
     let mut by_age: Vec<(usize, &InodeNode<'_>)> = parts.iter().enumerate().collect();
     by_age.sort_by_key(|&(index, part)| std::cmp::Reverse((part.version, index)));
@@ -57,20 +58,21 @@ pub(super) fn assemble(parts: &[InodeNode<'_>], size_bytes: u32) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// Settled ranges of a file: the end of each range by its begin, with room between any two.
+/// Ranges of a file that newer parts cover. The map contains the end of each range by its start.
+/// Two ranges never touch.
 #[derive(Default)]
 struct Covered(BTreeMap<u32, u32>);
 
 impl Covered {
-    /// Settles a range. Returns the parts of it that were not settled before.
+    /// Marks a range as covered. Returns the parts of the range that were not covered before.
     fn cover(&mut self, from: u32, to: u32) -> Vec<(u32, u32)> {
         if from >= to {
             return Vec::new();
         }
         let mut whole = (from, to);
         let mut touched = Vec::new();
-        // The ranges lie apart. So the search goes back from the last range that begins within
-        // reach, and ends at the first range that ends before `from`.
+        // The ranges do not touch. So the search goes backwards from the last range that begins at
+        // or before `to`, and stops at the first range that ends before `from`.
         for (&begin, &end) in self.0.range(..=to).rev() {
             if end < from {
                 break;

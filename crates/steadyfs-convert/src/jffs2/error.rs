@@ -3,7 +3,7 @@
 use crate::tree::TreeError;
 use thiserror::Error;
 
-/// The reason why an image is not read.
+/// The reason why an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     UnknownNode {
         /// Offset of the node in the image, in bytes.
         at: usize,
-        /// Its type.
+        /// Type of the node.
         kind: u16,
     },
     /// A file is packed with an unsupported compressor.
@@ -26,49 +26,49 @@ pub enum Error {
          rtime, zlib or lzo"
     )]
     Compressor {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// Offset of the node in the image, in bytes.
         at: usize,
-        /// Its compressor.
+        /// Compressor of the node.
         compressor: String,
     },
-    /// The checksum of a node is right, but its content does not unpack.
+    /// The checksum of a node is right, but its content cannot be unpacked.
     #[error("{path}: the node at byte {at} does not decompress; expected {expected_bytes} bytes")]
     Unpack {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// Offset of the node in the image, in bytes.
         at: usize,
-        /// Expected bytes.
+        /// Number of bytes that the content should have.
         expected_bytes: u32,
     },
     /// The mode of an inode matches no kind of file.
     #[error("{path}: the mode {mode:#o} names no kind of file")]
     Mode {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its mode.
+        /// Mode of the file.
         mode: u32,
     },
     /// A device's numbers have neither two nor four bytes.
     #[error("{path}: the numbers of the device have {bytes} bytes; expected 2 or 4")]
     Device {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Bytes of the numbers.
+        /// Number of bytes of the device's numbers.
         bytes: usize,
     },
     /// A directory has two names, or lies within itself.
     #[error("{path}: the directory has a second name; expected one")]
     DirectoryTwice {
-        /// The second name.
+        /// Path of the second name.
         path: String,
     },
     /// A part of the image does not fit into a tree.
     #[error("{path}: {error}")]
     Tree {
-        /// The file that does not fit.
+        /// Path of the file that does not fit.
         path: String,
         /// The reason.
         error: TreeError,

@@ -34,7 +34,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Returns two bytes; the caller has checked that they are there.
+    /// Returns the number in two bytes. The caller has checked that `bytes` contains them.
     pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let pair = [bytes[at], bytes[at + 1]];
         match self {
@@ -43,7 +43,7 @@ impl Order {
         }
     }
 
-    /// Returns four bytes; the caller has checked that they are there.
+    /// Returns the number in four bytes. The caller has checked that `bytes` contains them.
     pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         match self {
@@ -53,7 +53,7 @@ impl Order {
     }
 }
 
-/// Computes the CRC of JFFS2: CRC-32 that begins with zero and is not inverted.
+/// Computes the CRC of JFFS2: a CRC-32 that begins with zero and is not inverted.
 pub(super) fn crc(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(u32::MAX);
     hasher.update(bytes);
@@ -105,8 +105,8 @@ pub(super) struct ReferenceNode {
 }
 
 impl<'a> InodeNode<'a> {
-    /// Parses an inode node at offset `at` of the image; returns `None` if it is cut off or a
-    /// checksum is wrong.
+    /// Parses an inode node at offset `at` of the image. Returns `None` if the node is incomplete
+    /// or a checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order, at: usize) -> Option<Self> {
         let (head, rest) = node.split_at_checked(68)?;
         let packed = rest.get(..order.u32(head, 48) as usize)?;
@@ -131,7 +131,7 @@ impl<'a> InodeNode<'a> {
 }
 
 impl<'a> EntryNode<'a> {
-    /// Parses a directory entry; returns `None` if it is cut off or a checksum is wrong.
+    /// Parses a directory entry. Returns `None` if the node is incomplete or a checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order) -> Option<Self> {
         let (head, rest) = node.split_at_checked(40)?;
         let name = rest.get(..usize::from(head[28]))?;
@@ -145,7 +145,7 @@ impl<'a> EntryNode<'a> {
 }
 
 impl<'a> AttributeNode<'a> {
-    /// Parses an attribute; returns `None` if it is cut off or a checksum is wrong.
+    /// Parses an attribute. Returns `None` if the node is incomplete or a checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order) -> Option<Self> {
         let (head, rest) = node.split_at_checked(32)?;
         let (name_bytes, value_bytes) = (usize::from(head[21]), usize::from(order.u16(head, 22)));
@@ -165,7 +165,7 @@ impl<'a> AttributeNode<'a> {
 }
 
 impl ReferenceNode {
-    /// Parses a reference; returns `None` if it is cut off or a checksum is wrong.
+    /// Parses a reference. Returns `None` if the node is incomplete or a checksum is wrong.
     pub fn parse(node: &[u8], order: Order) -> Option<Self> {
         let head = node.get(..28)?;
         if crc(&head[..24]) != order.u32(head, 24) {

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 const MAGIC: u16 = 0x1985;
 const HEADER_BYTES: usize = 12;
 
-/// Bit in the type of a valid node. Writers clear it in an obsolete node, if the flash allows this.
+/// Bit that is set in the type of a valid node. If the flash allows it, writers clear the bit when
+/// the node becomes obsolete.
 const ACCURATE: u16 = 0x2000;
 /// Bits in the type of a node. If both are set, a reader must support the type.
 const MUST_BE_KNOWN: u16 = 0xc000;
@@ -17,32 +18,33 @@ const INODE: u16 = MUST_BE_KNOWN | ACCURATE | 2;
 const ATTRIBUTE: u16 = MUST_BE_KNOWN | ACCURATE | 8;
 const REFERENCE: u16 = MUST_BE_KNOWN | ACCURATE | 9;
 
-/// All sound and valid nodes of an image.
+/// All intact and valid nodes of an image.
 pub(super) struct Nodes<'a> {
     pub order: Order,
-    /// Parts of each inode, in the order of the image.
+    /// The nodes of each inode, in the order of the image.
     pub inodes: BTreeMap<u32, Vec<InodeNode<'a>>>,
     pub entries: Vec<EntryNode<'a>>,
     pub attributes: Vec<AttributeNode<'a>>,
     pub references: Vec<ReferenceNode>,
-    /// Nodes with a wrong checksum, or cut off.
+    /// Number of nodes that have a wrong checksum or are incomplete.
     pub unsound: u64,
 }
 
-/// Head of a node with a right checksum.
+/// Header of a node. Its checksum is right.
 struct Header {
     kind: u16,
     bytes: usize,
 }
 
-/// Returns true if a sound header is at the front, behind nothing but erased bytes.
+/// Returns true if the image begins with an intact header. Only erased bytes may precede it.
 pub(super) fn begins(image: &[u8]) -> bool {
     let first = image.chunks_exact(4).position(|word| word != [0xff; 4]);
     first.is_some_and(|word| order_at(&image[word * 4..]).is_some())
 }
 
-/// Returns true if half of the bytes that are not erased are sound nodes, with an inode or an entry
-/// among them. Another file system with an image of JFFS2 in a file has more bytes beside it.
+/// Returns true if at least half of the bytes that are not erased are intact nodes, and one of
+/// these nodes is an inode or an entry. If another file system contains a JFFS2 image in a file,
+/// most of its bytes lie outside this image.
 pub(super) fn is_image(image: &[u8]) -> bool {
     let Some(order) = first_order(image) else { return false };
     let (mut at, mut sound_bytes, mut other_bytes, mut has_content) = (0, 0, 0, false);
@@ -63,20 +65,20 @@ pub(super) fn is_image(image: &[u8]) -> bool {
     has_content && sound_bytes >= other_bytes
 }
 
-/// Returns true if there is a sound header.
+/// Returns true if the image contains an intact header.
 pub(super) fn has_node(image: &[u8]) -> bool {
     first_order(image).is_some()
 }
 
-/// Returns the byte order of the first sound header.
+/// Returns the byte order of the first intact header.
 fn first_order(image: &[u8]) -> Option<Order> {
     (0..image.len()).step_by(4).find_map(|at| order_at(&image[at..]))
 }
 
-/// Scans an image, and takes the nodes with right checksums.
+/// Scans an image, and collects the nodes with right checksums.
 ///
-/// Without a sound header it advances by four bytes, as in the kernel: nodes begin at multiples of
-/// four.
+/// If there is no intact header at an offset, the scan advances by four bytes, as in the kernel.
+/// Nodes begin at multiples of four bytes.
 pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     let order = first_order(image).ok_or(Error::NoJffs2)?;
     let (inodes, entries, attributes, references) =
@@ -99,12 +101,13 @@ pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     Ok(nodes)
 }
 
-/// Returns the byte order of a sound header at the front.
+/// Returns the byte order of an intact header at the start of the bytes.
 fn order_at(bytes: &[u8]) -> Option<Order> {
     [Order::Little, Order::Big].into_iter().find(|&order| header(bytes, order).is_some())
 }
 
-/// Parses the header at the front. Its checksum was made while the node was valid.
+/// Parses the header at the start of the bytes. Its checksum was computed while the node was valid,
+/// before its type was changed.
 fn header(bytes: &[u8], order: Order) -> Option<Header> {
     let head = bytes.get(..HEADER_BYTES)?;
     if order.u16(head, 0) != MAGIC {
@@ -122,7 +125,7 @@ fn header(bytes: &[u8], order: Order) -> Option<Header> {
 }
 
 impl<'a> Nodes<'a> {
-    /// Takes a node with a sound header, if the rest of it is sound too.
+    /// Adds a node with an intact header, if the rest of the node is intact too.
     fn take(&mut self, node: &'a [u8], kind: u16, at: usize) -> Result<(), Error> {
         let is_sound = match kind {
             INODE => {
@@ -147,7 +150,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Adds a sound node. Returns true if the node is sound.
+/// Adds a node if it is intact. Returns true if it is intact.
 fn add<T>(nodes: &mut Vec<T>, node: Option<T>) -> bool {
     let is_sound = node.is_some();
     nodes.extend(node);

@@ -3,11 +3,11 @@
 use super::node::InodeNode;
 use crate::lzo;
 
-/// The reason why the content of a node is not available.
+/// The reason why the content of a node cannot be unpacked.
 pub(super) enum Fault {
     /// The compressor is not supported.
     Compressor(String),
-    /// The content does not unpack.
+    /// The packed content is invalid.
     Unpack,
 }
 
@@ -36,13 +36,14 @@ pub(super) fn unpack(node: &InodeNode<'_>) -> Result<Vec<u8>, Fault> {
     unpacked.filter(|unpacked| unpacked.len() == bytes).ok_or(Fault::Unpack)
 }
 
-/// Unpacks zlib. Its checksum at the end is not checked, as in the kernel: the node has a checksum.
+/// Unpacks zlib. As in the kernel, the checksum at the end of the stream is not checked, because
+/// the node has its own checksum.
 fn zlib(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_with_limit(packed.get(2..)?, bytes).ok()
 }
 
-/// Unpacks rtime: pairs of a byte and a number. The number counts the bytes to repeat, from the
-/// position after the previous occurrence of the byte.
+/// Unpacks rtime: pairs of a byte and a number. After the byte, the number of bytes is copied from
+/// the position behind the previous occurrence of the byte.
 ///
 /// Source: fs/jffs2/compr_rtime.c of Linux.
 fn rtime(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {

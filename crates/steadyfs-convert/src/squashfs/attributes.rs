@@ -1,12 +1,13 @@
-//! Extended attributes: lists of names and values, and a table with the begin of each list.
+//! Extended attributes: lists of names and values, and a table with the start of each list.
 //!
 //! ```text
 //! attribute   kind u16 | name bytes u16 | name without prefix | value bytes u32 | value
 //! table       place of the list u64 | attributes u32 | bytes u32
 //! head        start of the lists u64 | entries of the table u32 | 0 u32 | starts of its blocks
 //! ```
-//! If an earlier attribute has the same value, the place of that value is stored instead, if it is
-//! shorter. The kind has a flag for this. Equal lists are stored once.
+//! If an earlier attribute has the same value and a reference to it is shorter, the reference is
+//! stored instead of the value. A flag in the kind marks such a reference. Equal lists are stored
+//! once.
 //!
 //! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.8; doc/format.adoc of
 //! squashfs-tools-ng, chapter 10.
@@ -16,9 +17,9 @@ use super::metadata::{Metadata, append_table};
 use super::pack::Packer;
 use std::collections::{BTreeMap, HashMap};
 
-/// Prefixes of names; the index of a prefix is its number.
+/// Prefixes of names. The index of a prefix in this array is its number in the image.
 const PREFIXES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
-/// Flag in the kind: the value is the place of another value.
+/// Flag in the kind: instead of a value, a reference to another value is stored.
 const ELSEWHERE: u16 = 0x100;
 /// Maximum bytes of a value that Linux accepts.
 const VALUE_BYTES_MAX: usize = 65536;
@@ -39,7 +40,8 @@ pub(super) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Starts without lists. `drops_others` leaves out attributes that the format does not support.
+    /// Creates an empty table. If `drops_others` is true, attributes that the format does not
+    /// support are left out.
     pub(super) fn new(is_plain: bool, drops_others: bool) -> Self {
         Self {
             lists: Metadata::new(is_plain),
@@ -86,7 +88,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Appends lists, table and head to the image. Returns the begin of the head.
+    /// Appends lists, table and head to the image. Returns the offset of the head.
     pub(super) fn append_to(
         self,
         image: &mut Vec<u8>,
@@ -115,7 +117,7 @@ impl<'a> Attributes<'a> {
         Ok(index)
     }
 
-    /// Appends an attribute. Returns its bytes in the list.
+    /// Appends an attribute. Returns its number of bytes in the list.
     fn append(
         &mut self,
         name: &[u8],
@@ -123,7 +125,7 @@ impl<'a> Attributes<'a> {
         packer: &mut Packer,
     ) -> Result<usize, WriteError> {
         let Some((prefix, rest)) = split(name) else { return Ok(0) };
-        // A reference has eight bytes, and makes the reader decode another block.
+        // A reference takes eight bytes, and the reader must decode another block for it.
         let earlier =
             self.values.get(value).filter(|_| value.len() > 8).map(|place| place.to_le_bytes());
         let kind = prefix | if earlier.is_some() { ELSEWHERE } else { 0 };
@@ -140,7 +142,7 @@ impl<'a> Attributes<'a> {
 }
 
 /// Splits a name into the number of its prefix and the rest. Returns `None` if the format does not
-/// support it.
+/// support the name.
 fn split(name: &[u8]) -> Option<(u16, &[u8])> {
     let mut prefixes = (0..).zip(PREFIXES);
     let (prefix, rest) =

@@ -12,23 +12,24 @@ use super::pack::Packer;
 use crate::tree::{InodeIndex, Kind, Tree};
 use std::collections::HashMap;
 
-/// Place of a file's content.
+/// Position of a file's content in the image.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Content {
-    /// Consecutive blocks.
+    /// The whole blocks, which are consecutive.
     pub(super) blocks: Blocks,
-    /// Place of its end, if it is in a block with other ends.
+    /// Position of the file's end, if it is stored in a block with the ends of other files.
     pub(super) fragment: Option<FragmentPlace>,
 }
 
-/// A row of blocks.
+/// A sequence of consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Blocks {
-    /// Begin of the first block in the image; 0 if there is none.
+    /// Offset of the first block in the image. It is 0 if there are no blocks.
     pub(super) start: u64,
-    /// Size of each block, with a flag if it is uncompressed; 0 is a block of zeros.
+    /// Stored size of each block. It has a flag if the block is uncompressed. A size of 0 stands
+    /// for a block of zeros.
     pub(super) sizes: Vec<u32>,
-    /// Bytes in blocks of zeros.
+    /// Number of bytes in blocks of zeros.
     pub(super) sparse_bytes: u64,
 }
 
@@ -36,13 +37,13 @@ pub(super) struct Blocks {
 pub(super) struct Stored {
     /// The image so far.
     pub(super) image: Vec<u8>,
-    /// Place of each file's content.
+    /// Position of each file's content.
     pub(super) contents: HashMap<InodeIndex, Content>,
     /// Entries of the table of fragments.
     pub(super) fragments: Vec<u8>,
 }
 
-/// The image while content is added to it, and the places of all content.
+/// The image while content is added to it, and the positions of all content.
 pub(super) struct Data<'a> {
     image: Vec<u8>,
     block_bytes: usize,
@@ -53,7 +54,7 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Begins behind the bytes of the image.
+    /// Creates an instance that appends content to the bytes of `image`.
     pub(super) fn new(
         image: Vec<u8>,
         block_bytes: usize,
@@ -71,7 +72,8 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Adds the content of all files at and below an inode that are not added yet, by name.
+    /// Adds the content of an inode and of all files below it, in the order of their names. Skips
+    /// files that were already added.
     pub(super) fn add_below(
         &mut self,
         tree: &'a Tree,
@@ -92,7 +94,7 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Ends the data.
+    /// Writes the remaining fragments, and returns the image with all content.
     pub(super) fn finish(mut self, packer: &mut Packer) -> Result<Stored, WriteError> {
         self.fragments.close_all(&mut self.image, packer)?;
         Ok(Stored { image: self.image, contents: self.contents, fragments: self.fragments.table() })
@@ -140,7 +142,7 @@ mod tests {
     use crate::tree::{Inode, Limit};
     use steadyfs_rom::squash::format::PLAIN_DATA;
 
-    /// Returns the places of the files' content, and the length of the image.
+    /// Returns the positions of the files' content, and the length of the image.
     fn laid_out(files: &[Vec<u8>], packs_tails: bool) -> (Vec<Content>, usize) {
         let mut tree = Tree::new(Limit::default());
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");

@@ -1,13 +1,14 @@
-//! Lists of entries, and the index that finds the part of a long list with a name.
+//! Lists of entries, and the index that locates a name in a long list.
 //!
 //! ```text
 //! header  entries - 1 u32 | block of the inodes u32 | number N u32
 //! entry   offset in the block u16 | number - N i16 | kind u16 | name bytes - 1 u16 | name
 //! index   offset in the list u32 | block of the list u32 | name bytes - 1 u32 | name
 //! ```
-//! A header is for entries whose inodes lie in one block. A list that is longer than a block has an
-//! index. A header then begins in each of its blocks, and the index names the first header of each
-//! block. A lookup unpacks one block, and the next block too if an entry lies in both.
+//! The entries behind one header have inodes in one block. A list that is longer than a block has
+//! an index. A header then begins in each block of the list, and the index contains the position of
+//! the first header of each block. A look-up unpacks one block. If an entry lies in two blocks, it
+//! also unpacks the next block.
 //!
 //! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.3; doc/format.adoc of
 //! squashfs-tools-ng, chapter 6.
@@ -17,33 +18,33 @@ use super::metadata::{Metadata, Place};
 use super::pack::Packer;
 use steadyfs_rom::squash::format::METADATA_BYTES;
 
-/// Maximum entries of a header.
+/// Maximum number of entries behind one header.
 const ENTRIES_MAX: usize = 256;
 /// Bytes of a header.
 const HEADER_BYTES: usize = 12;
 
 /// An entry of a directory.
 pub(super) struct Entry<'a> {
-    /// Its name.
+    /// Name of the entry.
     pub(super) name: &'a [u8],
-    /// Begin of its inode.
+    /// Position of the entry's inode.
     pub(super) place: Place,
-    /// The number of its inode.
+    /// Number of the entry's inode.
     pub(super) number: u32,
-    /// Kind of its inode, as in basic inodes.
+    /// Kind of the entry's inode, as in basic inodes.
     pub(super) kind: u16,
 }
 
 /// A written list of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Listing {
-    /// Begin of the list.
+    /// Position of the start of the list.
     pub(super) place: Place,
-    /// Its bytes.
+    /// Number of bytes of the list.
     pub(super) bytes: u32,
     /// Number of parts in the index.
     pub(super) index_count: u16,
-    /// The index, as it follows the inode.
+    /// The bytes of the index, which follow the inode.
     pub(super) index: Vec<u8>,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Listing {
 /// directories.
 ///
 /// # Errors
-/// [`WriteError::TooLarge`] if a field is too small for a size; errors of the packer.
+/// [`WriteError::TooLarge`] if a size does not fit into its field. Errors of the packer.
 pub(super) fn append_entries(
     table: &mut Metadata,
     entries: &[Entry],
@@ -96,7 +97,8 @@ impl Listing {
     }
 }
 
-/// Returns the bytes of the list, if only the inodes' places divide it.
+/// Returns the number of bytes of the list, if headers are only needed because of the positions of
+/// the inodes.
 fn listing_bytes(mut entries: &[Entry]) -> usize {
     let mut bytes = 0;
     while !entries.is_empty() {
@@ -108,7 +110,7 @@ fn listing_bytes(mut entries: &[Entry]) -> usize {
 }
 
 /// Returns the number of entries that share a header with the first entry. The header begins `room`
-/// bytes before the end of its block.
+/// bytes before the end of its block of the list.
 fn run_length(entries: &[Entry], room: usize) -> usize {
     let mut bytes = HEADER_BYTES;
     let shares = |entry: &&Entry| {
@@ -169,7 +171,8 @@ mod tests {
         u16::from_le_bytes([bytes[at], bytes[at + 1]]) as usize
     }
 
-    /// Looks a name up from a header on, in that header's block. Returns the number of its inode.
+    /// Looks up a name, from a header on, in the block of that header. Returns the number of the
+    /// name's inode.
     fn looked_up(content: &[u8], mut at: usize, end: usize, name: &[u8]) -> Option<usize> {
         let block_end = (at / METADATA_BYTES + 1) * METADATA_BYTES;
         while at < end.min(block_end) {
@@ -201,8 +204,8 @@ mod tests {
             let (listing, content) = written(&entries, offset);
             assert_eq!(offset + listing.bytes as usize, content.len());
             for (name, number) in names.iter().zip(1..) {
-                // As Linux does it: the last part of the index whose name is not above the sought
-                // name.
+                // Selects the part as Linux does: the last part of the index whose name is not
+                // greater than the name that is looked up.
                 let (mut index, mut part) = (&listing.index[..], 0);
                 while !index.is_empty() {
                     let name_bytes = word(index, 8) + 1;

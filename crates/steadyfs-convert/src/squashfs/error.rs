@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The reason why a tree does not become an image.
+/// The reason why a tree cannot be written as an image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -12,7 +12,7 @@ pub enum WriteError {
     /// The image cannot be padded to this number of bytes.
     #[error("the padding is {0} bytes; expected a power of two up to 1048576")]
     PadBytes(u32),
-    /// The compressor has no such level.
+    /// The compressor does not support this level.
     #[error("the level of {compressor} is {level}; expected {expected}")]
     Level {
         /// Name of the compressor.
@@ -31,18 +31,18 @@ pub enum WriteError {
     /// A name refers to an inode that the tree does not have.
     #[error("the directory {0:?} names an inode that the tree does not have")]
     NoInode(String),
-    /// The target of a symbolic link has a length that no system follows.
+    /// The target of a symbolic link has a length that no system supports.
     #[error("the target of the link {path:?} has {bytes} bytes; expected 1 to 4095")]
     Target {
-        /// The link.
+        /// Path of the link.
         path: String,
-        /// Bytes of its target.
+        /// Number of bytes of the target.
         bytes: usize,
     },
-    /// The format has no room for the numbers of a device.
+    /// The numbers of a device do not fit into their fields.
     #[error("the device {path:?} is {major}:{minor}; expected at most 4095:1048575")]
     Device {
-        /// The device.
+        /// Path of the device.
         path: String,
         /// Number of its driver.
         major: u32,
@@ -60,22 +60,22 @@ pub enum WriteError {
          trusted. or security. and at most 255 bytes"
     )]
     AttributeName {
-        /// The file with the attribute.
+        /// Path of the file with the attribute.
         path: String,
-        /// Its whole name.
+        /// Whole name of the attribute.
         name: String,
     },
     /// No system accepts the value of an attribute.
     #[error("the attribute {name:?} of {path:?} has {bytes} bytes; expected at most 65536")]
     AttributeValue {
-        /// The file with the attribute.
+        /// Path of the file with the attribute.
         path: String,
-        /// Its whole name.
+        /// Whole name of the attribute.
         name: String,
-        /// Bytes of its value.
+        /// Number of bytes of the value.
         bytes: usize,
     },
-    /// Something has more bytes or entries than its field allows.
+    /// A part of the tree has more bytes or entries than its field allows.
     #[error("{0} is larger than its field in the format")]
     TooLarge(&'static str),
     /// The compressor failed, usually because of a lack of memory.
@@ -83,12 +83,12 @@ pub enum WriteError {
     Compressor {
         /// Name of the compressor.
         compressor: &'static str,
-        /// Its message.
+        /// Message of the compressor.
         reason: String,
     },
 }
 
-/// The text names no compressor.
+/// The text is not the name of a compressor.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} names no compressor; expected lz4, lz4:fast, gzip[:1-10], zstd[:1-22], xz or lzo")]
 pub struct ParseCompressorError(pub String);

@@ -1,14 +1,15 @@
 //! Blocks with the ends of several files.
 //!
-//! Some blocks are open at a time, for texts and for other content. An end goes into the block of
-//! its kind that it fills best. If it fits into none, the fullest block is closed. More open blocks
-//! waste less room at their ends, but put related ends further apart.
+//! Several blocks are open at the same time, some for texts and some for other content. The end of
+//! a file is added to the open block of its kind in which it leaves the fewest free bytes. If the
+//! end fits into no open block, the fullest block is closed. More open blocks waste fewer bytes at
+//! their ends, but related ends lie further apart.
 
 use super::WriteError;
 use super::pack::Packer;
 use std::collections::HashMap;
 
-/// Place of a file's end.
+/// Position of a file's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FragmentPlace {
     /// Index of the block of fragments.
@@ -17,13 +18,13 @@ pub(super) struct FragmentPlace {
     pub(super) offset: u32,
 }
 
-/// Blocks of fragments, closed and open.
+/// The closed and the open blocks of fragments.
 pub(super) struct Fragments<'a> {
     block_bytes: usize,
     /// Maximum number of open blocks.
     open_max: usize,
     open: Vec<Open>,
-    /// Begin in the image and size of each block; not yet valid for open blocks.
+    /// Offset in the image and size of each block. For open blocks these values are not yet valid.
     closed: Vec<(u64, u32)>,
     known: HashMap<&'a [u8], FragmentPlace>,
 }
@@ -34,12 +35,12 @@ struct Open {
     bytes: Vec<u8>,
 }
 
-/// Bytes of an end that are examined to recognise text.
+/// Number of bytes of an end that are examined to recognise text.
 const LOOK_BYTES: usize = 1024;
 
 impl<'a> Fragments<'a> {
-    /// Starts without blocks. Each block takes `block_bytes`, and `open_max` blocks are open at a
-    /// time, at least one.
+    /// Creates an instance without blocks. Each block holds `block_bytes` bytes. Up to `open_max`
+    /// blocks are open at the same time, but at least one.
     pub(super) fn new(block_bytes: usize, open_max: usize) -> Self {
         Self {
             block_bytes,
@@ -50,8 +51,8 @@ impl<'a> Fragments<'a> {
         }
     }
 
-    /// Finds a place for the end of a file, which is shorter than a block. Equal ends share one
-    /// place.
+    /// Adds the end of a file, which is shorter than a block. Returns its position. Equal ends
+    /// share one position.
     pub(super) fn add(
         &mut self,
         tail: &'a [u8],
@@ -61,7 +62,7 @@ impl<'a> Fragments<'a> {
         if let Some(&place) = self.known.get(tail) {
             return Ok(place);
         }
-        // A single block takes all ends, in their order.
+        // If only one block is open, it receives all ends in their order.
         let (room, is_text) = (self.block_bytes - tail.len(), self.open_max > 1 && is_text(tail));
         let at = match self.fullest(room, is_text) {
             Some(at) => at,
@@ -132,7 +133,7 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// Returns true if an end begins as text does. At most one byte of eight is neither printable ASCII
+/// Returns true if an end begins like a text: at most one of eight bytes is neither printable ASCII
 /// nor white space.
 fn is_text(tail: &[u8]) -> bool {
     let begin = &tail[..tail.len().min(LOOK_BYTES)];
@@ -146,8 +147,8 @@ mod tests {
     use super::*;
     use crate::squashfs::Compressor;
 
-    /// Adds ends of these lengths and first bytes. Returns their blocks and offsets, the bytes
-    /// written meanwhile, and the table.
+    /// Adds ends of these lengths and first bytes. Returns their blocks and offsets, the number of
+    /// bytes written so far, and the table.
     fn added(open_max: usize, ends: &[(usize, u8)]) -> (Vec<(u32, u32)>, usize, Vec<u8>) {
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");
         let (mut image, mut fragments) = (vec![0; 96], Fragments::new(4096, open_max));

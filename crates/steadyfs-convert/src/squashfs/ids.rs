@@ -1,9 +1,9 @@
-//! The table of owners and groups: inodes hold indices into it.
+//! The table of owners and groups: inodes contain indices into this table.
 
 use super::WriteError;
 use std::collections::HashMap;
 
-/// Each owner and group once, in the order of arrival.
+/// Each owner and group once, in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Ids {
     known: HashMap<u32, u16>,
@@ -11,8 +11,8 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Returns the index of an owner or group. Returns `None` if the table is full: the superblock
-    /// counts up to 65535.
+    /// Returns the index of an owner or group. Returns `None` if the table is full. The superblock
+    /// supports up to 65535 owners and groups.
     pub(super) fn index(&mut self, id: u32) -> Option<u16> {
         if let Some(&index) = self.known.get(&id) {
             return Some(index);
@@ -35,7 +35,8 @@ impl Ids {
 }
 
 impl Ids {
-    /// Returns the indices of both. If the table is full, returns an error with the path.
+    /// Returns the indices of an owner and a group. If the table is full, returns an error with the
+    /// path.
     pub(super) fn pair(
         &mut self,
         uid: u32,

@@ -12,8 +12,8 @@
 //! device     links u32 | numbers u32
 //! pipe       links u32
 //! ```
-//! Owner and group are indices. An extended link, device or pipe has attributes u32 at its end.
-//! The kind of an extended inode is the basic kind plus seven.
+//! Owner and group are indices. An extended link, device or pipe ends with the index of its
+//! attributes, a u32. The kind of an extended inode is the basic kind plus seven.
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 5.
 
@@ -24,7 +24,7 @@ use crate::tree::Kind;
 
 /// Difference between the kinds of an extended and a basic inode.
 const EXTENDED: u16 = 7;
-/// Bytes that the list of a directory counts besides its own, for `.` and `..`.
+/// Number of bytes that the size of a directory contains in addition to its list, for `.` and `..`.
 const DOTS: u32 = 3;
 /// Fragment index of a file without a fragment.
 const NO_FRAGMENT: u32 = u32::MAX;
@@ -37,11 +37,11 @@ pub(super) struct Head {
     pub(super) owner: (u16, u16),
     /// Time of the last change, in seconds since 1970.
     pub(super) modified: u32,
-    /// Its number.
+    /// Number of the inode.
     pub(super) number: u32,
     /// Number of links.
     pub(super) links: u32,
-    /// The index of its list of attributes.
+    /// Index of the inode's list of attributes.
     pub(super) attributes: u32,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Body<'a> {
     Pipe { is_socket: bool },
 }
 
-/// Returns the kind of a basic inode; entries of directories contain it too.
+/// Returns the kind of a basic inode. Entries of directories contain this kind too.
 pub(super) fn basic_kind(kind: &Kind) -> u16 {
     match kind {
         Kind::Directory(_) => 1,
@@ -72,7 +72,7 @@ pub(super) fn basic_kind(kind: &Kind) -> u16 {
     }
 }
 
-/// Makes an inode. It is extended only if a basic inode does not have all fields.
+/// Makes an inode. The inode is extended only if a basic inode lacks a necessary field.
 pub(super) fn emit(head: &Head, body: &Body) -> Vec<u8> {
     match body {
         Body::Directory { listing, parent } => directory(head, listing, *parent),

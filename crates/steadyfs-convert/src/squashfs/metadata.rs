@@ -5,8 +5,8 @@
 //! on the medium       |len|packed       |len|packed  |len|packed|
 //! ```
 //! `len` has two bytes: the length on the medium, with [`PLAIN_METADATA`] set if the block is
-//! uncompressed. A record may lie in two blocks. A place is the begin of a block, counted from the
-//! first one, and the offset in the unpacked block.
+//! uncompressed. A record may lie in two blocks. The position of a record consists of the offset of
+//! a block, from the first block on, and the offset in the unpacked block.
 //!
 //! Source: Documentation/filesystems/squashfs.rst of Linux; doc/format.adoc of squashfs-tools-ng,
 //! chapter 2.
@@ -23,24 +23,24 @@ pub(super) struct Metadata {
     is_plain: bool,
 }
 
-/// Begin of a record.
+/// Position of the start of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Place {
-    /// Begin of its block, counted from the first block.
+    /// Offset of the record's block from the first block.
     pub(super) block: u32,
-    /// Offset in the unpacked block.
+    /// Offset of the record in the unpacked block.
     pub(super) offset: u16,
 }
 
 impl Place {
-    /// Returns the place as one number, as tables contain it.
+    /// Returns the position as one number, as tables contain it.
     pub(super) fn reference(self) -> u64 {
         u64::from(self.block) << 16 | u64::from(self.offset)
     }
 }
 
 impl Metadata {
-    /// Makes a stream without records.
+    /// Creates a stream without records.
     pub(super) fn new(is_plain: bool) -> Self {
         Self {
             blocks: Vec::new(),
@@ -50,10 +50,10 @@ impl Metadata {
         }
     }
 
-    /// Returns the begin of the next record.
+    /// Returns the position of the next record.
     ///
     /// # Errors
-    /// [`WriteError::TooLarge`] beyond 4 GiB.
+    /// [`WriteError::TooLarge`] if the stream has more than 4 GiB.
     pub(super) fn place(&self) -> Result<Place, WriteError> {
         let block = u32::try_from(self.blocks.len())
             .map_err(|_| WriteError::TooLarge("a table of metadata"))?;
@@ -77,7 +77,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Ends the stream. Returns its blocks, and the begin of each block.
+    /// Ends the stream. Returns its blocks, and the offset of each block.
     pub(super) fn finish(mut self, packer: &mut Packer) -> Result<(Vec<u8>, Vec<u64>), WriteError> {
         if !self.open.is_empty() {
             self.close(packer)?;
@@ -98,13 +98,13 @@ impl Metadata {
     }
 }
 
-/// Makes an uncompressed block that stands alone, like the block of the compressor's options.
+/// Makes a separate uncompressed block, such as the block of the compressor's options.
 pub(super) fn plain_block(content: &[u8]) -> Vec<u8> {
     [&(content.len() as u16 | PLAIN_METADATA).to_le_bytes()[..], content].concat()
 }
 
-/// Appends a table to the image: its blocks, then `head`, then the begin of each block in the
-/// image. Returns the begin of `head`, which is the offset in the superblock.
+/// Appends a table to the image: its blocks, then `head`, then the offset of each block in the
+/// image. Returns the offset of `head`, which the superblock must contain.
 pub(super) fn append_table(
     image: &mut Vec<u8>,
     entries: &[u8],

@@ -6,9 +6,10 @@ use lz4::block::CompressionMode;
 use std::fmt::Display;
 use steadyfs_rom::squash::format::PLAIN_DATA;
 
-/// Level of LZ4's high compression: the highest one.
+/// Level of LZ4's high compression: the highest level.
 const LZ4_LEVEL: i32 = 12;
-/// Preset of XZ: the greatest effort. The memory of a decoder depends on the dictionary alone.
+/// Preset of XZ: the greatest effort. The memory of a decoder depends only on the size of the
+/// dictionary.
 const XZ_PRESET: u32 = 9 | 1 << 31;
 
 /// Compressor of blocks, with its state between blocks.
@@ -26,7 +27,7 @@ enum State {
 }
 
 impl Packer {
-    /// Makes a packer of blocks up to `block_bytes`, and of metadata.
+    /// Creates a packer for blocks of up to `block_bytes` bytes, and for metadata.
     pub(super) fn new(compressor: Compressor, block_bytes: u32) -> Result<Self, WriteError> {
         let state = match compressor {
             Compressor::Lz4 { high: true } => {
@@ -37,8 +38,7 @@ impl Packer {
             Compressor::Zstd { level } => State::Zstd(Box::new(
                 zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?,
             )),
-            // Linux assumes a dictionary of one block, and of 8 KiB at least, because of the
-            // metadata.
+            // Linux assumes a dictionary of one block, but at least 8 KiB because of the metadata.
             Compressor::Xz => State::Xz { dictionary_bytes: block_bytes.max(8192) },
             Compressor::Lzo => State::Lzo(Box::new(lzokay_native::Dict::new())),
         };
@@ -64,8 +64,8 @@ impl Packer {
         Ok((packed.len() < data.len()).then_some(packed))
     }
 
-    /// Appends a block to the image, compressed if it becomes smaller. Returns its size with
-    /// [`PLAIN_DATA`].
+    /// Appends a block to the image. The block is compressed if this makes it smaller. Returns the
+    /// stored size. If the block is uncompressed, the size has the bit [`PLAIN_DATA`].
     pub(super) fn append(&mut self, image: &mut Vec<u8>, block: &[u8]) -> Result<u32, WriteError> {
         match self.pack(block)? {
             Some(packed) => {

@@ -1,8 +1,9 @@
 //! The order in which inodes are written, and their numbers.
 //!
 //! The inodes of a directory's entries are written together, so that the entries share a header.
-//! First comes everything below the directories in it, then the inodes of its entries by name, then
-//! its list of entries. Numbers count in the order of writing. The root comes last.
+//! For each directory, everything below its subdirectories is written first. Then come the inodes
+//! of its entries, sorted by name, and then its list of entries. Inodes are numbered in the order
+//! of writing. The root is written last.
 
 use super::WriteError;
 use crate::tree::{InodeIndex, Kind, Tree};
@@ -12,7 +13,7 @@ use crate::tree::{InodeIndex, Kind, Tree};
 pub(super) enum Step {
     /// An inode.
     Inode(InodeIndex),
-    /// The entries of a directory; all their inodes are written before.
+    /// The entries of a directory. All their inodes are written earlier.
     Entries(InodeIndex),
 }
 
@@ -55,7 +56,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Counts the names in a directory, and queues its directories for a visit.
+    /// Counts the names in a directory, and queues its subdirectories for a visit.
     fn enter(
         &mut self,
         tree: &Tree,
@@ -101,14 +102,14 @@ impl Plan {
         self.numbers[inode]
     }
 
-    /// Returns the number of a directory's parent. The root has no parent; its number is one above
-    /// all numbers, as mksquashfs writes it.
+    /// Returns the number of a directory's parent. The root has no parent. For the root the result
+    /// is one above the largest number, as mksquashfs writes it.
     pub(super) fn parent_number(&self, directory: InodeIndex) -> u32 {
         if directory == 0 { self.inode_count + 1 } else { self.numbers[self.parents[directory]] }
     }
 
-    /// Returns the number of links of an inode: its names. A directory has two, and one for each
-    /// directory in it.
+    /// Returns the number of links of an inode. For a directory this is two, and one for each
+    /// subdirectory. For all other inodes it is the number of names.
     pub(super) fn links(&self, tree: &Tree, inode: InodeIndex) -> u32 {
         match &tree.inode(inode).kind {
             Kind::Directory(entries) => {

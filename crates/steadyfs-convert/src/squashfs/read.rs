@@ -1,9 +1,9 @@
-//! From an image to a tree.
+//! Reader: from an image to a tree.
 //!
-//! An image may be made to do harm, such as an image that has the same block decoded for each of a
-//! million files. So each decoded byte, each entry and each attribute counts towards a limit of
-//! work, and an image beyond the limit ends in an error. Files are read in the order of their
-//! content, which decodes shared blocks once.
+//! An image may be malicious. For example, it may force the reader to decode the same block for
+//! each of a million files. So each decoded byte, each entry and each attribute is counted as work.
+//! If the work exceeds a limit, the read ends with an error. Files are read in the order of their
+//! content, so that shared blocks are decoded only once.
 
 use super::ReadError;
 use crate::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
@@ -13,8 +13,8 @@ use steadyfs_rom::{InRam, Kind as RomKind, Squash};
 
 /// Bytes of the longest path of a directory: `PATH_MAX` of Linux.
 const PATH_BYTES_MAX: usize = 4096;
-/// Entries of a directory that are read together, so that inodes, owners and attributes are decoded
-/// in turn once for all of them.
+/// Number of entries of a directory that are read together. So the blocks of inodes, of owners and
+/// of attributes are each decoded once for all these entries.
 const BATCH: usize = 1024;
 /// Work of an entry and of an attribute, in decoded bytes.
 const ENTRY_WORK: u64 = 64;
@@ -25,11 +25,11 @@ type RomResult<T> = Result<T, steadyfs_rom::Error>;
 
 /// Reads an image, with hard links, owners, times and attributes.
 ///
-/// Two names of one inode number are a hard link. Bytes behind the image, such as a hash tree, are
-/// not read.
+/// Two names with the same inode number are a hard link. Bytes behind the image, such as a hash
+/// tree, are not read.
 ///
 /// # Errors
-/// [`ReadError`] of each kind.
+/// [`ReadError`]: each kind.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, ReadError> {
     let needs = Needs::of(&mut InRam::new(image)).map_err(ReadError::Image)?;
     let mut memory = vec![0; needs.both];
@@ -43,7 +43,7 @@ pub fn read(image: &[u8], limit: Limit) -> Result<Tree, ReadError> {
 struct Reader<'m, 'i> {
     squash: Squash<'m, InRam<'i>>,
     tree: Tree,
-    /// Directory and name of each inode.
+    /// The directory and the name of each inode.
     names: Vec<(InodeIndex, Box<[u8]>)>,
     /// Inodes other than directories, by their number.
     linked: HashMap<u32, InodeIndex>,
@@ -53,11 +53,11 @@ struct Reader<'m, 'i> {
     sets: HashMap<u32, Attributes>,
     /// Files whose content is not read yet.
     files: Vec<(InodeIndex, File)>,
-    /// Bytes of these files.
+    /// Number of bytes of these files.
     promised: u64,
     /// Directories that are not read yet.
     waiting: Vec<Waiting>,
-    /// Work apart from decoding, and the maximum of all work.
+    /// Work except decoding, and the maximum of all work.
     work: u64,
     work_max: u64,
 }
@@ -68,7 +68,7 @@ struct Waiting {
     path_bytes: usize,
 }
 
-/// The node of an entry, as far as it is read.
+/// The node of an entry, with the parts that have been read so far.
 struct Found {
     name: Box<[u8]>,
     node: Node,
@@ -77,8 +77,8 @@ struct Found {
 
 impl<'m, 'i> Reader<'m, 'i> {
     fn new(squash: Squash<'m, InRam<'i>>, limit: Limit) -> Self {
-        // Honest images decode each block about twice: files share the block of a tail, and several
-        // parts of the reader need the metadata.
+        // For an image that is not malicious, each block is decoded about twice. Files share the
+        // block of a tail, and several parts of the reader need the same metadata.
         let work_max = limit.bytes.saturating_mul(8).saturating_add(64 << 20);
         Self {
             squash,
@@ -184,7 +184,8 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(())
     }
 
-    /// Returns the kind of an inode. Content of files comes later, but must have room.
+    /// Returns the kind of an inode. The content of files is read later, but its size is checked
+    /// now.
     fn kind(&mut self, node: &Node, parent: InodeIndex, name: &[u8]) -> Result<Kind, ReadError> {
         let size = node.stat().size;
         Ok(match node.stat().kind {
@@ -252,7 +253,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(attributes)
     }
 
-    /// Reads the content of all files, in the order of its places.
+    /// Reads the content of all files, in the order of its offsets in the image.
     fn contents(&mut self) -> Result<(), ReadError> {
         let mut files = std::mem::take(&mut self.files);
         files.sort_by_key(|(_, file)| file.place());
@@ -280,7 +281,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(content)
     }
 
-    /// Refuses more bytes than the tree takes, before memory is taken for them.
+    /// Refuses bytes beyond the limit of the tree before memory is allocated for them.
     fn room(&self, bytes: u64, parent: InodeIndex, name: &[u8]) -> Result<(), ReadError> {
         match bytes <= self.tree.bytes_left() {
             true => Ok(()),
@@ -310,8 +311,8 @@ impl<'m, 'i> Reader<'m, 'i> {
         self.path_of(index, b"")
     }
 
-    /// Returns the path of a name in a directory; if the name is empty, the path of the inode
-    /// itself.
+    /// Returns the path of a name in a directory. If the name is empty, returns the path of the
+    /// inode itself.
     fn path_of(&self, index: InodeIndex, name: &[u8]) -> String {
         let mut names = if name.is_empty() { Vec::new() } else { vec![name] };
         let mut at = index;

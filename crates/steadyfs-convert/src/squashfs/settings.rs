@@ -6,25 +6,27 @@ use std::str::FromStr;
 
 /// Compression method of blocks.
 ///
-/// As text: `lz4`, `lz4:fast`, `gzip` or `gzip:6` (`deflate` is another name for it), `zstd` or
-/// `zstd:19`, `xz`, `lzo`.
+/// The text forms are `lz4`, `lz4:fast`, `gzip` or `gzip:6` (`deflate` is another name for it),
+/// `zstd` or `zstd:19`, `xz`, `lzo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compressor {
     /// LZ4, which is the fastest to read.
     Lz4 {
-        /// Smaller images in more time, with the same speed of reading. Default true.
+        /// True for smaller images, which take more time to write. The speed of reading is the
+        /// same. Default: true.
         high: bool,
     },
     /// Deflate in zlib's frame, which the format calls gzip.
     Gzip {
-        /// 1 to 10, default 9: more is smaller and slower. zlib itself has no level 10; each reader
-        /// accepts it.
+        /// Level, 1 to 10. A higher level makes smaller images, and takes longer to write. zlib
+        /// itself does not have level 10, but each reader can read the result. Default: 9.
         level: u8,
     },
     /// Zstandard.
     Zstd {
-        /// 1 to 22, default 19: more is smaller and slower.
+        /// Level, 1 to 22. A higher level makes smaller images, and takes longer to write. Default:
+        /// 19.
         level: i32,
     },
     /// LZMA2 in the frame of XZ: the smallest images, and the slowest to read.
@@ -58,14 +60,15 @@ impl Compressor {
     }
 
     /// Returns the content of the block of compressor options, if the image needs one. LZ4 always
-    /// needs it, the others if their options differ from the defaults of the format.
+    /// needs this block. The other methods need it if their options differ from the defaults of the
+    /// format.
     pub(super) fn options(self) -> Option<Vec<u8>> {
         let words =
             |words: &[u32]| Some(words.iter().flat_map(|word| word.to_le_bytes()).collect());
         match self {
             Self::Lz4 { high } => words(&[1, u32::from(high)]),
-            // The low half of the second word is a window of 2^15 bytes, the high half means no
-            // strategies.
+            // The low half of the second word selects a window of 2^15 bytes. The high half selects
+            // no strategies.
             Self::Gzip { level } if level < 9 => words(&[u32::from(level), 15]),
             Self::Zstd { level } if level != 15 => words(&[level.unsigned_abs()]),
             _ => None,
@@ -121,37 +124,38 @@ impl FromStr for Compressor {
 /// Settings of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Compression method of blocks. Default: LZ4, high.
+    /// Compression method of blocks. Default: LZ4 with `high`.
     pub compressor: Compressor,
-    /// Bytes of a block of data before compression: a power of two from 4096 to 1048576. More makes
-    /// the image smaller, but a reader needs more memory: it holds at least one block. Default
-    /// 131072.
+    /// Bytes of a block of data before compression: a power of two from 4096 to 1048576. Larger
+    /// blocks make the image smaller, but a reader needs more memory, because it must hold at least
+    /// one block. Default: 131072.
     pub block_bytes: u32,
-    /// Stores inodes, directories and tables uncompressed, so that a reader needs no buffer for
-    /// them. The image becomes larger by some per cent. Default false.
+    /// True to store inodes, directories and tables uncompressed. A reader then needs no buffer for
+    /// them, but the image becomes some per cent larger. Default: false.
     pub plain_metadata: bool,
-    /// Packs the ends of files that are longer than a block together with other ends, not only
-    /// files shorter than a block. The image is smaller, but a read of such an end decodes a shared
-    /// block. Default true.
+    /// True to pack also the ends of files that are longer than a block into shared blocks. If
+    /// false, only files shorter than a block are packed into shared blocks. If true, the image is
+    /// smaller, but a read of such an end decodes a shared block. Default: true.
     pub tails: bool,
-    /// Number of shared blocks that are filled at a time; 0 counts as 1. Half of them take texts,
-    /// the others take other content. An end goes into the block that it fills best. This makes the
-    /// image smaller: two blocks of each kind save up to 0.25 % at 64 and 128 KiB. But consecutive
-    /// ends then lie in different blocks. A reader that keeps one block decodes each block several
-    /// times. 1 keeps all ends in their order, as `mksquashfs` does. Default 4.
+    /// Number of shared blocks that are open at the same time. 0 stands for 1. Half of these blocks
+    /// receive texts, and the other half receive other content. The end of a file is added to the
+    /// block in which it leaves the fewest free bytes. More blocks make the image smaller: two
+    /// blocks of each kind save up to 0.25 % at block sizes of 64 and 128 KiB. But consecutive ends
+    /// then lie in different blocks. So a reader that caches only one block decodes each block
+    /// several times. With 1, all ends stay in their order, as in `mksquashfs`. Default: 4.
     pub open_fragments: u8,
-    /// Paths in the order of their data: files that are read together when a device starts can lie
-    /// together. A directory stands for all files below it. A path that names nothing is skipped.
-    /// All other files follow in the order of names. Default empty.
+    /// Paths in the order in which their data is written. So files that are read together when a
+    /// device starts can lie together. A directory stands for all files below it. A path that does
+    /// not exist is skipped. All other files follow in the order of their names. Default: empty.
     pub order: Vec<Vec<u8>>,
-    /// Time when the image was made, in seconds since 1970. Default 0, so that the same tree makes
-    /// the same bytes.
+    /// Time when the image was made, in seconds since 1970. Default: 0, so that the same tree
+    /// always produces the same bytes.
     pub time: u32,
     /// Zeros extend the image to a multiple of this length: a power of two up to 1048576. Linux
-    /// requires 4096 for a loop device, and nothing for flash. Default 4096.
+    /// requires 4096 for a loop device, and nothing for flash. Default: 4096.
     pub pad_bytes: u32,
-    /// Leaves out attributes with unsupported names, such as `system.posix_acl_access`. Otherwise
-    /// they are an error. Default false.
+    /// True to leave out attributes with unsupported names, such as `system.posix_acl_access`. If
+    /// false, such an attribute is an error. Default: false.
     pub drop_other_attributes: bool,
 }
 
@@ -172,7 +176,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks that the format supports all numbers.
+    /// Checks that the format supports all numbers of these settings.
     pub(super) fn check(&self) -> Result<(), WriteError> {
         if !self.block_bytes.is_power_of_two() || !(4096..=1 << 20).contains(&self.block_bytes) {
             return Err(WriteError::BlockBytes(self.block_bytes));

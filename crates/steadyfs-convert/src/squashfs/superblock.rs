@@ -6,20 +6,20 @@
 //! 32 place of the root's inode u64 | bytes of the image u64
 //! 48 starts, u64 each: ids, attributes, inodes, directories, fragments, inodes by number
 //! ```
-//! An absent table begins at [`ABSENT`].
+//! The offset of an absent table is [`ABSENT`].
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 3.
 
 /// Bytes of the superblock.
 pub(super) const SUPERBLOCK_BYTES: usize = 96;
-/// Begin of an absent table.
+/// Offset of an absent table.
 pub(super) const ABSENT: u64 = u64::MAX;
 
 const MAGIC: &[u8; 4] = b"hsqs";
 const VERSION: [u16; 2] = [4, 0];
 
-/// Flags. To decode an image, readers need [`flags::OPTIONS`] alone; the others describe how the
-/// image was made.
+/// Flags. To decode an image, readers need only [`flags::OPTIONS`]. The other flags describe how
+/// the image was made.
 pub(super) mod flags {
     /// Inodes and directories are not compressed.
     pub(in super::super) const PLAIN_INODES: u16 = 0x0001;
@@ -27,11 +27,11 @@ pub(super) mod flags {
     pub(in super::super) const TAILS: u16 = 0x0020;
     /// Equal files are stored once.
     pub(in super::super) const NO_DUPLICATES: u16 = 0x0040;
-    /// There is a table of inodes by their number.
+    /// The image has a table of inodes, indexed by their number.
     pub(in super::super) const EXPORT: u16 = 0x0080;
     /// Attributes are not compressed.
     pub(in super::super) const PLAIN_ATTRIBUTES: u16 = 0x0100;
-    /// There are no attributes.
+    /// The image has no attributes.
     pub(in super::super) const NO_ATTRIBUTES: u16 = 0x0200;
     /// Options of the compressor follow the superblock.
     pub(in super::super) const OPTIONS: u16 = 0x0400;
@@ -51,31 +51,31 @@ pub(super) struct Superblock {
     pub(super) fragment_count: u32,
     /// The number of the compressor.
     pub(super) compressor: u16,
-    /// [`flags`].
+    /// Flags of the image: see [`flags`].
     pub(super) flags: u16,
     /// Number of owners and groups.
     pub(super) id_count: u16,
-    /// Place of the root's inode.
+    /// Position of the root's inode.
     pub(super) root: u64,
     /// Bytes of the image without padding.
     pub(super) bytes: u64,
-    /// Begins of the tables.
+    /// Offsets of the tables.
     pub(super) tables: Tables,
 }
 
-/// Begins of the tables, or [`ABSENT`].
+/// Offsets of the tables. The offset of an absent table is [`ABSENT`].
 pub(super) struct Tables {
-    /// Owners and groups.
+    /// Offset of the table of owners and groups.
     pub(super) ids: u64,
-    /// Attributes.
+    /// Offset of the table of attributes.
     pub(super) attributes: u64,
-    /// Inodes.
+    /// Offset of the table of inodes.
     pub(super) inodes: u64,
-    /// Directories.
+    /// Offset of the table of directories.
     pub(super) directories: u64,
-    /// Blocks of fragments.
+    /// Offset of the table of fragment blocks.
     pub(super) fragments: u64,
-    /// Inodes by their number.
+    /// Offset of the table of inodes by their number.
     pub(super) export: u64,
 }
 

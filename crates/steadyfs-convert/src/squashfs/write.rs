@@ -13,13 +13,14 @@ use super::{Settings, WriteError};
 use crate::tree::{Inode, InodeIndex, Kind, Tree};
 use std::collections::HashMap;
 
-/// Longest target of a symbolic link that Linux follows.
+/// Number of bytes of the longest target of a symbolic link that Linux follows.
 const TARGET_BYTES_MAX: usize = 4095;
 
-/// Makes an image of a tree. The same tree and settings make the same bytes.
+/// Makes an image of a tree. The same tree and settings always produce the same bytes.
 ///
-/// The image's length is a multiple of [`Settings::pad_bytes`]. Times before 1970 become 1970, and
-/// times after 2106 become the last second that the format has. Inodes without name are left out.
+/// The image's length is a multiple of [`Settings::pad_bytes`]. Times before 1970 become 1970.
+/// Times after 2106 become the last second that the format supports. Inodes without name are left
+/// out.
 ///
 /// # Errors
 /// [`WriteError`] if the format does not support the settings, or a part of the tree.
@@ -46,7 +47,7 @@ pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
     Ok(image)
 }
 
-/// Writes room for the superblock, the compressor's options and all data.
+/// Reserves bytes for the superblock. Then writes the compressor's options and all data.
 fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<Stored, WriteError> {
     let mut image = vec![0; SUPERBLOCK_BYTES];
     image.extend(settings.compressor.options().iter().flat_map(|options| plain_block(options)));
@@ -63,7 +64,7 @@ fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<S
     data.finish(packer)
 }
 
-/// Finds the inode of a path of any bytes.
+/// Finds the inode of a path, which may contain any bytes.
 fn find(tree: &Tree, path: &[u8]) -> Option<InodeIndex> {
     path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).try_fold(0, |at, name| {
         match &tree.inode(at).kind {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The reason why an image is not read.
+/// The reason why an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,31 +23,33 @@ pub enum Error {
         "found no valid volume table; expected one in each of the two blocks of the layout volume"
     )]
     NoTable,
-    /// A reader without support for this internal volume must not read the image.
+    /// The image has an internal volume that a reader must support, but this reader does not
+    /// support it.
     #[error("the internal volume {0:#x} is unknown and must not be skipped")]
     UnknownVolume(u32),
-    /// A place in a volume lies behind the end of the device.
+    /// The number of a logical erase block is larger than the device allows.
     #[error(
         "volume {id} has a logical erase block {block}; expected less than {count}, the count of \
          the image"
     )]
     Place {
-        /// The volume.
+        /// Number of the volume.
         id: u32,
-        /// The logical erase block.
+        /// Number of the logical erase block.
         block: u32,
-        /// Physical erase blocks in the image.
+        /// Number of physical erase blocks in the image.
         count: usize,
     },
-    /// The volumes together have more logical erase blocks than the image has physical ones.
+    /// The volumes together have more logical erase blocks than the image has physical erase
+    /// blocks.
     #[error("the volumes have more logical erase blocks than the {0} of the image")]
     TooLarge(usize),
     /// A static volume is damaged.
     #[error("volume {id}: logical erase block {block} is missing or its checksum is wrong")]
     Damaged {
-        /// The volume.
+        /// Number of the volume.
         id: u32,
-        /// The logical erase block.
+        /// Number of the logical erase block.
         block: u32,
     },
 }

@@ -1,4 +1,5 @@
-//! The size of a physical erase block. No header contains it: it is the distance between headers.
+//! The size of a physical erase block. No header contains this size, but it equals the distance
+//! between headers.
 
 use super::Error;
 use super::header::{ERASE_MAGIC, EraseHeader, HEADER_BYTES};
@@ -7,15 +8,15 @@ use std::collections::BTreeSet;
 /// Maximum number of distances that are tried, from the smallest.
 const TRIES_MAX: usize = 64;
 
-/// Headers are at multiples of this number of bytes.
+/// The offset of a header is a multiple of this number of bytes.
 const ALIGN_BYTES: usize = 64;
 
 /// Finds the size of a physical erase block in bytes.
 ///
-/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of
-/// two headers in a row is tried, from the smallest. A distance counts if nine of ten of its
-/// multiples, from the front of the image, have a sound header or erased flash. One more block may
-/// be damaged, which matters in small images.
+/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance
+/// between two consecutive headers is tried, from the smallest on. A distance is accepted if nine
+/// of ten of its multiples, from the start of the image, have an intact header or erased flash. One
+/// more block may be damaged, which matters in small images.
 pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     let headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
     let (mut first, mut last, mut distances) = (None, None, BTreeSet::new());
@@ -35,14 +36,15 @@ pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     fit.ok_or(Error::NoGeometry)
 }
 
-/// Returns true if there is a sound header.
+/// Returns true if the image contains an intact header.
 pub(super) fn has_header(image: &[u8]) -> bool {
     (0..image.len()).step_by(ALIGN_BYTES).any(|at| is_header(&image[at..]))
 }
 
-/// Returns true if sound headers are at equal distances. The first one may be missing.
+/// Returns true if the image has intact headers at equal distances. The first header may be
+/// missing.
 pub(super) fn has_blocks(image: &[u8]) -> bool {
-    // A single header has no distance.
+    // With a single header, the block would be as large as the image. This is not accepted.
     find(image).is_ok_and(|block_bytes| block_bytes < image.len())
 }
 

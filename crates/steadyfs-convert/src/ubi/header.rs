@@ -28,7 +28,8 @@ pub(super) const HEADER_BYTES: usize = 64;
 /// Number of the volume that holds the table of volumes.
 pub(super) const LAYOUT: u32 = 0x7fff_efff;
 
-/// Compatibility of an internal volume: a reader that does not support it must not read the image.
+/// Compatibility of an internal volume. It means that a reader without support for this volume must
+/// not read the image.
 const REJECT: u8 = 5;
 
 /// Content of the header of a physical erase block.
@@ -57,14 +58,14 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Returns the bytes of a header with a right checksum.
+/// Returns the bytes of a header if its checksum is right.
 fn sound<'a>(bytes: &'a [u8], magic: &[u8; 4]) -> Option<&'a [u8]> {
     let head = bytes.get(..HEADER_BYTES).filter(|head| head.starts_with(magic))?;
     (crc(&head[..60]) == u32_at(head, 60)).then_some(head)
 }
 
 impl EraseHeader {
-    /// Parses the header at the front of a block; returns `None` if it is not sound.
+    /// Parses the header at the start of a block. Returns `None` if the header is not intact.
     pub fn parse(block: &[u8]) -> Option<Self> {
         let head = sound(block, ERASE_MAGIC)?;
         Some(Self { volume_header: u32_at(head, 16) as usize, data: u32_at(head, 20) as usize })
@@ -72,7 +73,7 @@ impl EraseHeader {
 }
 
 impl VolumeHeader {
-    /// Parses a header; returns `None` if it is not sound.
+    /// Parses a header. Returns `None` if the header is not intact.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let head = sound(bytes, VOLUME_MAGIC)?;
         Some(Self {

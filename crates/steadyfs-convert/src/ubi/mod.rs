@@ -1,9 +1,10 @@
 //! Reader of UBI images, the layer below UBIFS, which provides volumes of logical erase blocks.
 //!
-//! An image of ubinize and a dump of a whole MTD partition without out-of-band bytes are the same:
-//! a row of physical erase blocks. Each block has two headers. The first header has the offsets of
-//! the second header and of the data. The second header has the volume and the place of the data.
-//! Of two blocks for one place the newer block counts, unless it is an unfinished copy.
+//! An image of ubinize and a dump of a whole MTD partition without out-of-band bytes have the same
+//! form: a sequence of physical erase blocks. Each block has two headers. The first header contains
+//! the offsets of the second header and of the data. The second header contains the numbers of the
+//! volume and of the logical erase block. If two physical blocks have the same numbers, the newer
+//! block is used, unless it is an unfinished copy.
 //!
 //! - `header` parses the headers;
 //! - `geometry` finds the size of a physical erase block, which is in no header;
@@ -30,18 +31,18 @@ use table::Record;
 /// A volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// Its number.
+    /// Number of the volume.
     pub id: u32,
-    /// Its name.
+    /// Name of the volume.
     pub name: String,
-    /// True if its content was written at once and has a checksum. Otherwise a file system writes
-    /// to it.
+    /// True if the content of the volume was written once and has a checksum. If false, a file
+    /// system writes to the volume.
     pub is_static: bool,
-    /// True if an update of it was begun and not finished: its content is not reliable.
+    /// True if an update of the volume began and did not end. Its content is then not reliable.
     pub is_update_cut: bool,
-    /// Bytes of one of its logical erase blocks.
+    /// Number of bytes of a logical erase block.
     pub block_bytes: usize,
-    /// Its content. Missing logical erase blocks are filled with 0xff.
+    /// Content of the volume. Missing logical erase blocks are filled with 0xff.
     pub bytes: Vec<u8>,
 }
 
@@ -49,32 +50,33 @@ pub struct Volume {
 #[derive(Clone, Copy)]
 struct Block<'a> {
     header: VolumeHeader,
-    /// From the begin of the data to the end of the block.
+    /// The bytes from the start of the data to the end of the block.
     data: &'a [u8],
 }
 
-/// The best physical erase block for each volume and place.
+/// The best physical erase block for each volume and logical erase block.
 type Blocks<'a> = BTreeMap<u32, BTreeMap<u32, Block<'a>>>;
 
-/// Returns true if these bytes begin as a UBI image: with the magic of an erase block's header.
+/// Returns true if these bytes begin with the magic of an erase block's header, as a UBI image
+/// does.
 pub fn is_ubi(image: &[u8]) -> bool {
     image.starts_with(header::ERASE_MAGIC)
 }
 
-/// Returns true if these bytes hold a sound header of an erase block.
+/// Returns true if these bytes contain an intact header of an erase block.
 pub(crate) fn has_header(image: &[u8]) -> bool {
     geometry::has_header(image)
 }
 
-/// Returns true if sound headers are at equal distances. The first erase block may be erased or
-/// damaged.
+/// Returns true if the image has intact headers at equal distances. The first erase block may be
+/// erased or damaged.
 pub fn is_damaged_ubi(image: &[u8]) -> bool {
     geometry::has_blocks(image)
 }
 
-/// Returns the volumes of an image, by their numbers.
+/// Returns the volumes of an image, in the order of their numbers.
 ///
-/// They need about as much memory as the image.
+/// The volumes need about as much memory as the image.
 ///
 /// # Errors
 /// [`enum@Error`] of each kind.
@@ -100,7 +102,8 @@ pub fn volumes(image: &[u8]) -> Result<Vec<Volume>, Error> {
     Ok(volumes)
 }
 
-/// Goes over the physical erase blocks, and keeps the best block for each volume and place.
+/// Scans the physical erase blocks, and selects the best block for each volume and logical erase
+/// block.
 fn blocks(image: &[u8], physical_bytes: usize) -> Result<Blocks<'_>, Error> {
     let mut blocks = Blocks::new();
     for physical in image.chunks(physical_bytes) {
@@ -121,7 +124,7 @@ fn blocks(image: &[u8], physical_bytes: usize) -> Result<Blocks<'_>, Error> {
     Ok(blocks)
 }
 
-/// Returns the block in a physical erase block, if both of its headers are sound. Other blocks are
+/// Returns the block in a physical erase block, if both of its headers are intact. Other blocks are
 /// erased, bad, or unfinished.
 fn block(physical: &[u8]) -> Option<Block<'_>> {
     let erase = header::EraseHeader::parse(physical)?;
@@ -129,8 +132,8 @@ fn block(physical: &[u8]) -> Option<Block<'_>> {
     Some(Block { header, data: physical.get(erase.data..)? })
 }
 
-/// Returns true if a block is better than another block of its place: it is the newer one, and not
-/// an unfinished copy.
+/// Returns true if a block is better than another block with the same numbers: it is newer, and it
+/// is not an unfinished copy.
 fn is_better(block: &Block<'_>, other: &Block<'_>) -> bool {
     let is_newer = block.header.sequence > other.header.sequence;
     let (newer, older) = if is_newer { (block, other) } else { (other, block) };
@@ -157,8 +160,8 @@ fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, E
     Ok(Volume { id, name, is_static, is_update_cut, block_bytes, bytes })
 }
 
-/// Returns the content of a volume to which a file system writes: block by block, with erased bytes
-/// for a missing block.
+/// Returns the content of a volume to which a file system writes. It contains all blocks in order.
+/// A missing block consists of erased bytes.
 fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
     let count = blocks.keys().next_back().map_or(0, |&last| last as usize + 1);
     let mut bytes = vec![0xff; count * block_bytes];
@@ -171,7 +174,7 @@ fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
 }
 
 /// Returns the content of a static volume. Each block contributes as many bytes as its header
-/// states, and all of them are summed.
+/// states. The checksum of these bytes is verified.
 fn fixed(id: u32, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let count = blocks.values().next().map_or(0, |block| block.header.used_blocks);

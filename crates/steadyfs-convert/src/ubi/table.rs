@@ -1,4 +1,4 @@
-//! The table of volumes: one record for each, at the place of its number.
+//! The table of volumes: one record for each volume, at the index of its number.
 //!
 //! | bytes | record |
 //! |---|---|
@@ -27,7 +27,7 @@ pub(super) struct Record {
     pub pad_bytes: u32,
 }
 
-/// Parses a table; returns `None` if one of its checksums is wrong.
+/// Parses a table. Returns `None` if one of its checksums is wrong.
 pub(super) fn parse(data: &[u8]) -> Option<Vec<Record>> {
     let records = data.chunks_exact(RECORD_BYTES).take(VOLUMES_MAX).enumerate();
     let found: Option<Vec<Option<Record>>> =
@@ -36,7 +36,8 @@ pub(super) fn parse(data: &[u8]) -> Option<Vec<Record>> {
     (!found.is_empty()).then(|| found.into_iter().flatten().collect())
 }
 
-/// Parses a record; returns `None` if it is damaged, `Some(None)` if it is of no volume.
+/// Parses a record. Returns `None` if the record is damaged. Returns `Some(None)` if there is no
+/// volume with this number.
 fn record(id: u32, bytes: &[u8]) -> Option<Option<Record>> {
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     if crc(&bytes[..168]) != word(168) {

@@ -1,4 +1,4 @@
-//! Building of the tree from the content of a volume.
+//! Builds the tree from the content of a volume.
 
 use super::node::{INODE, InodeNode, Key, Place};
 use super::state::State;
@@ -8,7 +8,7 @@ use crate::tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use crate::{device, path};
 use std::collections::BTreeMap;
 
-/// Inode of the root.
+/// Inode number of the root.
 const ROOT: u32 = 1;
 
 /// Flag of an inode: its content is encrypted.
@@ -26,7 +26,7 @@ struct Builder<'s, 'a> {
     volume: &'s Volume<'a>,
     state: &'s State<'a>,
     tree: Tree,
-    /// Inodes that are in the tree already.
+    /// Inodes that are already in the tree.
     done: BTreeMap<u32, InodeIndex>,
 }
 
@@ -41,8 +41,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Walks over the directories from the root down. Makes each inode once; a further name of it
-    /// is a hard link.
+    /// Walks over the directories from the root down. Makes each inode once. A further name of an
+    /// inode is a hard link.
     fn below_root(&mut self) -> Result<(), Error> {
         let mut waiting = vec![(ROOT, 0)];
         while let Some((directory, index)) = waiting.pop() {
@@ -128,7 +128,8 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Returns the attributes of an inode: names of inodes whose content is the value.
+    /// Returns the attributes of an inode. Each attribute is a name of an inode whose content is
+    /// the value.
     fn attributes(&self, inode: u32) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Fault> {
         let mut attributes = BTreeMap::new();
         let mut bytes = 0;
@@ -141,14 +142,14 @@ impl Builder<'_, '_> {
         Ok(attributes)
     }
 
-    /// Refuses bytes beyond the limit, before memory is taken for them.
+    /// Refuses bytes beyond the limit before memory is allocated for them.
     fn check(&self, bytes: u64) -> Result<usize, TreeError> {
         let fits = usize::try_from(bytes).ok().filter(|_| bytes <= self.tree.bytes_left());
         fits.ok_or(TreeError::Bytes(self.tree.limit().bytes))
     }
 }
 
-/// Returns the numbers of a device: four bytes, or the first four of eight bytes.
+/// Returns the numbers of a device. They are in four bytes, or in the first four of eight bytes.
 fn special(content: &[u8], is_block: bool) -> Result<Kind, Fault> {
     if content.len() != 4 && content.len() != 8 {
         return Err(Fault::Device(content.len()));

@@ -4,7 +4,7 @@ use super::node::Place;
 use crate::tree::TreeError;
 use thiserror::Error;
 
-/// The reason why a volume is not read.
+/// The reason why a volume cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,7 +19,7 @@ pub enum Error {
     Superblock {
         /// The invalid field.
         what: &'static str,
-        /// Its value.
+        /// The value of the field.
         value: u64,
         /// Accepted values.
         expected: &'static str,
@@ -27,64 +27,64 @@ pub enum Error {
     /// The names and files are encrypted.
     #[error("the volume is encrypted: its files are not read without a key")]
     Encrypted,
-    /// Neither copy of the master node is sound.
+    /// Neither copy of the master node is intact.
     #[error("no sound master node is in logical erase blocks 1 and 2")]
     NoMaster,
-    /// A referenced node is not there.
+    /// A node that another node refers to is missing.
     #[error("{place}: no sound node of type {kind}")]
     Node {
-        /// Expected place.
+        /// Position at which the node was expected.
         place: Place,
-        /// Expected type.
+        /// Type that was expected.
         kind: u8,
     },
     /// The index is invalid.
     #[error("{place}: a node of the index {what}")]
     Index {
-        /// Place of the node.
+        /// Position of the node.
         place: Place,
-        /// The fault.
+        /// The fault of the node.
         what: &'static str,
     },
     /// The journal is invalid.
     #[error("{place}: a node of the journal {what}")]
     Journal {
-        /// Place of the node.
+        /// Position of the node.
         place: Place,
-        /// The fault.
+        /// The fault of the node.
         what: &'static str,
     },
-    /// A file is not read.
+    /// A file cannot be read.
     #[error("{path}: {fault}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
         /// The reason.
         fault: Fault,
     },
 }
 
-/// The reason why a file is not read.
+/// The reason why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Its name refers to an inode that is not there.
+    /// The name of the file refers to an inode that is missing.
     #[error("the name refers to inode {0}, which is not in the volume")]
     NoInode(u64),
-    /// One of its nodes is not there.
+    /// A node of the file is missing.
     #[error("no sound node of type {kind} is at {place}")]
     Node {
-        /// Expected place.
+        /// Position at which the node was expected.
         place: Place,
-        /// Expected type.
+        /// Type that was expected.
         kind: u8,
     },
-    /// Content does not unpack.
+    /// Content of the file cannot be unpacked.
     #[error("the node at {place} does not decompress; expected {expected_bytes} bytes")]
     Unpack {
-        /// Place of the node.
+        /// Position of the node.
         place: Place,
-        /// Expected bytes.
+        /// Number of bytes that the content should have.
         expected_bytes: usize,
     },
     /// The compressor is unknown.
@@ -93,9 +93,9 @@ pub enum Fault {
          LZO, 2 for zlib or 3 for zstd"
     )]
     Compressor {
-        /// Place of the node.
+        /// Position of the node.
         place: Place,
-        /// Its compressor.
+        /// Compressor of the node.
         compressor: u16,
     },
     /// The file is encrypted.

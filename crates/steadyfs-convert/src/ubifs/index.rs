@@ -1,4 +1,4 @@
-//! The index: a B+tree of keys, with the place of each key's node.
+//! The index: a B+tree of keys, with the position of each key's node.
 
 use super::Error;
 use super::node::{
@@ -7,12 +7,12 @@ use super::node::{
 use super::state::State;
 use super::volume::Volume;
 
-/// Bytes of an index node before its branches.
+/// Number of bytes of an index node before its branches.
 const HEAD_BYTES: usize = 28;
-/// Bytes of a branch without a hash.
+/// Number of bytes of a branch without a hash.
 const BRANCH_BYTES: usize = 20;
 
-/// An index node whose length matches its branches.
+/// An index node whose length matches the number of its branches.
 struct IndexNode<'a> {
     level: u16,
     branches: &'a [u8],
@@ -21,8 +21,8 @@ struct IndexNode<'a> {
 
 /// Walks the index of the last commit.
 ///
-/// A node is one level below the node that refers to it, and all nodes together have no more bytes
-/// than the volume. So a walk ends, for any references.
+/// A node must be one level below the node that refers to it, and all nodes together have at most
+/// the bytes of the volume. So the walk always ends, even if the references are malicious.
 pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
     let mut state = State::default();
     let mut waiting = vec![(volume.master.root, None)];
@@ -53,8 +53,8 @@ fn branch_at(branch: &[u8]) -> (Place, Key) {
     (place, Key::parse(&branch[12..20]))
 }
 
-/// Returns the index node at a place. In an authenticated volume, branches have a hash behind their
-/// key; the length shows it.
+/// Returns the index node at a position. In an authenticated volume, branches have a hash behind
+/// their key. The length of the node shows if there is a hash.
 fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
     let node = volume.node(place, INDEX).ok_or(Error::Node { place, kind: INDEX })?;
     let bad = |what| Error::Index { place, what };
@@ -69,7 +69,7 @@ fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
 }
 
 /// Adds the node that a branch of the lowest level refers to. Names are read now, because two names
-/// may have one key.
+/// may have the same key.
 fn leaf<'a>(
     volume: &Volume<'a>,
     state: &mut State<'a>,

@@ -1,8 +1,8 @@
 //! The journal: the changes after the last commit.
 //!
-//! The log names the *buds*, logical erase blocks to which nodes were written in the order of time.
-//! Buds are filled side by side, so all their nodes are sorted by their sequence numbers before
-//! they are applied.
+//! The log lists the *buds*: logical erase blocks to which nodes were written in the order of time.
+//! Several buds are filled at the same time. So all their nodes are sorted by their sequence
+//! numbers before they are applied.
 //!
 //! Source: fs/ubifs/replay.c and recovery.c of Linux.
 
@@ -15,16 +15,16 @@ use super::state::State;
 use super::volume::{LOG, Volume};
 use std::collections::BTreeMap;
 
-/// The journal head of the garbage collector, whose nodes belong to no groups.
+/// The journal head of the garbage collector, whose nodes do not belong to groups.
 const COLLECTOR: u32 = 0;
 
-/// Begin of a bud, and its journal head.
+/// Start of a bud, and its journal head.
 struct Bud {
     offset: u32,
     head: u32,
 }
 
-/// Change by a node of a bud.
+/// A change that a node of a bud describes.
 enum Change<'a> {
     Inode { inode: u32 },
     Removal { inode: u32 },
@@ -56,8 +56,8 @@ pub(super) fn replay<'a>(volume: &Volume<'a>, state: &mut State<'a>) -> Result<(
     Ok(())
 }
 
-/// Returns the buds that the log names, by logical erase block. The log begins with the commit and
-/// wraps around. It ends at a block without nodes, or with older nodes.
+/// Returns the buds that the log lists, by logical erase block. The log begins with the commit and
+/// wraps around. It ends at a block that has no nodes or only older nodes.
 fn buds(volume: &Volume<'_>) -> Result<BTreeMap<u32, Bud>, Error> {
     let mut buds = BTreeMap::new();
     let (first, count) = (volume.master.log, volume.log_blocks);
@@ -129,7 +129,8 @@ fn log_node(
     Ok(())
 }
 
-/// Returns the nodes of a bud. A group at its end without its last node is left out.
+/// Returns the nodes of a bud. If the last group of the bud lacks its last node, this group is left
+/// out.
 fn bud_nodes<'a>(volume: &Volume<'a>, block: u32, bud: &Bud) -> Vec<Node<'a>> {
     let mut nodes = node::scan(block, volume.block(block), bud.offset as usize);
     if bud.head != COLLECTOR {
@@ -181,7 +182,7 @@ fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
 }
 
 impl Change<'_> {
-    /// Returns the inode of the change; for a name, its directory.
+    /// Returns the inode of the change. For a name, this is its directory.
     fn inode(&self) -> u32 {
         match self {
             Self::Inode { inode }
@@ -192,7 +193,7 @@ impl Change<'_> {
         }
     }
 
-    /// Returns true if the change removes something.
+    /// Returns true if the change is a removal.
     fn is_removal(&self) -> bool {
         match self {
             Self::Removal { .. } | Self::Truncation { .. } => true,
@@ -202,8 +203,8 @@ impl Change<'_> {
     }
 }
 
-/// Returns, for each inode, true if its last change removes something. A file without name that
-/// gets a name again is not removed.
+/// For each inode, returns true if its last change is a removal. If a file without a name gets a
+/// name again, the file is not removed.
 fn last_of_inodes(changes: &[(Node<'_>, Change<'_>)]) -> BTreeMap<u32, bool> {
     changes.iter().map(|(_, change)| (change.inode(), change.is_removal())).collect()
 }

@@ -38,7 +38,7 @@ pub(super) const INDEX: u8 = 9;
 pub(super) const COMMIT_START: u8 = 10;
 pub(super) const SIGNATURE: u8 = 12;
 
-/// Bytes of the head of all nodes.
+/// Number of bytes of the head that each node has.
 pub(super) const HEAD_BYTES: usize = 24;
 /// Maximum bytes of content in one data node.
 pub(super) const BLOCK_BYTES: usize = 4096;
@@ -46,7 +46,7 @@ pub(super) const BLOCK_BYTES: usize = 4096;
 const PAD: u8 = 0xce;
 /// Maximum bytes of padding without a node.
 const PAD_BYTES_MAX: usize = 28;
-/// Group mark of a node that is in a group, and not its last node.
+/// Group mark of a node that belongs to a group and is not its last node.
 pub(super) const IN_GROUP: u8 = 1;
 
 /// Returns the maximum bytes of a node of a type.
@@ -59,14 +59,14 @@ pub(super) fn bytes_max(kind: u8) -> usize {
     }
 }
 
-/// Place of a node.
+/// Position of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Logical erase block.
+    /// Number of the logical erase block.
     pub block: u32,
-    /// Offset in it, in bytes.
+    /// Offset in the logical erase block, in bytes.
     pub offset: u32,
-    /// Length in bytes.
+    /// Length of the node in bytes.
     pub bytes: u32,
 }
 
@@ -76,22 +76,22 @@ impl fmt::Display for Place {
     }
 }
 
-/// Returns two bytes; the caller has checked that they are there.
+/// Returns the number in two bytes. The caller has checked that `bytes` contains them.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Returns four bytes; the caller has checked that they are there.
+/// Returns the number in four bytes. The caller has checked that `bytes` contains them.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Returns eight bytes; the caller has checked that they are there.
+/// Returns the number in eight bytes. The caller has checked that `bytes` contains them.
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// Computes the CRC of UBIFS and UBI: CRC-32 that is not inverted at the end.
+/// Computes the CRC of UBIFS and UBI: a CRC-32 that is not inverted at the end.
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
     !crc32fast::hash(bytes)
 }
@@ -108,8 +108,8 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Returns the node at an offset of a logical erase block; `None` if there is no node with a
-    /// right checksum.
+    /// Returns the node at an offset of a logical erase block. Returns `None` if there is no node
+    /// with a right checksum.
     pub fn at(block: u32, content: &'a [u8], offset: usize) -> Option<Self> {
         let rest = content.get(offset..)?;
         let head = rest.get(..HEAD_BYTES)?;
@@ -176,7 +176,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Parses the first eight bytes of a key; the caller has checked that they are there.
+    /// Parses the first eight bytes of a key. The caller has checked that `bytes` contains them.
     pub fn parse(bytes: &[u8]) -> Self {
         let word = u32_at(bytes, 4);
         Self { inode: u32_at(bytes, 0), kind: (word >> 29) as u8, rest: word & 0x1fff_ffff }
@@ -197,7 +197,7 @@ pub(super) struct InodeNode<'a> {
 }
 
 impl<'a> InodeNode<'a> {
-    /// Parses an inode node; returns `None` if its lengths do not fit.
+    /// Parses an inode node. Returns `None` if its lengths do not fit.
     pub fn parse(node: &Node<'a>) -> Option<Self> {
         let (head, content) = node.bytes.split_at_checked(160)?;
         let content = content.get(..u32_at(head, 112) as usize)?;
@@ -219,13 +219,13 @@ impl<'a> InodeNode<'a> {
 pub(super) struct NameNode<'a> {
     /// The directory, or the inode with the attribute.
     pub inode: u32,
-    /// Inode of the name; 0 if the name was removed.
+    /// Inode number of the name. It is 0 if the name was removed.
     pub target: u64,
     pub name: &'a [u8],
 }
 
 impl<'a> NameNode<'a> {
-    /// Parses a name; returns `None` if its lengths do not fit.
+    /// Parses a name. Returns `None` if its lengths do not fit.
     pub fn parse(node: &Node<'a>) -> Option<Self> {
         let (head, name) = node.bytes.split_at_checked(56)?;
         let name = name.get(..usize::from(u16_at(head, 50)))?;

@@ -1,4 +1,4 @@
-//! Content of a volume: the place of each inode, block and name.
+//! Content of a volume: the position of each inode, block and name.
 
 use super::node::Place;
 use std::collections::BTreeMap;
@@ -6,21 +6,22 @@ use std::collections::BTreeMap;
 /// Names and their inodes, by directory or by the inode with the attributes.
 pub(super) type Names<'a> = BTreeMap<u32, BTreeMap<&'a [u8], u64>>;
 
-/// Content of a volume: first as of the last commit, then as of the end of the journal.
+/// Content of a volume: first in the state of the last commit, then in the state at the end of the
+/// journal.
 #[derive(Default)]
 pub(super) struct State<'a> {
     pub inodes: BTreeMap<u32, Place>,
-    /// By inode and number of the block.
+    /// Positions of data blocks, by inode and number of the block.
     pub blocks: BTreeMap<(u32, u32), Place>,
     pub names: Names<'a>,
     pub attributes: Names<'a>,
-    /// Sizes of files that are larger than their inodes state, because of a power cut between data
-    /// and inode.
+    /// Sizes of files whose inodes contain a smaller size, because of a power cut between data and
+    /// inode.
     pub sizes: BTreeMap<u32, u64>,
 }
 
 impl<'a> State<'a> {
-    /// Gives a name a target; 0 removes it.
+    /// Sets the target of a name. A target of 0 removes the name.
     pub fn name(names: &mut Names<'a>, inode: u32, name: &'a [u8], target: u64) {
         let of_inode = names.entry(inode).or_default();
         if target == 0 {
@@ -42,7 +43,7 @@ impl<'a> State<'a> {
         self.remove_blocks(inode, 0, u32::MAX);
     }
 
-    /// Removes the blocks of a file from one number to another, both included.
+    /// Removes the blocks of a file from `first` to `last`, including both.
     pub fn remove_blocks(&mut self, inode: u32, first: u32, last: u32) {
         if first > last {
             return;

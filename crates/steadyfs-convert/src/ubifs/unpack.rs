@@ -6,8 +6,8 @@ use super::state::State;
 use super::volume::Volume;
 use crate::lzo;
 
-/// Makes the bytes of a file from its blocks; a missing block is zeros. The caller has checked that
-/// `size_bytes` is within its limit.
+/// Makes the bytes of a file from its blocks. A missing block consists of zeros. The caller has
+/// checked that `size_bytes` is within its limit.
 pub(super) fn assemble(
     volume: &Volume<'_>,
     state: &State<'_>,
@@ -32,7 +32,7 @@ pub(super) fn assemble(
     Ok(bytes)
 }
 
-/// Unpacks the content of a data node, of at most [`BLOCK_BYTES`].
+/// Unpacks the content of a data node, which has at most [`BLOCK_BYTES`] bytes.
 fn unpack(node: &Node<'_>) -> Result<Vec<u8>, Fault> {
     let place = node.place;
     let (head, packed) =

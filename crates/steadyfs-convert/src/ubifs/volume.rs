@@ -14,21 +14,21 @@ use super::node::{self, MASTER, Node, Place, SUPERBLOCK, u32_at, u64_at};
 /// First logical erase block of the log.
 pub(super) const LOG: u32 = 3;
 
-/// Flag of the superblock: there are encrypted files.
+/// Flag of the superblock: the volume contains encrypted files.
 const ENCRYPTED: u32 = 0x10;
 
 /// Flag of the master node: the volume was not unmounted.
 const DIRTY: u32 = 1;
 
-/// A volume with a sound superblock and master node.
+/// A volume whose superblock and master node are intact.
 #[derive(Debug)]
 pub(super) struct Volume<'a> {
     image: &'a [u8],
     block_bytes: usize,
     block_count: u32,
-    /// Logical erase blocks of the log.
+    /// Number of logical erase blocks of the log.
     pub log_blocks: u32,
-    /// First logical erase block of the main area.
+    /// Number of the first logical erase block of the main area.
     pub main: u32,
     pub master: Master,
 }
@@ -37,9 +37,9 @@ pub(super) struct Volume<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Master {
     pub commit: u64,
-    /// First valid logical erase block of the log.
+    /// Number of the first valid logical erase block of the log.
     pub log: u32,
-    /// Root of the index.
+    /// Position of the root of the index.
     pub root: Place,
     /// True if the volume was not unmounted.
     pub is_dirty: bool,
@@ -90,12 +90,12 @@ impl<'a> Volume<'a> {
         Ok(Self { image, block_bytes, block_count, log_blocks, main, master })
     }
 
-    /// Returns the bytes of the whole volume.
+    /// Returns the number of bytes of the whole volume.
     pub fn bytes(&self) -> usize {
         self.image.len()
     }
 
-    /// Returns the bytes of a logical erase block.
+    /// Returns the number of bytes of a logical erase block.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
@@ -105,7 +105,7 @@ impl<'a> Volume<'a> {
         self.block_count
     }
 
-    /// Returns a logical erase block. It is shorter, or empty, if the image ends before it.
+    /// Returns a logical erase block. If the image ends early, the block is shorter or empty.
     pub fn block(&self, block: u32) -> &'a [u8] {
         if block >= self.block_count {
             return &[];
@@ -113,11 +113,13 @@ impl<'a> Volume<'a> {
         content(self.image, self.block_bytes, block)
     }
 
-    /// Returns the node at a place, if it is sound and has this type and length. The length must be
-    /// valid for the type, because many branches may refer to one node.
+    /// Returns the node at a position, if it is intact and has this type and length. The length
+    /// must be valid for the type. Otherwise many branches to one very long node would take a long
+    /// time.
     pub fn node(&self, place: Place, kind: u8) -> Option<Node<'a>> {
         let block = self.block(place.block);
-        // The length is checked first, so that no other bytes than the promised ones are summed.
+        // The length is checked first, so that the checksum is computed only over the expected
+        // number of bytes.
         let node_bytes =
             block.get(place.offset as usize..)?.get(16..20).map(|bytes| u32_at(bytes, 0))?;
         if node_bytes != place.bytes || node_bytes as usize > node::bytes_max(kind) {
@@ -141,8 +143,9 @@ fn check(
     if is_right(value) { Ok(value) } else { Err(Error::Superblock { what, value, expected }) }
 }
 
-/// Returns the newest sound master node of both copies. The copy in block 1 is written first, after
-/// everything that it refers to. So the newest node is valid even if the other copy is missing.
+/// Returns the newest intact master node of both copies. The copy in block 1 is written first, but
+/// after all nodes to which it refers. So the newest node is valid even if the other copy is
+/// missing.
 fn master(image: &[u8], block_bytes: usize) -> Option<Master> {
     let copies = [1, 2]
         .into_iter()

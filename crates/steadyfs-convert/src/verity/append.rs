@@ -10,12 +10,12 @@ use steadyfs_rom::verity::format::{
 /// Settings of a sealed image.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Bytes of a block of data or hashes: a power of two from 512 to 4096. Larger blocks make a
-    /// smaller tree; each read checks at least one block. Usual: 4096.
+    /// Bytes of a block of data or hashes: a power of two from 512 to 4096. With larger blocks the
+    /// tree is smaller, but each read must check at least one block. Usual: 4096.
     pub block_bytes: u32,
     /// Bytes that precede each block in the input of its digest, up to 256. Usual: none.
     pub salt: Vec<u8>,
-    /// Secret seed of the key that signs the image. Usual: none, and the image is not signed.
+    /// Secret seed of the key that signs the image. Usual: none. The image is then not signed.
     pub key: Option<[u8; 32]>,
 }
 
@@ -37,21 +37,21 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// An image with its tree and record.
+/// An image with its hash tree and its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// The image with all appended parts, in whole blocks.
+    /// The image with all appended parts. It consists of whole blocks.
     pub bytes: Vec<u8>,
-    /// Hash over all data blocks.
+    /// Root hash of the tree, which covers all data blocks.
     pub root_hash: [u8; 32],
     /// Offset of the superblock in bytes, which is the end of the data.
     pub hash_offset: u64,
-    /// Key that checks the signature, if there is one.
+    /// Public key that checks the signature, if the image is signed.
     pub public_key: Option<[u8; 32]>,
 }
 
 /// Appends the superblock, the hash tree and the record to an image. Zeros fill the image up to
-/// whole blocks. The same image, settings and key give the same bytes.
+/// whole blocks. The same image, settings and key always produce the same bytes.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Settings`], [`Error::Key`].

@@ -1,7 +1,7 @@
-//! Hash trees of dm-verity, and signatures: appended to an image, and checked.
+//! Appends hash trees of dm-verity and signatures to an image, and checks them.
 //!
-//! The module [`format`](steadyfs_rom::verity::format) of steadyfs-rom describes the layout;
-//! steadyfs-rom reads it on a microcontroller. `veritysetup` and Linux read the same tree.
+//! The module [`format`](steadyfs_rom::verity::format) of steadyfs-rom describes the layout.
+//! steadyfs-rom reads this layout on a microcontroller. `veritysetup` and Linux read the same tree.
 //!
 //! ```
 //! use steadyfs_convert::verity::{self, Settings, Trusted};
@@ -26,56 +26,57 @@ pub use verify::{Trusted, verify};
 use steadyfs_rom::verity::format::FormatError;
 use thiserror::Error;
 
-/// The reason why an image is not sealed, or does not match its seal.
+/// The reason why an image cannot be sealed, or does not match its seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no data.
     #[error("is empty; expected an image of at least one byte")]
     Empty,
-    /// No tree has these settings.
+    /// A tree cannot have these settings.
     #[error("cannot be sealed so that it {0}")]
     Settings(FormatError),
     /// The seed or the public key is invalid.
     #[error("cannot be signed or checked: the key is no Ed25519 key")]
     Key,
-    /// The superblock is not readable.
+    /// The superblock cannot be read.
     #[error("has a superblock at byte {offset} that {source}")]
     Superblock {
-        /// Expected offset.
+        /// Offset at which the superblock was expected.
         offset: u64,
-        /// The fault.
+        /// The fault of the superblock.
         source: FormatError,
     },
-    /// The record is not readable.
+    /// The record cannot be read.
     #[error("has a record at byte {offset} that {source}")]
     Record {
-        /// Expected offset.
+        /// Offset at which the record was expected.
         offset: u64,
-        /// The fault.
+        /// The fault of the record.
         source: FormatError,
     },
-    /// The superblock names another number of data bytes than the bytes before it.
+    /// The number of data bytes in the superblock differs from the number of bytes before the
+    /// superblock.
     #[error("has a superblock at byte {offset} for {found} bytes of data")]
     DataBytes {
         /// Offset of the superblock.
         offset: u64,
-        /// Bytes of data in the superblock.
+        /// Number of data bytes in the superblock.
         found: u64,
     },
-    /// The image has another length than its superblock names.
+    /// The length of the image differs from the length that its superblock requires.
     #[error("has {found} bytes; expected {expected}, the size in the superblock")]
     Length {
-        /// Bytes that the superblock names.
+        /// Number of bytes that the superblock requires.
         expected: u64,
-        /// Bytes that are there.
+        /// Number of bytes that the image has.
         found: u64,
     },
-    /// The record names another number of data bytes, or its root hash does not match the UUID of
+    /// The number of data bytes in the record is wrong, or its root hash does not match the UUID of
     /// the superblock.
     #[error("has a record that belongs to another superblock")]
     RecordOfAnother,
-    /// The record has another root hash than the trusted one.
+    /// The root hash of the record differs from the trusted root hash.
     #[error("has the root hash {}; expected {}", hex(.found), hex(.expected))]
     RootHash {
         /// The trusted root hash.
@@ -83,7 +84,7 @@ pub enum Error {
         /// The root hash of the record.
         found: [u8; 32],
     },
-    /// There is no signature.
+    /// The image has no signature.
     #[error("is not signed; expected a signature")]
     NotSigned,
     /// The signature belongs to another key, or to another image.
@@ -94,11 +95,11 @@ pub enum Error {
         "has hash block {index} of level {level}, at byte {offset}, whose digest does not match"
     )]
     HashBlock {
-        /// Level; level 0 has the digests of data blocks.
+        /// Level of the block. Level 0 contains the digests of data blocks.
         level: usize,
         /// Index of the block in the level.
         index: u64,
-        /// Begin of the block.
+        /// Offset of the block.
         offset: u64,
     },
     /// A data block does not match its digest in the tree.
@@ -106,7 +107,7 @@ pub enum Error {
     DataBlock {
         /// Index of the block.
         index: u64,
-        /// Begin of the block.
+        /// Offset of the block.
         offset: u64,
     },
 }

@@ -1,4 +1,5 @@
-//! Ed25519 signatures. They are deterministic: the same key and message give the same bytes.
+//! Ed25519 signatures. They are deterministic: the same key and message always produce the same
+//! bytes.
 
 use super::Error;
 use ed25519_compact::{KeyPair, PublicKey, Seed, Signature};

@@ -7,12 +7,12 @@ use steadyfs_rom::verity::format::{
     DIGEST_BYTES, FormatError, Layout, Record, SUPERBLOCK_BYTES, Superblock,
 };
 
-/// Trusted value, which comes from elsewhere.
+/// Trusted value, which the caller obtains from a source other than the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trusted {
     /// The root hash. It covers the data only together with the number of data bytes, so this
-    /// number must come from the same place. Without it, hash blocks could be passed off as data. A
-    /// signature is not checked.
+    /// number must come from the same source. Without this number, hash blocks could pass as data.
+    /// With a root hash, the signature is not checked.
     Root([u8; 32]),
     /// The public key that signed the image. The signature covers the root hash, the number of data
     /// bytes, and the superblock.
@@ -20,12 +20,12 @@ pub enum Trusted {
 }
 
 /// Checks all bytes of a sealed image, whose superblock is at `hash_offset`. It checks the
-/// superblock, the record, then each block from the top of the tree to the data. Each byte counts,
-/// except the bytes of a signature if the root hash is the trusted value.
+/// superblock and the record, then each block from the top of the tree to the data. If the trusted
+/// value is the root hash, the bytes of a signature are not checked. All other bytes are checked.
 ///
 /// # Errors
-/// The first mismatch: [`Error::HashBlock`] and [`Error::DataBlock`] name a block, all other kinds
-/// describe the fault of the superblock or the record.
+/// The first mismatch. [`Error::HashBlock`] and [`Error::DataBlock`] contain the index of a block.
+/// All other kinds describe a fault of the superblock or the record.
 pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
     let superblock = read_superblock(bytes, hash_offset)?;
     let layout =
@@ -93,7 +93,8 @@ struct Image<'a> {
 }
 
 impl Image<'_> {
-    /// Checks all levels, from the top down, so that each level is checked against right digests.
+    /// Checks all levels, from the top down, so that each level is checked against digests that are
+    /// already checked.
     fn check_tree(&self) -> Result<(), Error> {
         for level in (0..self.layout.levels()).rev() {
             for index in 0..self.layout.level_blocks(level) {
@@ -123,8 +124,8 @@ impl Image<'_> {
         self.salted.digest(&self.bytes[from..from + self.layout.block_bytes() as usize])
     }
 
-    /// Returns the digest that a level has of a block below it. Above the top level, it is the root
-    /// hash.
+    /// Returns the digest that a level contains for a block of the level below. Above the top
+    /// level, the digest is the root hash.
     fn expected(&self, level: usize, index: u64) -> &[u8] {
         match self.layout.place(level, index) {
             None => &self.root_hash,

@@ -1,12 +1,12 @@
 //! An adapter from [`BlockDevice`] of
 //! [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
 //!
-//! The calls of SteadyFS wait, so this adapter polls a future until it is done. Between two polls
-//! it takes a [`Turn`]. A function that does nothing is enough for drivers that never wait. It is
-//! also enough if the future reads the hardware's state in each poll. Some futures go on only when
-//! an executor runs *another* task. Such a future never ends here, with two exceptions. The turn
-//! may poll that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a higher
-//! priority may run it, as an interrupt.
+//! A call of SteadyFS returns only when it is done, so this adapter polls a future until the future
+//! is done. Between two polls it runs a [`Turn`]. A turn that does nothing is enough for drivers
+//! that never wait. It is also enough if the future reads the hardware's state in each poll. Some
+//! futures make progress only when an executor runs *another* task. Such a future ends only in two
+//! cases. The turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a
+//! higher priority runs that task in an interrupt.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
@@ -18,8 +18,8 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
 type Sector<A> = Aligned<A, [u8; SECTOR_BYTES]>;
 
-/// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the
-/// sectors in transfer.
+/// A [`BlockDevice`] of 512-byte blocks as a device of sectors. The adapter needs 4.6 KB of RAM for
+/// the sectors in transfer.
 ///
 /// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
 pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
@@ -34,9 +34,9 @@ pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
 }
 
 impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> FromAsync<T, I> {
-    /// Takes a device, the work between two polls, and the times of the device. The work is
-    /// nothing, an instruction that sleeps until an interrupt, or `&Meanwhile`. Bounds are as good
-    /// as the times.
+    /// Takes a device, the work between two polls, and the times of the device. The work `idle` is
+    /// an empty function, an instruction that sleeps until an interrupt, or `&Meanwhile`. The
+    /// bounds of calls are only as good as these times.
     ///
     /// # Errors
     /// An error of the device when it returns its size.
@@ -101,7 +101,7 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> SectorDevice for FromAsync<T, I> {
         Ok(())
     }
 
-    /// Reads the sector that was written last.
+    /// Reads the sector that was written last, which makes the device finish its writes.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some(sector) = self.written else { return Ok(()) };
         let result = wait(self.device.read(sector, &mut self.batch[..1]), &mut self.idle);
@@ -169,7 +169,8 @@ mod tests {
         let mut device = FromAsync::new(Ram::new(), || polls.set(polls.get() + 1), TIMES).unwrap();
         exercise(&mut device);
         assert_eq!(device.last_error(), Some(&"broken"));
-        // 20 + 1 sectors and the broken sector, three reads of a batch, and the read of the flush.
+        // 20 + 1 writes, one write of the broken sector, three reads of a batch, and the read of
+        // the flush.
         assert_eq!(polls.get(), 22 + 3 + 1);
     }
 }

@@ -1,7 +1,8 @@
-//! An adapter from [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10), for
-//! its SD driver, and for drivers by others for its FAT.
+//! An adapter from [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10). It
+//! serves that crate's SD driver, and all drivers that others wrote for that crate's FAT file
+//! system.
 //!
-//! From 0.10 on, that crate takes the trait from embedded-sdmmc-types. Only the latter is a
+//! From 0.10 on, the trait is defined in embedded-sdmmc-types. Only embedded-sdmmc-types is a
 //! dependency here.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
@@ -10,16 +11,18 @@ use embedded_sdmmc_types::{Block, BlockDevice, BlockIdx};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 
-/// A [`BlockDevice`] as a device of sectors. It takes 4.6 KB of RAM, for the sectors in transfer.
+/// A [`BlockDevice`] as a device of sectors. The adapter needs 4.6 KB of RAM for the sectors in
+/// transfer.
 ///
 /// The SD driver of embedded-sdmmc returns from a write of several sectors while the card still
-/// programs them. It does not check the result then. The [flush](SectorDevice::flush) here waits
-/// for the card, but an error of the card stays unknown. After a write of one sector, that driver
-/// checks the result. [`SdCard`](crate::sd::SdCard) always checks, and keeps streams open.
+/// programs them. So it does not check the result of such a write. The [flush](SectorDevice::flush)
+/// of this adapter waits for the card, but an error of the card stays unknown. After a write of one
+/// sector, the driver of embedded-sdmmc checks the result. [`SdCard`](crate::sd::SdCard) checks the
+/// result of every write, and keeps streams of writes open.
 ///
 /// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
-/// [`SectorPages`](steadyfs::media::sectors::SectorPages) itself finds sectors that take no
-/// writes, when a write fails there for the second time.
+/// [`SectorPages`](steadyfs::media::sectors::SectorPages) itself detects a sector that cannot be
+/// written: a write to the sector fails for the second time.
 pub struct FromBlockDevice<T: BlockDevice> {
     device: T,
     sectors: u32,
@@ -31,7 +34,7 @@ pub struct FromBlockDevice<T: BlockDevice> {
 }
 
 impl<T: BlockDevice> FromBlockDevice<T> {
-    /// Takes a device and its times. Bounds are as good as the times.
+    /// Takes a device and its times. The bounds of calls are only as good as these times.
     ///
     /// # Errors
     /// An error of the device when it returns its size.
@@ -97,7 +100,7 @@ impl<T: BlockDevice> SectorDevice for FromBlockDevice<T> {
         Ok(())
     }
 
-    /// Reads the sector that was written last.
+    /// Reads the sector that was written last, which makes the device finish its writes.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some(sector) = self.written else { return Ok(()) };
         let result = self.device.read(&mut self.batch[..1], BlockIdx(sector));

@@ -1,11 +1,11 @@
-//! Sectors in transfer to devices of other crates, which take them in whole buffers.
+//! Sectors in transfer to devices of other crates, which expect each sector in one buffer.
 
 use crate::parts;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Most sectors of one call to the device: a page of 4 KiB and its tag. They are copied, because a
-/// part of a transfer may end at any byte.
+/// Largest number of sectors of one call to the device: a page of 4 KiB and its tag. The sectors
+/// are copied, because a part of a transfer may end at any byte.
 pub(super) const BATCH: usize = 9;
 
 /// Divides a transfer of `bytes` bytes into calls to the device. Each item is the index of the
@@ -63,7 +63,8 @@ pub(super) mod tests {
         flush_ns: 0,
     };
 
-    /// Sectors in RAM, and the number of sectors of each call. One sector cannot be written.
+    /// A device in RAM that records the number of sectors of each call. One of its sectors cannot
+    /// be written.
     pub(in super::super) struct Ram {
         pub sectors: RefCell<Vec<[u8; SECTOR_BYTES]>>,
         pub calls: RefCell<Vec<usize>>,
@@ -81,7 +82,7 @@ pub(super) mod tests {
     /// The sector that fails.
     pub(in super::super) const BROKEN: usize = 63;
 
-    /// Writes and reads in parts of odd lengths.
+    /// Tests writes and reads whose parts have odd lengths.
     pub(in super::super) fn exercise(device: &mut impl SectorDevice) {
         assert_eq!((device.sector_count(), device.times()), (64, TIMES));
         let data: Vec<u8> = (0..20 * SECTOR_BYTES).map(|byte| (byte % 253) as u8).collect();

@@ -4,8 +4,8 @@ use super::pattern::{blank, byte, compare, fill};
 use super::{Call, Mistake, MistakeKind};
 use steadyfs::media::{BlockIndex, Corrected, Flash, PageIndex, TAG_BYTES};
 
-/// Tests a driver on spare blocks, which it erases and programs: the first block with all of its
-/// pages, the others with one page.
+/// Tests a driver on spare blocks, which it erases and programs. It programs all pages of the first
+/// block, and one page of each other block.
 ///
 /// `buffer` has the size of a page.
 ///
@@ -75,8 +75,8 @@ fn check_shape(flash: &impl Flash, spare: &[BlockIndex], buffer: &[u8]) -> Resul
     Ok(())
 }
 
-/// Checks the catalogued check value of the checksum. Also checks that missing bytes count as
-/// `0xFF`.
+/// Checks the catalogued check value of the checksum. Also checks that the driver computes the
+/// checksum of a partial page as if the missing bytes were `0xFF`.
 fn check_sum(flash: &mut impl Flash, block: BlockIndex) -> Result<(), Mistake> {
     let wrong =
         |expected, found| Mistake { expected, found, ..Mistake::new(MistakeKind::Checksum, block) };
@@ -108,7 +108,7 @@ impl<F: Flash> Trial<'_, F> {
         self.buffer.len() as u32
     }
 
-    /// Erases a block and checks that all of it is erased.
+    /// Erases a block and checks that all bytes of the block are erased.
     fn erase(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         if self.flash.is_bad(block).map_err(Mistake::of(Call::IsBad, block))? {
             return Err(Mistake { found: 1, ..Mistake::new(MistakeKind::GoodBlockIsBad, block) });
@@ -127,7 +127,7 @@ impl<F: Flash> Trial<'_, F> {
         blank(block, 0, &tag, MistakeKind::NotErased)
     }
 
-    /// Programs a page, or its first bytes, with the bytes that belong there.
+    /// Programs a page, or its first bytes, with the pattern of the page.
     fn program(&mut self, block: BlockIndex, page: u32, bytes: usize) -> Result<(), Mistake> {
         let index = block * self.pages + page;
         fill(block, page * self.page_bytes(), self.buffer);
@@ -152,7 +152,7 @@ impl<F: Flash> Trial<'_, F> {
             .iter()
             .flat_map(|other| (0..self.pages).map(move |page| (*other, page * page_bytes)));
         if let Err(mistake) = compare(block, offset, &self.buffer[..bytes], others) {
-            // If a second read is right, the page was not loaded at the first.
+            // If a second read is right, the first read did not load the page.
             self.flash
                 .read(index, self.buffer, &mut tag)
                 .map_err(Mistake::of(Call::Read, block))?;
@@ -171,8 +171,8 @@ impl<F: Flash> Trial<'_, F> {
         check_tag(block, &alone, &tag, MistakeKind::TagAloneDiffers)
     }
 
-    /// Programs one page in each spare block. Checks that it appears in no other block, and that
-    /// the erase of the first block leaves the others.
+    /// Programs one page in each spare block. Checks that each page appears in no other block, and
+    /// that the erase of the first block does not change the other blocks.
     fn spread(&mut self) -> Result<(), Mistake> {
         let whole = self.buffer.len();
         for (number, &block) in self.spare.iter().enumerate() {
@@ -196,7 +196,8 @@ impl<F: Flash> Trial<'_, F> {
         })
     }
 
-    /// Returns the number of bytes that a page is given: the second page is short.
+    /// Returns the number of bytes that are programmed into a page. The second page gets fewer
+    /// bytes than the others.
     fn length(&self, page: u32) -> usize {
         if page == 1 { self.buffer.len() / 3 + 1 } else { self.buffer.len() }
     }
@@ -238,7 +239,7 @@ impl<F: Flash> Trial<'_, F> {
         checked.map_err(|mistake| Mistake { kind: MistakeKind::Disturbed, ..mistake })
     }
 
-    /// Programs bytes in the second page and behind it, across the end of the page.
+    /// Programs bytes across the end of the second page.
     fn bytes(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         self.erase(block)?;
         let page_bytes = self.page_bytes();
@@ -255,7 +256,7 @@ impl<F: Flash> Trial<'_, F> {
         compare(block, at, &found[1..1 + bytes], core::iter::empty())?;
         blank(block, at - 1, &found[..1], MistakeKind::NotLeftAlone)?;
         blank(block, at + bytes as u32, &found[1 + bytes..], MistakeKind::NotLeftAlone)?;
-        // The same bytes, read as a part of their page.
+        // Reads the same bytes as a part of their page.
         self.flash
             .read(block * self.pages + 2, self.buffer, &mut [0; TAG_BYTES])
             .map_err(Mistake::of(Call::Read, block))?;

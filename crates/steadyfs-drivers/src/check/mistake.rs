@@ -27,10 +27,10 @@ pub enum MistakeKind {
     /// No volume can have this shape. It breaks one of these rules:
     ///
     /// - A page is a power of two of at least 256 bytes.
-    /// - A block has 4 to 4,096 pages; on NOR, at least 1,024 bytes.
+    /// - A block has 4 to 4,096 pages. A block of NOR has at least 1,024 bytes.
     /// - There is at least one block.
     Geometry,
-    /// An operation takes no time. Bounds are computed from times.
+    /// The driver reports a time of zero for an operation. Bounds are computed from these times.
     Times,
     /// There is no spare block, a spare block is not on the chip, or the buffer is not a page.
     Arguments,
@@ -52,14 +52,13 @@ pub enum MistakeKind {
     ByteOrder,
     /// The bits of each byte are reversed.
     BitOrder,
-    /// All bytes are one or two places too far forward or back: a command has too few or too many
-    /// dummy clocks.
+    /// All bytes are shifted by one or two bytes: a command has too few or too many dummy clocks.
     Shifted,
-    /// The bytes belong to another page. An address wraps or has its bytes in another order, or an
-    /// old page buffer is read.
+    /// The bytes belong to another page. An address wraps, the bytes of an address are in the wrong
+    /// order, or the driver reads an old page buffer.
     AnotherPage,
-    /// Beginning and end of the bytes have changed places. A program ran over the end of a page of
-    /// the chip and continued at the beginning of that page.
+    /// Beginning and end of the bytes are exchanged. A program ran over the end of a page of the
+    /// chip and continued at the beginning of that page.
     WrapsInPage,
     /// A bit was programmed outside the data: behind short data, or between pieces of data.
     NotLeftAlone,
@@ -131,9 +130,9 @@ impl MistakeKind {
 pub struct Mistake {
     /// Kind of the mistake.
     pub kind: MistakeKind,
-    /// Block with the mistake.
+    /// Block in which the mistake appeared.
     pub block: BlockIndex,
-    /// Byte of the block's data, or of the tag if the mistake is about a tag.
+    /// Offset of the byte in the block's data, or in the tag if the mistake is about a tag.
     pub offset: u32,
     /// Expected byte, or expected number if the kind is about a number.
     pub expected: u32,

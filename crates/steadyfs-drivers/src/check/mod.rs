@@ -1,9 +1,9 @@
 //! Tests of a driver on spare blocks of the chip, with a name for each mistake.
 //!
-//! [`check_driver`] tests a [`Flash`], [`check_nor_driver`] a [`NorFlash`], and [`check_marks`]
-//! the marks of bad blocks. They find the most frequent mistakes:
+//! [`check_driver`] tests a [`Flash`], and [`check_nor_driver`] tests a [`NorFlash`].
+//! [`check_marks`] tests the marks of bad blocks. The tests find the most frequent mistakes:
 //!
-//! - a command with a byte of dummy clocks too few
+//! - a command with one byte of dummy clocks too few
 //! - an address that wraps
 //! - a read that returns an earlier page
 //! - a program that runs over the end of a page of the chip
@@ -11,8 +11,8 @@
 //!
 //! **The spare blocks are erased and programmed.** Use at least two blocks, far from each other,
 //! that no volume uses. The second block reveals addresses that wrap. The check erases the first
-//! block four or five times and fills it once. It erases each other block twice, and programs one
-//! page of it, or its beginning and end.
+//! block four or five times and fills it once. It erases each other block twice. It programs one
+//! page of each other block ([`check_driver`]), or the beginning and end ([`check_nor_driver`]).
 //!
 //! # Example
 //! ```

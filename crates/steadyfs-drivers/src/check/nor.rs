@@ -5,13 +5,14 @@ use super::{Call, Mistake, MistakeKind};
 use steadyfs::media::BlockIndex;
 use steadyfs::media::nor::NorFlash;
 
-/// Bytes of one read: not a divisor of the usual sizes in chips.
+/// Bytes of one read. This number does not divide the usual page and block sizes.
 const LOOK: usize = 61;
-/// Bytes of one program: programs begin and end everywhere in the pages of the chip.
+/// Bytes of one program. With this number, programs begin and end at many different offsets in the
+/// pages of the chip.
 const PIECE: usize = 331;
 
-/// Tests a NOR driver on spare blocks, which it erases and programs: the first block completely,
-/// the others at their beginning and end.
+/// Tests a NOR driver on spare blocks, which it erases and programs. It programs the whole first
+/// block, and the beginning and end of each other block.
 ///
 /// # Errors
 /// The first mistake that appears.
@@ -66,14 +67,13 @@ impl<N: NorFlash> Trial<'_, N> {
         self.write(block, offset, &data[..bytes])
     }
 
-    /// Compares bytes with the expected bytes.
+    /// Reads bytes and compares them with the expected bytes.
     fn check(&mut self, block: BlockIndex, offset: u32, bytes: u32) -> Result<(), Mistake> {
         let mut data = [0; LOOK];
         for at in (offset..offset + bytes).step_by(LOOK) {
             let length = LOOK.min((offset + bytes - at) as usize);
             self.read(block, at, &mut data[..length])?;
-            // Wrong bytes may come from another block, or from a page of the chip before or
-            // behind.
+            // Wrong bytes may come from another block, or from a neighbouring page of the chip.
             let near = [256, 512, 4096]
                 .into_iter()
                 .flat_map(move |by| [at.wrapping_add(by), at.wrapping_sub(by)]);
@@ -108,8 +108,8 @@ impl<N: NorFlash> Trial<'_, N> {
         self.is_blank(block, 0, self.block_bytes, MistakeKind::NotErased)
     }
 
-    /// Programs the beginning and end of each spare block. Checks that they appear in no other
-    /// block, and that the erase of the first block leaves the others.
+    /// Programs the beginning and end of each spare block. Checks that these bytes appear in no
+    /// other block, and that the erase of the first block does not change the other blocks.
     fn spread(&mut self) -> Result<(), Mistake> {
         let end = self.block_bytes - 64;
         for (number, &block) in self.spare.iter().enumerate() {
@@ -138,8 +138,8 @@ impl<N: NorFlash> Trial<'_, N> {
         Ok(())
     }
 
-    /// Programs all of a block, piece by piece. Checks that the bytes behind each piece stay
-    /// erased until their turn.
+    /// Programs a whole block, piece by piece. Checks that the bytes behind each piece stay erased
+    /// until they are programmed.
     fn fill_block(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         for offset in (0..self.block_bytes).step_by(PIECE) {
             let bytes = PIECE.min((self.block_bytes - offset) as usize);
@@ -158,8 +158,8 @@ impl<N: NorFlash> Trial<'_, N> {
         })
     }
 
-    /// Returns true if a program has wrapped in a page of the chip. Then the last byte of the
-    /// piece is missing, and the beginning of the chip's page is overwritten.
+    /// Returns true if a program has wrapped in a page of the chip. After a wrap the last byte of
+    /// the piece is missing, and the beginning of the chip's page is overwritten.
     fn has_wrapped(
         &mut self,
         block: BlockIndex,
@@ -174,7 +174,8 @@ impl<N: NorFlash> Trial<'_, N> {
         Ok(last == [0xFF] && is_spoilt)
     }
 
-    /// Checks that ones leave the data, and zeros clear it.
+    /// Programs the same bytes again. Checks that ones do not change the data, and that zeros clear
+    /// the data.
     fn again(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         let offset = 700;
         self.write(block, offset, &[0xFF; 9])?;

@@ -1,4 +1,5 @@
-//! Bytes that reveal their place, and names for their changes.
+//! A pattern whose bytes reveal their address, and the search for the mistake that explains wrong
+//! bytes.
 
 use super::{Mistake, MistakeKind};
 use steadyfs::media::BlockIndex;
@@ -10,18 +11,19 @@ pub(super) const fn byte(block: BlockIndex, offset: u32) -> u8 {
     mixed ^= mixed >> 15;
     mixed = mixed.wrapping_mul(0x2C1B_3C6D);
     mixed ^= mixed >> 13;
-    // The byte is neither erased nor zero, and its low bit alternates.
+    // The byte is neither `0xFF` nor zero, and its low bit alternates.
     let top = if mixed & 0x40 == 0 { 0x40 } else { 0x80 };
     top | (mixed as u8 & 0x3E) | (offset as u8 & 1)
 }
 
-/// Fills a buffer with the bytes that belong at an offset.
+/// Fills a buffer with the pattern of an offset.
 pub(super) fn fill(block: BlockIndex, offset: u32, data: &mut [u8]) {
     data.iter_mut().zip(offset..).for_each(|(found, at)| *found = byte(block, at));
 }
 
-/// Compares the bytes that were read at an offset with the expected bytes. A mistake gets the name
-/// that suits best. `others` are offsets and blocks from which the bytes may have come.
+/// Compares the bytes that were read at an offset with the expected bytes. If they differ, returns
+/// the kind of mistake that explains the bytes best. `others` contains offsets and blocks from
+/// which the bytes may have come.
 pub(super) fn compare(
     block: BlockIndex,
     offset: u32,
@@ -62,7 +64,7 @@ fn name(
     if all(&|index| right(index).reverse_bits(), 0, length) {
         return MistakeKind::BitOrder;
     }
-    // The ends may be anything.
+    // The bytes at both ends may have any value.
     let is_shifted = |by: u32| {
         all(&|index| right(index.wrapping_add(by)), 4.min(length), length.saturating_sub(4))
     };

@@ -21,7 +21,8 @@ pub struct NandChip<S, D> {
     settings: Settings,
     block_count: u32,
     corrected: u8,
-    /// The page in the buffer, if the call just before was a read of its tag.
+    /// The page in the chip's page buffer, if the last call read the tag of this page. Otherwise
+    /// `None`.
     loaded: Option<PageIndex>,
     last_error: Option<NandError>,
 }
@@ -48,7 +49,7 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         &self.info
     }
 
-    /// Returns the last error; a call that succeeds does not clear it.
+    /// Returns the last error. A call that succeeds does not clear this error.
     pub fn last_error(&self) -> Option<NandError> {
         self.last_error
     }
@@ -65,7 +66,7 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         })
     }
 
-    /// Returns the number of the page in the chip.
+    /// Returns the row address of a page: its number in the chip.
     fn row(&self, page: PageIndex) -> Result<PageIndex, NandError> {
         let pages = self.info.pages_per_block;
         if page >= self.block_count * pages {
@@ -75,16 +76,17 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         }
     }
 
-    /// Returns the first page of a block, as its number in the chip.
+    /// Returns the row address of the first page of a block.
     fn block_row(&self, block: BlockIndex) -> Result<PageIndex, NandError> {
         self.row(block.checked_mul(self.info.pages_per_block).ok_or(NandError::Range)?)
     }
 
-    /// Returns the address of a column in a page's buffer, with the plane of the page.
+    /// Returns the address of a column in the page buffer. The address includes the plane of the
+    /// page.
     fn column(&self, row: PageIndex, column: usize) -> [u8; 2] {
         let plane = row / self.info.pages_per_block % self.info.planes;
-        // Data and spare bytes share a column range of twice the data bytes; the plane lies above
-        // it.
+        // Data and spare bytes share a column range of twice the data bytes; the plane bit lies
+        // above the column bits.
         (column as u16 | (plane * self.info.page_bytes * 2) as u16).to_be_bytes()
     }
 
@@ -94,8 +96,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         self.link.receive(&[command::READ, high, low, 0], data)
     }
 
-    /// Writes bytes into the page buffer. `command` selects the rest of the buffer: all ones, or
-    /// unchanged.
+    /// Writes bytes into the page buffer. `command` decides if the rest of the buffer becomes ones
+    /// or stays unchanged.
     fn put(
         &mut self,
         command: u8,
@@ -191,8 +193,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     }
 
     /// Returns true if a block has its maker's mark, or if the chip has replaced the block. The
-    /// mark lies in the first spare byte of the block's first page; the result of the ECC does not
-    /// matter.
+    /// mark lies in the first spare byte of the block's first page. The call ignores the result of
+    /// the ECC.
     fn has_mark(&mut self, block: BlockIndex) -> Result<bool, NandError> {
         let row = self.block_row(block)?;
         self.link.load(row, &self.info.times)?;
@@ -204,8 +206,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         if !self.info.has_links {
             return Ok(false);
         }
-        // The address of a replaced block leads to its replacement, which would be on the volume
-        // twice.
+        // The address of a replaced block leads to its replacement. Without this check the
+        // replacement would belong to the volume twice.
         let mut links = [0; LINK_BYTES];
         self.link.receive(&[command::LINKS, 0], &mut links)?;
         let number = row / self.info.pages_per_block;
@@ -217,8 +219,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
 
     fn put_mark(&mut self, block: BlockIndex) -> Result<(), NandError> {
         let row = self.block_row(block)?;
-        // The data of the block is not needed any more, and its first page may be programmed
-        // again.
+        // The erase makes the first page programmable again. The data of the block is no longer
+        // needed.
         match self.erase_block(block) {
             Ok(()) | Err(NandError::EraseFailed { .. }) => {}
             Err(error) => return Err(error),

@@ -12,51 +12,52 @@ pub enum NandError {
     Bus,
     /// No chip answers.
     NoChip {
-        /// Answer of the chip.
+        /// Bytes with which the chip answered to the command 0x9F.
         id: [u8; 3],
     },
     /// Neither the settings nor [`NandInfo::CHIPS`](super::NandInfo::CHIPS) describe the chip.
     UnknownChip {
-        /// Answer of the chip.
+        /// Bytes with which the chip answered to the command 0x9F.
         id: [u8; 3],
     },
-    /// The shape of the chip in the settings or in its parameter page makes no sense, or the two
-    /// differ. Or the chip does not keep its configuration.
+    /// One of three faults. The shape of the chip in the settings or in its parameter page is
+    /// invalid. Or the two shapes differ. Or the chip loses its configuration.
     BadParameters,
-    /// The chip does not have these blocks or pages, or the data is longer than a page.
+    /// The blocks or pages are outside the chip, or the data is longer than a page.
     Range,
     /// The chip stayed busy beyond its limit.
     Busy {
-        /// Microseconds of the wait, without the time on the bus.
+        /// Duration of the wait in microseconds, without the time on the bus.
         waited_us: u32,
     },
     /// Write enable had no effect: the chip missed the command, lost the setting, or is still
     /// busy.
     NotEnabled {
-        /// Status register of the chip.
+        /// Content of the status register of the chip.
         status: u8,
     },
-    /// The chip has locked its blocks, as after a dip in its supply.
+    /// The chip has locked its blocks, for example after a dip in the supply voltage.
     Locked {
-        /// Protection register of the chip.
+        /// Content of the protection register of the chip.
         protection: u8,
     },
     /// The chip reports that a program failed.
     ProgramFailed {
-        /// The page.
+        /// The page that was programmed.
         page: PageIndex,
     },
     /// The chip reports that an erase failed.
     EraseFailed {
-        /// The block.
+        /// The block that was erased.
         block: BlockIndex,
     },
     /// A page has more wrong bits than the ECC corrects.
     Uncorrectable {
-        /// The page.
+        /// The page that was read.
         page: PageIndex,
     },
-    /// A copy did not follow the read of a tag, or the chip cannot copy.
+    /// The driver copies a page only directly after a read of its tag, and the last call was no
+    /// such read. Or the chip cannot copy.
     NotLoaded,
 }
 

@@ -1,7 +1,7 @@
 //! The supported chips: shape, ECC, spare area, times.
 //!
 //! Identifications and encodings of the ECC status come from the makers' datasheets; Linux
-//! (`drivers/mtd/nand/spi`) has the same ones. The times and their sources are in `profiles/` of
+//! (`drivers/mtd/nand/spi`) uses the same values. The times and their sources are in `profiles/` of
 //! `steadyfs-sim`.
 
 use steadyfs::media::{Geometry, TAG_BYTES};
@@ -10,24 +10,26 @@ use steadyfs::media::{Geometry, TAG_BYTES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ecc {
-    /// Bits 4 and 5: 0 no errors, 1 corrected, other values not corrected. One bit of each
-    /// codeword can be corrected (Winbond W25N01GV).
+    /// Bits 4 and 5 contain the result: 0 for no errors, 1 for corrected errors, other values for
+    /// uncorrectable errors. One bit of each codeword can be corrected (Winbond W25N01GV).
     OneBit,
-    /// Bits 4 to 6: 0 no errors; 1, 3 and 5 mean up to 3, 6 and 8 corrected bits; other values not
-    /// corrected (Micron).
+    /// Bits 4 to 6 contain the result (Micron). The value 0 stands for no errors. The values 1, 3
+    /// and 5 stand for up to 3, 6 and 8 corrected bits. Other values stand for uncorrectable
+    /// errors.
     Steps,
-    /// Bits 4 and 5: 0 no errors, 1 corrected, other values not corrected. Bits 4 and 5 of
-    /// register 0xF0 are the number of corrected bits less one. Four bits can be corrected
-    /// (GigaDevice GD5F1GQ5).
+    /// Bits 4 and 5 contain the result: 0 for no errors, 1 for corrected errors, other values for
+    /// uncorrectable errors. Bits 4 and 5 of register 0xF0 contain the number of corrected bits
+    /// minus one. Four bits can be corrected (GigaDevice GD5F1GQ5).
     Counted,
-    /// Bits 4 and 5: 0 no errors, 1 corrected, 2 not corrected, 3 eight bits corrected. With 1,
-    /// bits 4 and 5 of register 0xF0 are the number of corrected bits less four (GigaDevice
-    /// GD5F1GQ4).
+    /// Bits 4 and 5 contain the result (GigaDevice GD5F1GQ4). The value 0 stands for no errors, 1
+    /// for corrected errors, 2 for uncorrectable errors, and 3 for eight corrected bits. If the
+    /// value is 1, bits 4 and 5 of register 0xF0 contain the number of corrected bits minus four.
     CountedAbove,
-    /// Bits 4 and 5: 0 no errors, 1 and 3 corrected, 2 not corrected. The upper half of register
-    /// 0x30 is the number of corrected bits (Winbond W25N01KV, W25N02KV).
+    /// Bits 4 and 5 contain the result: 0 for no errors, 1 and 3 for corrected errors, 2 for
+    /// uncorrectable errors. The upper half of register 0x30 contains the number of corrected bits
+    /// (Winbond W25N01KV, W25N02KV).
     Register {
-        /// Bits that can be corrected.
+        /// Number of bits that can be corrected in a codeword.
         strength: u8,
     },
 }
@@ -43,8 +45,8 @@ impl Ecc {
         }
     }
 
-    /// Returns the address of the register that has the number of corrected bits. Returns `None` if
-    /// the ECC status `status` needs no such register.
+    /// Returns the address of the register that contains the number of corrected bits. Returns
+    /// `None` if the ECC status `status` needs no such register.
     pub(super) const fn detail(self, status: u8) -> Option<u8> {
         match (self, status >> 4 & 3) {
             (Self::Counted | Self::CountedAbove, 1) => Some(0xF0),
@@ -79,7 +81,7 @@ impl Ecc {
 /// Place of the sixteen bytes of a tag in the spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPlace {
-    /// In a row, from this spare byte on.
+    /// Sixteen consecutive bytes, from this spare byte on.
     Row(u8),
     /// Four bytes in each of four sections of sixteen bytes, from this byte of the section on.
     Sections(u8),
@@ -107,27 +109,27 @@ pub(super) const SPAN_MAX: usize = 64;
 /// Typical and longest times inside the chip, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// From the array to the page buffer, with ECC.
+    /// Typical and longest time of a read from the array to the page buffer, with ECC.
     pub read_us: (u32, u32),
-    /// From the page buffer to the array, with ECC.
+    /// Typical and longest time of a program from the page buffer to the array, with ECC.
     pub program_us: (u32, u32),
-    /// Erase of a block.
+    /// Typical and longest time of the erase of a block.
     pub erase_us: (u32, u32),
 }
 
 /// Description of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandInfo {
-    /// Answer to 0x9F. A byte of 0xFF here matches any byte of the answer.
+    /// Answer to the command 0x9F. A byte of 0xFF here matches any byte of the answer.
     pub id: [u8; 3],
-    /// Data bytes of a page.
+    /// Number of data bytes of a page.
     pub page_bytes: u32,
-    /// Pages of a block.
+    /// Number of pages of a block.
     pub pages_per_block: u32,
-    /// Blocks of the chip.
+    /// Number of blocks of the chip.
     pub block_count: u32,
-    /// Number of planes, 1 or 2. With 2, the bit above the columns selects the plane. It equals
-    /// the lowest bit of the block's number.
+    /// Number of planes, 1 or 2. On chips with 2 planes, the bit above the column address selects
+    /// the plane. This bit equals the lowest bit of the block's number.
     pub planes: u32,
     /// Encoding of the ECC result.
     pub ecc: Ecc,
@@ -180,7 +182,7 @@ const GIGADEVICE: NandInfo = NandInfo {
     times: Times { read_us: (25, 60), program_us: (380, 600), erase_us: (3200, 10_000) },
     ..MICRON
 };
-/// The times of these chips are estimates on the long side.
+/// The times of these chips are estimates, and rather too long than too short.
 const GIGADEVICE_Q4: NandInfo = NandInfo {
     ecc: Ecc::CountedAbove,
     times: Times { read_us: (80, 120), program_us: (400, 700), erase_us: (3000, 10_000) },
@@ -219,7 +221,7 @@ impl NandInfo {
         self.id.iter().zip(id).all(|(known, found)| *known == 0xFF || *known == found)
     }
 
-    /// Returns true if all values are in the ranges with which a driver can compute.
+    /// Returns true if all values are in the ranges that the driver supports.
     pub(super) fn is_sound(&self) -> bool {
         let first = match self.tag {
             TagPlace::Row(first) => (2..=SPAN_MAX - TAG_BYTES).contains(&usize::from(first)),

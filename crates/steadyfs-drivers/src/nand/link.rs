@@ -75,7 +75,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         self.send(&[command::SET, address, value], &[])
     }
 
-    /// Waits for an operation with this typical and longest time. Returns the status.
+    /// Waits for an operation that has the given typical and longest time. Returns the status.
     fn wait(&mut self, (typical_us, maximum_us): (u32, u32)) -> Result<u8, NandError> {
         Ok(self.bus.wait(typical_us, maximum_us, |_| false)?)
     }
@@ -98,8 +98,8 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(self.bus.enable()?)
     }
 
-    /// Programs or erases. Returns true if the chip reported a failure. A locked block fails too,
-    /// with [`NandError::Locked`].
+    /// Executes a program or an erase. Returns true if the chip reported a failure. If the block is
+    /// locked, returns the error [`NandError::Locked`].
     pub fn change(
         &mut self,
         command: u8,
@@ -136,7 +136,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(info)
     }
 
-    /// Reads the parameter page, if there is one, and sets the configuration.
+    /// Reads the parameter page, if the chip has one, and sets the configuration.
     fn parameters(&mut self, info: NandInfo) -> Result<NandInfo, NandError> {
         let usual = ECC | if info.reads_on { BUFFER_READS } else { 0 };
         self.set(register::CONFIGURATION, usual | OTP)?;

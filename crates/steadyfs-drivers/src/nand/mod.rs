@@ -28,24 +28,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Chips.** [`NandInfo::CHIPS`] lists the supported chips, with the longest times of their
-//! datasheets. If a chip has a parameter page (ONFI), the driver takes the number of blocks from
-//! it, and the times that are longer. [`Settings::info`] can describe another chip.
+//! **Chips.** [`NandInfo::CHIPS`] lists the supported chips and the longest times from their
+//! datasheets. If a chip has a parameter page (ONFI), the driver uses the number of blocks from
+//! this page. It also uses a time from this page if it is longer than the listed time.
+//! [`Settings::info`] can describe another chip.
 //!
-//! **Tags** lie in spare bytes that the ECC covers. On Micron's chips a tag is sixteen bytes in a
-//! row, in the second half of the user bytes. On the other chips it is four bytes in each section
-//! of sixteen, behind the bytes without ECC.
+//! **Tags** lie in spare bytes that the ECC covers. On Micron's chips a tag consists of sixteen
+//! consecutive bytes, in the second half of the user bytes. On the other chips a tag consists of
+//! four bytes in each section of sixteen bytes. They lie behind the bytes that the ECC does not
+//! cover.
 //!
-//! **Start.** The start resets the chip, since it may be in the middle of an operation. Then it
-//! unlocks all blocks, and sets ECC and reads of the page buffer. A dip in the supply resets these
-//! settings in the chip. Then programs fail with [`NandError::Locked`], and the driver must be
-//! created anew.
+//! **Start.** The start resets the chip, because the chip may be in the middle of an operation.
+//! Then the start unlocks all blocks, and switches on the ECC and reads of the page buffer. A dip
+//! in the supply voltage resets these settings in the chip. Programs then fail with
+//! [`NandError::Locked`], and the program must create the driver anew.
 //!
-//! **Copies** inside the chip are used on Micron's chips with one plane. With two planes, copies
-//! work only within one plane. For the other makers, copies are not confirmed.
+//! **Copies.** The driver copies pages inside the chip only on Micron's chips with one plane. On
+//! chips with two planes, copies work only within one plane. It is not confirmed that copies
+//! work on chips of the other makers.
 //!
 //! # Left out
-//! Four data lines, cache reads and programs, chips with several dies, and chips without ECC.
+//! The driver does not support four data lines, cache reads and cache programs, chips with several
+//! dies, and chips without ECC.
 
 mod chip;
 mod error;
@@ -62,11 +66,11 @@ pub use families::{Ecc, NandInfo, TagPlace, Times};
 pub struct Settings {
     /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
-    /// First block that is used. Default: 0.
+    /// Number of the first block that the driver uses. Default: 0.
     pub first_block: u32,
-    /// Number of blocks that are used. Default: all blocks from the first one on.
+    /// Number of blocks that the driver uses. Default: all blocks from the first one on.
     pub blocks: Option<u32>,
-    /// Description of a chip that is not in [`NandInfo::CHIPS`]. Default: none, the chip is in
+    /// Description of a chip that is not in [`NandInfo::CHIPS`]. Default: `None`, for a chip in
     /// that list.
     pub info: Option<NandInfo>,
 }

@@ -32,9 +32,9 @@ pub(super) fn is_sound(page: &[u8; PAGE_BYTES]) -> bool {
     page[..4] == *b"ONFI" && crc16(&page[..254]) == u16::from_le_bytes([page[254], page[255]])
 }
 
-/// Merges a parameter page into the description of a chip: its blocks, and the times that are
-/// longer. Returns `None` if the page describes pages or blocks of another size, or if the result
-/// is not sound.
+/// Merges a parameter page into the description of a chip: takes the number of blocks, and each
+/// time that is longer than before. Returns `None` if the page describes pages or blocks of another
+/// size, or if the result is not sound.
 pub(super) fn merge(info: NandInfo, page: &[u8; PAGE_BYTES]) -> Option<NandInfo> {
     let long = |at: usize| u32::from_le_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);
     let short = |at: usize| u32::from(u16::from_le_bytes([page[at], page[at + 1]]));

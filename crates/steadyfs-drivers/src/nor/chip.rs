@@ -26,11 +26,11 @@ pub struct NorChip<S, D> {
 }
 
 impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
-    /// Identifies a chip and reads its parameters. Blocks are the units of its smallest erase
+    /// Identifies a chip and reads its parameters. A block is the unit of the smallest erase
     /// command.
     ///
-    /// The processor may have been reset in the middle of an operation of the chip. The start
-    /// waits for an erase to end.
+    /// The processor may have been reset in the middle of an operation of the chip. If an erase is
+    /// running, the start waits until it ends.
     ///
     /// # Errors
     /// [`NorError`].
@@ -53,13 +53,13 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         &self.info
     }
 
-    /// Returns the last error; a call that succeeds does not clear it.
+    /// Returns the last error. A call that succeeds does not clear this error.
     pub fn last_error(&self) -> Option<NorError> {
         self.last_error
     }
 
-    /// Sets the bytes of a block. The driver then uses the largest erase command that divides both
-    /// these bytes and the first used byte.
+    /// Sets the bytes of a block. The driver then uses the largest erase command whose size divides
+    /// both `block_bytes` and the address of the first used byte.
     ///
     /// # Errors
     /// [`NorError::Range`] if there is no such command, or if the used bytes are not a whole
@@ -82,12 +82,12 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(())
     }
 
-    /// Makes a block of as many smallest sectors as the
-    /// [usual settings need](Config::group_sectors), and divides the blocks into pages. Returns
-    /// the flash of a volume.
+    /// Makes a block of as many smallest sectors as the [usual settings
+    /// need](Config::group_sectors), and divides the blocks into pages. Returns the chip as the
+    /// flash of a volume.
     ///
     /// # Errors
-    /// [`NorError::Range`] if too little of the chip is used for a volume.
+    /// [`NorError::Range`] if the used part of the chip is too small for a volume.
     pub fn into_pages(mut self) -> Result<NorPages<Self>, NorError> {
         let sectors = Config::group_sectors(self.block_bytes, self.bytes / self.block_bytes)
             .ok_or(NorError::Range)?;
@@ -101,7 +101,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         self.link.into_parts()
     }
 
-    /// Returns true if programs and erases are read back.
+    /// Returns true if the driver reads back each program and erase.
     fn verifies(&self) -> bool {
         self.settings.verify.unwrap_or(self.link.errors.is_none())
     }
@@ -113,7 +113,8 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         })
     }
 
-    /// Returns the address in the chip. Bytes beyond the used ones are an error.
+    /// Converts an address in the used part of the chip into an address in the chip. Returns an
+    /// error for bytes beyond the used part.
     fn address(&self, address: u32, bytes: usize) -> Result<u32, NorError> {
         let end = u64::from(address) + bytes as u64;
         if end > u64::from(self.bytes) {
@@ -123,8 +124,8 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         }
     }
 
-    /// Returns the result of a program or an erase. If it failed, the error is `Protected` if
-    /// blocks are protected, else `error`.
+    /// Returns the result of a program or an erase. If the operation failed, the error is
+    /// `Protected` if blocks are protected, and `error` otherwise.
     fn conclude(
         &mut self,
         has_failed: bool,
@@ -163,11 +164,11 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     fn program_part(&mut self, address: u32, data: &[u8]) -> Result<(), NorError> {
         let (typical_us, maximum_us) = (self.info.program_typical_us, self.info.program_maximum_us);
         // A program of few bytes is faster, but no parameter guarantees it. So the status is read
-        // early.
+        // earlier than after a typical time.
         let typical_us = if data.len() < 64 { typical_us / 8 } else { typical_us };
         let has_failed =
             self.link.change(command::PROGRAM, address, data, typical_us, maximum_us)?;
-        // Zeros of earlier programs stay.
+        // Zeros of earlier programs remain zeros.
         let is_right = !self.verifies()
             || self.look(address, data.len() as u32, |index, found| found & !data[index] == 0)?;
         self.conclude(has_failed, is_right, NorError::ProgramFailed { address })
@@ -214,8 +215,9 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         if self.verifies() { u64::from(whole + 1) * self.read_ns(LOOK_BYTES as u32) } else { 0 }
     }
 
-    /// Returns the longest time of a program or an erase with its commands, in nanoseconds. The 20
-    /// bytes are 6 to enable, 5 for the command, and some reads of the status.
+    /// Returns the longest time of a program or an erase with its commands, in nanoseconds. The
+    /// constant of 20 bytes consists of 6 bytes to enable writes, 5 bytes for the command, and some
+    /// reads of the status.
     fn change_ns(&self, bytes: u32, typical_us: u32, maximum_us: u32) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         inside_us * 1000 + self.transfer_ns(bytes + 20) + self.look_ns(bytes)

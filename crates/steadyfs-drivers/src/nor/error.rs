@@ -10,48 +10,48 @@ use steadyfs::media::Failure;
 pub enum NorError {
     /// The bus reported an error.
     Bus,
-    /// No chip answers, or the chip does not support the command for its identification.
+    /// No chip answers, or the chip does not support the command that identifies it.
     NoChip {
-        /// Answer of the chip.
+        /// Bytes with which the chip answered to the command 0x9F.
         id: [u8; 3],
     },
     /// The chip is not the chip that the settings describe.
     OtherChip {
-        /// Answer of the chip.
+        /// Bytes with which the chip answered to the command 0x9F.
         id: [u8; 3],
     },
     /// The chip has no SFDP parameters. [`Settings::info`](super::Settings::info) can describe the
     /// chip.
     NoParameters,
-    /// The description of the chip, from SFDP or from the settings, makes no sense.
+    /// The description of the chip, from SFDP or from the settings, is invalid.
     BadParameters,
-    /// The used bytes do not begin and end with an erase block, or end behind the chip. Or their
-    /// blocks do not suit a volume.
+    /// The used bytes do not begin and end at the boundary of an erase block, or they end behind
+    /// the chip. Or their blocks are unsuitable for a volume.
     Range,
     /// The chip stayed busy beyond its limit.
     Busy {
-        /// Microseconds of the wait, without the time on the bus.
+        /// Duration of the wait in microseconds, without the time on the bus.
         waited_us: u32,
     },
     /// Write enable had no effect: the chip missed the command, lost the setting, or is still
     /// busy.
     NotEnabled {
-        /// Status register of the chip.
+        /// Content of the status register of the chip.
         status: u8,
     },
     /// The chip, or some of its blocks, are protected from programs and erases.
     Protected {
-        /// Status register of the chip.
+        /// Content of the status register of the chip.
         status: u8,
     },
     /// A program failed: the chip reported it, or the bytes read back differ.
     ProgramFailed {
-        /// Address in the chip.
+        /// Address of the failed program in the chip.
         address: u32,
     },
     /// An erase failed: the chip reported it, or the bytes read back are not erased.
     EraseFailed {
-        /// Address in the chip.
+        /// Address of the failed erase in the chip.
         address: u32,
     },
 }

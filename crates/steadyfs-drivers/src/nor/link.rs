@@ -17,13 +17,13 @@ pub(super) mod command {
     pub const LONG_ADDRESSES: u8 = 0xB7;
 }
 
-/// Returns the bits of block protection in the status register. All chips have three such bits.
-/// The next two bits differ from maker to maker.
+/// Returns the bits of block protection in the status register. All chips have three such bits. If
+/// the next two bits also protect blocks depends on the maker.
 const fn protection_bits(id: [u8; 3]) -> u8 {
     match id[0] {
         0xC2 => 0x3C,        // Macronix: BP0 to BP3
         0xC8 => 0x7C,        // GigaDevice: BP0 to BP4
-        0x20 => 0x1C | 0x40, // Micron: bit 5 selects the end
+        0x20 => 0x1C | 0x40, // Micron: bit 5 selects top or bottom
         _ => 0x1C,
     }
 }
@@ -41,10 +41,10 @@ const STATUS_US: u32 = 100_000;
 pub(super) struct ErrorBits {
     /// The register.
     pub register: u8,
-    /// The bits in it.
+    /// Bit that reports a failed program.
     pub program: u8,
     pub erase: u8,
-    /// Command that clears the bits; 0 if the next operation clears them.
+    /// Command that clears the bits. It is 0 if the next operation clears them.
     pub clear: u8,
 }
 
@@ -57,7 +57,7 @@ impl ErrorBits {
             [0x20, 0xBA | 0xBB, _] => {
                 Some(Self { register: 0x70, program: 0x10, erase: 0x20, clear: 0x50 })
             }
-            // Infineon S25FL-S: the status register. The chip seems busy until the bits are
+            // Infineon S25FL-S: the status register. The chip reports busy until the bits are
             // cleared.
             [0x01, 0x02 | 0x20, _] => {
                 Some(Self { register: command::STATUS, program: 0x40, erase: 0x20, clear: 0x30 })
@@ -111,9 +111,10 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         }
     }
 
-    /// Waits for an operation with this typical and longest time. Returns the status.
+    /// Waits for an operation that has the given typical and longest time. Returns the status.
     fn wait(&mut self, typical_us: u32, maximum_us: u32) -> Result<u8, NorError> {
-        // If the status register reports errors, the chip seems busy until they are cleared.
+        // If the status register reports errors, the chip reports busy until the errors are
+        // cleared.
         let failed = self
             .errors
             .filter(|bits| bits.register == command::STATUS)
@@ -128,7 +129,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(self.bus.receive(&command[..=length], data)?)
     }
 
-    /// Programs or erases. Returns true if the chip reported a failure.
+    /// Executes a program or an erase. Returns true if the chip reported a failure.
     pub fn change(
         &mut self,
         command: u8,

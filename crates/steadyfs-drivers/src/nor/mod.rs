@@ -29,23 +29,24 @@
 //! ```
 //!
 //! **Time.** Typical and longest times come from the parameters. The driver first waits for the
-//! typical time of an operation. Then it reads the status about eight times in each typical time,
-//! up to twice the longest time. After that the call ends with [`NorError::Busy`], and the next
-//! call reads the status first.
+//! typical time of an operation. Then it reads the status about eight times in each typical time.
+//! If the chip is still busy after twice the longest time, the call fails with [`NorError::Busy`].
+//! The next call then first reads the status.
 //!
-//! **Results.** Chips of Macronix, of Micron and the S25FL-S of Infineon have bits for a failed
-//! program or erase. Other chips have no such bits, so the driver reads back each program and
-//! erase ([`Settings::verify`]). If a chip ignores a program or an erase because its blocks are
-//! protected, the error is [`NorError::Protected`]. [`Settings::unlock`] removes the protection at
-//! the start.
+//! **Results.** Macronix chips, Micron chips and Infineon's S25FL-S have status bits that report a
+//! failed program or erase. Other chips have no such bits. On those chips the driver reads back
+//! each program and erase ([`Settings::verify`]). If a chip ignores a program or an erase because
+//! its blocks are protected, the error is [`NorError::Protected`]. [`Settings::unlock`] removes the
+//! protection at the start.
 //!
-//! **Addresses.** Chips of more than 16 MiB take four address bytes. The driver uses commands for
+//! **Addresses.** Chips of more than 16 MiB need four address bytes. The driver uses commands for
 //! four address bytes if the parameters list them. Otherwise the start sets a mode with four
 //! address bytes.
 //!
 //! # Left out
-//! Two and four data lines (`SpiDevice` has one), suspended erases, and deep power-down. On chips
-//! with sectors of several sizes, the driver uses only the uniform sectors.
+//! The driver does not support two or four data lines (`SpiDevice` has one), suspended erases, and
+//! deep power-down. On chips with sectors of several sizes, the driver uses only the uniform
+//! sectors.
 
 mod chip;
 mod error;
@@ -61,18 +62,20 @@ pub use sfdp::{EraseType, LongAddress, NorInfo};
 pub struct Settings {
     /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
-    /// First byte of the chip that is used; a multiple of an erase block. Default: 0.
+    /// Address of the first byte of the chip that the driver uses. It is a multiple of the size of
+    /// an erase block. Default: 0.
     pub first_byte: u32,
-    /// Number of bytes that are used. Default: all bytes from the first one on.
+    /// Number of bytes that the driver uses. Default: all bytes from the first one on.
     pub bytes: Option<u32>,
-    /// True if programs and erases are read back. Default: true if the chip has no bits for failed
-    /// operations. If true, each program takes a read of the same bytes. If false, a worn chip
-    /// without such bits loses data.
+    /// True if the driver reads back each program and erase. Default: true if the chip has no
+    /// status bits for failed operations. If true, each program costs a read of the same bytes. If
+    /// false, a worn chip without such bits loses data without an error.
     pub verify: Option<bool>,
-    /// True if the start removes block protection, by zeros in the status register. Default:
-    /// false.
+    /// True if the start removes block protection, by writing zeros to the status register.
+    /// Default: false.
     pub unlock: bool,
-    /// Description of a chip without SFDP parameters. Default: none, the chip describes itself.
+    /// Description of a chip without SFDP parameters. Default: `None`, for a chip that describes
+    /// itself.
     pub info: Option<NorInfo>,
 }
 

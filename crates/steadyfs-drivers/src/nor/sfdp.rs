@@ -11,19 +11,20 @@
 pub(super) const HEADER_BYTES: usize = 16;
 /// Words of the basic table that the driver reads.
 pub(super) const TABLE_WORDS: usize = 16;
-/// Words of the basic table in the first edition of the standard, which has no times.
+/// Words of the basic table in the first edition of the standard. That edition defines no times.
 const WORDS_MIN: usize = 9;
 
 /// An erase command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EraseType {
-    /// The command, with three bytes of address.
+    /// Code of the command that takes three address bytes.
     pub opcode: u8,
-    /// Bytes that the command erases; a power of two. 0: there is no such command.
+    /// Number of bytes that the command erases, a power of two. If it is 0, the chip does not have
+    /// this command.
     pub bytes: u32,
-    /// Typical time, in milliseconds.
+    /// Typical time of the erase, in milliseconds.
     pub typical_ms: u32,
-    /// Longest time, in milliseconds.
+    /// Longest time of the erase, in milliseconds.
     pub maximum_ms: u32,
 }
 
@@ -33,11 +34,11 @@ pub enum LongAddress {
     /// The chip does not take four address bytes, or needs none.
     #[default]
     No,
-    /// Separate commands: 0x0C, 0x12, 0x21, 0x5C, 0xDC.
+    /// The chip has separate commands for four address bytes: 0x0C, 0x12, 0x21, 0x5C, 0xDC.
     Commands,
-    /// A mode, set by 0xB7.
+    /// The chip has a mode for four address bytes, which the command 0xB7 sets.
     Mode,
-    /// A mode, set by 0x06 and then 0xB7.
+    /// The chip has a mode for four address bytes, which the commands 0x06 and then 0xB7 set.
     EnabledMode,
     /// The chip always takes four address bytes.
     Always,
@@ -46,25 +47,25 @@ pub enum LongAddress {
 /// Description of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NorInfo {
-    /// Maker and device: the answer to 0x9F.
+    /// Codes of the maker and the device: the answer to the command 0x9F.
     pub id: [u8; 3],
-    /// Bytes of the chip.
+    /// Number of bytes of the chip.
     pub bytes: u32,
-    /// Bytes of a program page; a power of two.
+    /// Number of bytes of a program page, a power of two.
     pub page_bytes: u32,
     /// Typical time of a program of a page, in microseconds.
     pub program_typical_us: u32,
     /// Longest time of a program of a page, in microseconds.
     pub program_maximum_us: u32,
-    /// Erase commands.
+    /// Erase commands of the chip.
     pub erases: [EraseType; 4],
     /// The way in which the chip takes four address bytes.
     pub long_address: LongAddress,
 }
 
 impl NorInfo {
-    /// ST's and Micron's M25P16: it has only 64 KiB sectors, and no parameters. The times are
-    /// those of its datasheet.
+    /// ST's and Micron's M25P16: it has only sectors of 64 KiB, and no SFDP parameters. The times
+    /// come from its datasheet.
     pub const M25P16: Self = Self {
         id: [0x20, 0x20, 0x15],
         bytes: 2 << 20,
@@ -85,7 +86,7 @@ impl NorInfo {
         self.erases.iter().filter(|erase| erase.bytes > 0)
     }
 
-    /// Returns true if sizes and times are in the ranges with which a driver can compute.
+    /// Returns true if sizes and times are in the ranges that the driver supports.
     pub(super) fn is_sound(&self) -> bool {
         let is_erase = |erase: &EraseType| {
             (256..=1 << 24).contains(&erase.bytes)
@@ -104,8 +105,8 @@ impl NorInfo {
     }
 }
 
-/// Returns the address of the basic table and its number of words. Returns `None` if the header
-/// does not belong to parameters.
+/// Returns the address of the basic table and its number of words. Returns `None` if the header is
+/// not an SFDP header.
 pub(super) fn table(header: &[u8; HEADER_BYTES]) -> Option<(u32, usize)> {
     let is_basic = header[8] == 0x00 && matches!(header[15], 0xFF | 0x00);
     let words = usize::from(header[11]);
@@ -151,7 +152,8 @@ pub(super) fn parse(id: [u8; 3], table: &[u8]) -> Option<NorInfo> {
     info.is_sound().then_some(info)
 }
 
-/// Reads the bytes of the chip from word 2. Bytes that cannot be addressed do not count.
+/// Computes the number of bytes of the chip from word 2. The result does not include bytes that
+/// cannot be addressed.
 fn bytes(word: u32, long_address: LongAddress) -> Option<u32> {
     let bits =
         if word >> 31 == 0 { u64::from(word) + 1 } else { 1u64.checked_shl(word & 0x7FFF_FFFF)? };
@@ -159,8 +161,8 @@ fn bytes(word: u32, long_address: LongAddress) -> Option<u32> {
     Some(if long_address == LongAddress::No { bytes.min(1 << 24) } else { bytes.min(1 << 31) })
 }
 
-/// Reads typical and longest erase time from word 10, in milliseconds. Without word 10 the times
-/// are long, as chips of that age had them.
+/// Computes the typical and longest erase time in milliseconds from word 10. If the table has no
+/// word 10, returns the long times of chips of that age.
 fn erase_times(word: Option<u32>, index: usize, bytes: u32) -> (u32, u32) {
     let Some(word) = word else { return if bytes <= 4096 { (60, 800) } else { (600, 4000) } };
     let field = word >> (4 + 7 * index);
@@ -168,14 +170,15 @@ fn erase_times(word: Option<u32>, index: usize, bytes: u32) -> (u32, u32) {
     (typical_ms, typical_ms * 2 * ((word & 15) + 1))
 }
 
-/// Reads word 11: bytes of a page, typical and longest time of its program in microseconds.
+/// Computes the bytes of a page from word 11, and the typical and longest time of its program in
+/// microseconds.
 fn program_times(word: Option<u32>) -> (u32, u32, u32) {
     let Some(word) = word else { return (256, 800, 5000) };
     let typical_us = ((word >> 8 & 31) + 1) * if word >> 13 & 1 == 0 { 8 } else { 64 };
     (1 << (word >> 4 & 15), typical_us, typical_us * 2 * ((word & 15) + 1))
 }
 
-/// Reads the way of four-byte addresses from words 1 and 16.
+/// Derives from words 1 and 16 how the chip takes four address bytes.
 fn long_address(first: u32, last: Option<u32>) -> LongAddress {
     let ways = last.unwrap_or(0);
     match first >> 17 & 3 {
@@ -191,8 +194,8 @@ fn long_address(first: u32, last: Option<u32>) -> LongAddress {
 mod tests {
     use super::*;
 
-    /// The first header and the table of Macronix' MX25R6435F, as the chip returns them. The
-    /// device trees of Nordic's boards contain them (Zephyr, `nrf54l15dk`).
+    /// The first header and the table of Macronix' MX25R6435F, as the chip returns them. The device
+    /// trees of Nordic's boards contain these bytes (Zephyr, `nrf54l15dk`).
     const HEADER: [u8; 16] = *b"SFDP\x06\x01\x02\xFF\x00\x06\x01\x10\x30\x00\x00\xFF";
     const TABLE: [u8; 64] = [
         0xE5, 0x20, 0xF1, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0x44, 0xEB, 0x08, 0x6B, 0x08, 0x3B, 0x04,
@@ -202,8 +205,9 @@ mod tests {
         0xF0, 0xD0, 0xFF, 0xFF,
     ];
 
-    /// From the datasheet of the chip: 8 MiB, in pages of 256 bytes. Typical and longest times are
-    /// 0.9 / 5.4 ms for a program, and 48 / 384 ms, 240 / 1,920 ms, 480 / 3,840 ms for the erases.
+    /// The datasheet of the chip defines 8 MiB and pages of 256 bytes. A program has a typical time
+    /// of 0.9 ms and a longest time of 5.4 ms. The three erases have 48 / 384 ms, 240 / 1,920 ms
+    /// and 480 / 3,840 ms.
     #[test]
     fn the_parameters_of_a_real_chip_are_those_of_its_datasheet() {
         assert_eq!(table(&HEADER), Some((0x30, 16)));

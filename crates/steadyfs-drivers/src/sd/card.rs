@@ -15,9 +15,10 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 /// A started card: the device that [`SectorPages`](steadyfs::media::sectors::SectorPages) takes.
 ///
 /// # Power loss
-/// A write returns when the card has taken the data, before the card has programmed it. A power
-/// cut may lose or tear any data written since the last flush; if [`Settings::reorders`] is
-/// `false`, only the last of it. Some cards lose more than that: no driver can help them.
+/// A write returns when the card has received the data. The card may program the data later. A
+/// power cut may lose or tear any data written since the last flush. If [`Settings::reorders`] is
+/// `false`, it may lose only the data that was written last. Some cards lose more data than the
+/// specification allows. No driver can prevent this.
 #[derive(Debug)]
 pub struct SdCard<B, P, D> {
     writer: Writer<B, P, D>,
@@ -45,7 +46,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         &self.writer.settings
     }
 
-    /// Returns the last error; [`None`] if there was none. A call that succeeds does not clear it.
+    /// Returns the last error, or [`None`] if no call has failed. A call that succeeds does not
+    /// clear it.
     pub fn last_error(&self) -> Option<SdError> {
         self.last_error
     }
@@ -53,7 +55,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     /// Ends an open stream of writes, so that other devices may use the bus until the next call.
     ///
     /// # Errors
-    /// [`Failure::Device`] if the card does not end the stream, or could not write it.
+    /// [`Failure::Device`] if the card does not end the stream, or could not program its data.
     pub fn release(&mut self) -> Result<(), Failure> {
         let result = self.writer.end_stream();
         self.conclude(result)
@@ -80,8 +82,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     fn read_sectors(&mut self, first: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let count = self.count(first, parts::bytes(data))?;
         if count > 0 {
-            // The read sectors may be the lost ones. If the end of the stream reports a loss, this
-            // read fails. Later reads do not fail: otherwise no volume could be mounted any more.
+            // If the end of the stream reports a loss, this read fails, because it may read the
+            // lost sectors. Later reads do not fail: otherwise the volume could not be mounted
+            // again.
             self.writer.end_stream()?;
         }
         let (mut done, mut tries) = (0, 0);
@@ -112,7 +115,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         let result = self.read_blocks(first, done, count, data);
         if !is_single {
             let stopped = self.stop_read(first + count == self.writer.info.sectors);
-            // A read that the card does not stop cannot be repeated.
+            // The read can be repeated only if the card has stopped it.
             stopped.and(result)?;
         } else {
             result?;
@@ -140,8 +143,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Ok(())
     }
 
-    /// Sends CMD12 after CMD18. A card may read ahead of its last sector, and then report an
-    /// address out of range. This report is read and discarded.
+    /// Sends CMD12 after CMD18. At the end of the card, a card may read ahead beyond its last
+    /// sector and report an address out of range. The call reads and discards this report.
     fn stop_read(&mut self, is_at_end: bool) -> Result<(), SdError> {
         self.writer.link.stop()?;
         self.writer.link.wait_ready(WRITE_MS, Wait::Command)?;
@@ -173,7 +176,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.writer.link.accepted(command::ERASE_FIRST, self.writer.address(first))?;
         self.writer.link.accepted(command::ERASE_LAST, self.writer.address(end - 1))?;
         self.writer.link.accepted(command::ERASE, 0)?;
-        self.writer.link.clocks(1)?; // some cards report busy a byte late
+        self.writer.link.clocks(1)?; // some cards report busy one byte late
         self.writer.link.wait_ready(erase_ms(&self.writer.info, end - first), Wait::Erase)?;
         let status = self.writer.link.status()?;
         self.writer.link.deselect()?;
@@ -209,25 +212,25 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
             .unwrap_or_else(|| times_max(&self.writer.info, &self.writer.settings))
     }
 
-    /// Reads sectors: CMD17 for one, CMD18 for several. Data that arrives with a bad checksum is
-    /// read again, up to three times.
+    /// Reads one sector with CMD17, or several sectors with CMD18. Data that arrives with a bad
+    /// checksum is read again, up to three times.
     ///
     /// # Errors
     /// - [`Failure::Uncorrectable`] if the card reports that it cannot read a sector.
-    /// - [`Failure::Device`] for all other errors, also if the card reports only now that an
+    /// - [`Failure::Device`] for all other errors. One of them is a late report of the card that an
     ///   earlier write is lost.
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         let result = self.read_sectors(first, parts);
         self.conclude(result)
     }
 
-    /// Writes sectors, and returns when the card has taken them. If they follow the open stream,
-    /// they go into it, else into a new stream.
+    /// Writes sectors, and returns when the card has received them. If they directly follow the
+    /// open stream, the call adds them to it. Otherwise it opens a new stream.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] if the card refuses a sector twice. Any other error may come from an
-    /// earlier write: [`SdError::WriteFailed`], and from then on [`SdError::Lost`]. Such errors
-    /// repeat until the flush, which fails too.
+    /// earlier write. The first call then reports [`SdError::WriteFailed`], and later calls report
+    /// [`SdError::Lost`]. Writes fail until the next flush, which fails too.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         let result = self.count(first, parts::bytes(parts)).and_then(|count| match count {
             0 => Ok(()),
@@ -237,9 +240,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
         self.conclude(result)
     }
 
-    /// Ends the stream, waits until the card has programmed it, and reads the card's status. Cards
-    /// have no cache behind that, unless a host switches one on (specification 6.0, 5.8.2). This
-    /// driver does not.
+    /// Ends the stream, waits until the card has programmed it, and reads the card's status. A card
+    /// has no further cache unless the host switches on a cache (specification 6.0, 5.8.2). This
+    /// driver never does so.
     fn flush(&mut self) -> Result<(), Failure> {
         let result = self.writer.end_stream();
         let was_lost = self.writer.take_loss();

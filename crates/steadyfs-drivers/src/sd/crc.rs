@@ -1,6 +1,7 @@
 //! The two checksums of the bus (Physical Layer Simplified Specification, 4.5).
 
-/// Computes the CRC7 of a command or a register: x^7 + x^3 + 1, from zero.
+/// Computes the CRC7 of a command or a register: with the polynomial x^7 + x^3 + 1 and the initial
+/// value zero.
 pub(super) fn crc7(bytes: &[u8]) -> u8 {
     let shift = |crc: u8, bit: u8| {
         let feedback = (crc >> 6 ^ bit) & 1;
@@ -9,8 +10,9 @@ pub(super) fn crc7(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |crc, byte| (0..8).rev().fold(crc, |crc, bit| shift(crc, byte >> bit)))
 }
 
-/// Continues the CRC16 of data, x^16 + x^12 + x^5 + 1, from the CRC `before` of the earlier bytes;
-/// it begins with zero. Takes a few shifts for each byte, and no table.
+/// Continues the CRC16 of data, with the polynomial x^16 + x^12 + x^5 + 1. `before` is the CRC of
+/// the earlier bytes, and zero for the first byte. The code needs a few shifts for each byte, and
+/// no table.
 pub(super) fn crc16(before: u16, bytes: &[u8]) -> u16 {
     bytes.iter().fold(before, |crc, &byte| {
         let mut crc = crc.swap_bytes() ^ u16::from(byte);

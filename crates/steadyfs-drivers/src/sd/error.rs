@@ -9,7 +9,7 @@ use steadyfs::media::Failure;
 pub enum Wait {
     /// The card must be ready for a command.
     Command,
-    /// The card must have taken or programmed a sector.
+    /// The card must have received or programmed a sector.
     Write,
     /// The card must have programmed the rest of a stream of writes.
     Stop,
@@ -17,7 +17,7 @@ pub enum Wait {
     Erase,
 }
 
-/// Error of a card, with the numbers of the card's own answer. The file system receives it as a
+/// Error of a card, with the numbers from the card's answer. The file system receives it as a
 /// [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,15 +30,15 @@ pub enum SdError {
     NoCard,
     /// The card answers that it does not work at 3.3 V, or gives an invalid answer.
     Unusable,
-    /// The card did not get ready after its reset, within a second times the
+    /// After its reset the card did not become ready in time. The limit is one second times the
     /// [patience](super::Settings::patience).
     NotStarted,
-    /// This driver does not support a register of the card: it is an SDUC card (more than 2 TB),
-    /// an MMC, or a broken card.
+    /// A register of the card has an unsupported value: the card is an SDUC card (more than 2 TB),
+    /// an MMC, or broken.
     UnknownRegister,
     /// The card is locked with a password.
     Locked,
-    /// A command had no answer: the card was pulled, lost its power, or lost count of the bits.
+    /// A command had no answer: the card was pulled, lost its power, or missed clocks of the bus.
     NoAnswer {
         /// Number of the command.
         command: u8,
@@ -47,57 +47,59 @@ pub enum SdError {
     Refused {
         /// Number of the command.
         command: u8,
-        /// The answer R1 (specification, 7.3.2.1): 0x04 is an illegal command, 0x08 a bad checksum
-        /// after all retries, 0x20 and 0x40 bad arguments.
+        /// The answer R1 (specification, 7.3.2.1): 0x04 is an illegal command, and 0x08 is a bad
+        /// checksum after all retries. 0x20 and 0x40 are bad arguments.
         answer: u8,
     },
     /// The card stayed busy beyond its limit.
     Busy {
         /// Purpose of the wait.
         wait: Wait,
-        /// Milliseconds of the wait.
+        /// Duration of the wait in milliseconds.
         waited_ms: u32,
     },
-    /// No data came after a command to read.
+    /// No data came after a read command.
     NoData {
-        /// Milliseconds of the wait.
+        /// Duration of the wait in milliseconds.
         waited_ms: u32,
     },
     /// The card reported that it cannot read a sector.
     ReadFailed {
-        /// The sector.
+        /// Number of the sector.
         sector: u32,
-        /// The error token (specification, 7.3.3.3): 0x04 is an error that its ECC cannot correct.
+        /// The error token (specification, 7.3.3.3): 0x04 is an error that the ECC of the card
+        /// cannot correct.
         token: u8,
     },
     /// Data was read with a bad checksum in all retries: bad wires, or a clock that is too fast.
     ReadCrc {
-        /// The sector.
+        /// Number of the sector.
         sector: u32,
     },
     /// The card reported in all retries that written data had a bad checksum.
     WriteCrc {
-        /// The sector.
+        /// Number of the sector.
         sector: u32,
     },
-    /// The card refused a sector twice with a write error. No data of other calls is lost.
+    /// The card refused a sector twice with a write error. Data of other calls is not lost.
     WriteRejected {
-        /// The sector.
+        /// Number of the sector.
         sector: u32,
-        /// Both bytes of its status (specification, 7.3.2.3), the first one the upper.
+        /// Both bytes of the card's status (specification, 7.3.2.3). The first byte is the upper
+        /// byte.
         status: u16,
     },
-    /// The card took sectors of this call or of earlier calls, and its status reports an error
-    /// afterwards.
+    /// The card received sectors of this call or of earlier calls without an error. Afterwards its
+    /// status reports an error.
     WriteFailed {
-        /// Both bytes of its status, as above.
+        /// Both bytes of the card's status. The first byte is the upper byte.
         status: u16,
     },
     /// Data of an earlier write is lost. Writes fail until a flush has reported it.
     Lost,
     /// An erase failed.
     EraseFailed {
-        /// Both bytes of its status, as above.
+        /// Both bytes of the card's status. The first byte is the upper byte.
         status: u16,
     },
     /// The card or a setting forbids writes.
@@ -112,11 +114,12 @@ impl SdError {
     /// Returns the failure for the file system.
     pub const fn failure(self) -> Failure {
         match self {
-            // The card answers, so these sectors are bad, not the device.
+            // The card answers, so the sectors are bad, and the device still works.
             Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => {
                 Failure::Uncorrectable
             }
-            // The sector was sent twice with a right checksum, so it takes no writes.
+            // The sector was sent twice with a right checksum, so the card cannot write this
+            // sector.
             Self::WriteRejected { .. } => Failure::BadBlock,
             Self::WriteProtected => Failure::WriteProtected,
             _ => Failure::Device,

@@ -7,30 +7,31 @@ use super::CardInfo;
 use super::registers::Kind;
 use steadyfs::media::sectors::SectorTimes;
 
-/// Fastest clock before a card is ready: 4.4 and 6.4.1.
+/// Fastest clock before a card is ready (4.4 and 6.4.1).
 pub const START_HZ_MAX: u32 = 400_000;
-/// Fastest clock afterwards, at the default speed: 6.6.4. The driver does not switch to 50 MHz
-/// (CMD6).
+/// Fastest clock once a card is ready, at the default speed (6.6.4). The driver does not switch to
+/// 50 MHz (CMD6).
 pub const TRANSFER_HZ_MAX: u32 = 25_000_000;
-/// Longest time from the first ACMD41 until the card is ready: 4.2.3.
+/// Longest time from the first ACMD41 until the card is ready (4.2.3).
 pub const START_MS: u32 = 1000;
-/// Longest time from a command to its data, and between sectors: 4.6.2.1.
+/// Longest time from a command to its data, and from one sector to the next (4.6.2.1).
 pub const READ_MS: u32 = 100;
-/// Longest busy time after a written sector: 4.6.2.2.
+/// Longest busy time after a written sector (4.6.2.2).
 pub const WRITE_MS: u32 = 250;
-/// Longest busy time after the end of a stream of writes on SDXC: 4.6.2.2. On smaller cards it is
+/// Longest busy time after the end of a stream of writes on SDXC (4.6.2.2). On smaller cards it is
 /// [`WRITE_MS`].
 pub const STOP_EXTENDED_MS: u32 = 500;
-/// Longest time of each sector of an erase, if the card does not report erase times: 4.6.2.3. Also
+/// Longest time of each sector of an erase, if the card does not report erase times (4.6.2.3). Also
 /// the time for each allocation unit that is erased in part.
 pub const ERASE_SECTOR_MS: u32 = 250;
-/// Smallest computed time of an erase: 4.14.
+/// Smallest limit that is computed for an erase (4.14).
 pub const ERASE_MS_MIN: u32 = 1000;
-/// Longest wait for an erase, if the limit comes from the number of sectors. The specification
-/// does not contain it.
+/// Longest wait for an erase, if the limit is computed from the number of sectors. The
+/// specification does not define this value.
 pub(super) const ERASE_MS_MAX: u32 = 60_000;
 
-/// Pause between two polls of a busy card. The end of a wait is noticed at most this much late.
+/// Pause between two polls of a busy card. The driver notices the end of a wait at most one pause
+/// late.
 pub(super) const PAUSE_US: u32 = 20;
 
 /// Settings of the driver.
@@ -38,25 +39,25 @@ pub(super) const PAUSE_US: u32 = 20;
 pub struct Settings {
     /// True if a multi-block write stays open, with the card selected, for a write that follows
     /// directly. If true, sequential writes are several times as fast. If false, every write ends
-    /// by itself, and between the calls the bus is free for other devices. Default: `true`.
+    /// its own stream, and between the calls the bus is free for other devices. Default: `true`.
     pub keep_stream: bool,
-    /// True if discards erase. An erase helps the card to find erased flash, and may take a
-    /// second. Default: `true`.
+    /// True if a discard erases its sectors. An erase gives the card erased flash for later writes,
+    /// and may take a second. Default: `true`.
     pub erase: bool,
-    /// Forbids writes, for example if the card's slide is set. Only the socket detects the slide,
-    /// not the card. Default: `false`.
+    /// Forbids writes, for example if the write-protect slide of the card is set. Only the socket
+    /// can detect the slide, the card cannot. Default: `false`.
     pub read_only: bool,
     /// Factor on the limits of the specification: a call gives up after the limit times this
-    /// factor. Default: 8. Some cards are busy for 2 seconds instead of 250 milliseconds. A card
-    /// that is slow once is better than a lost volume.
+    /// factor. Default: 8. Some cards are busy for 2 seconds instead of 250 milliseconds. A single
+    /// slow call is better than a failed volume.
     pub patience: u8,
     /// True if a power cut may lose any of the writes since the last flush. No specification
-    /// defines the order in which a card programs its data. Only the maker of a card with
-    /// protection from power failures can guarantee an order. Default: `true`, which costs a flush
-    /// for each root.
+    /// defines the order in which a card programs its data. Set this to `false` only for a card
+    /// with protection from power failures whose maker guarantees the order. Default: `true`, which
+    /// costs a flush for each root.
     pub reorders: bool,
-    /// Result of [`times`](steadyfs::media::sectors::SectorDevice::times); `None` for
-    /// [`times_max`]. Bounds are as good as these times. Default: `None`.
+    /// Result of [`times`](steadyfs::media::sectors::SectorDevice::times); `None` selects
+    /// [`times_max`]. The bounds of calls are only as good as these times. Default: `None`.
     pub times: Option<SectorTimes>,
 }
 
@@ -78,17 +79,18 @@ impl Default for Settings {
     }
 }
 
-/// Nanoseconds of a millisecond.
+/// Number of nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
-/// Bytes on the bus: for a command with its answer at most, and for a sector without its data.
+/// Largest number of bytes on the bus for a command with its answer, and for a sector without its
+/// data.
 const COMMAND_BYTES: u64 = 20;
 const SECTOR_EXTRA_BYTES: u64 = 12;
 
 /// Returns the longest times that the specification allows a card, on a bus with the clock in
-/// `info`. Repeated transfers and the time of the processor come in addition.
+/// `info`. They do not include repeated transfers and the time of the processor.
 ///
-/// With [streams](Settings::keep_stream) each command may first have to end a stream; the times
-/// include that. The time of a discard is for one allocation unit.
+/// If [streams](Settings::keep_stream) stay open, each command may first have to end a stream. The
+/// times include the end of that stream. The time of a discard is for one allocation unit.
 pub fn times_max(info: &CardInfo, settings: &Settings) -> SectorTimes {
     let byte_ns = 8_000_000_000 / u64::from(info.clock_hz.max(1));
     let pause_ns = u64::from(PAUSE_US) * 1000;
@@ -109,8 +111,8 @@ pub fn times_max(info: &CardInfo, settings: &Settings) -> SectorTimes {
     }
 }
 
-/// Returns times of the order that industrial cards show in ordinary use. They guarantee nothing,
-/// and your card may differ. Measure it and set [`Settings::times`].
+/// Returns times that are typical of industrial cards in ordinary use. These times are no
+/// guarantee, and your card may differ. Measure it and set [`Settings::times`].
 ///
 /// The times are 0.5 ms until data comes, 1 ms for the end of a stream, and 2 ms until a stream
 /// can be written. A sector inside a stream adds 20 µs of busy time. An erase of an allocation
@@ -136,7 +138,7 @@ pub(super) const fn stop_ms(kind: Kind) -> u32 {
     }
 }
 
-/// Returns the longest time of an erase of `sectors` sectors, in milliseconds: 4.14.
+/// Returns the longest time of an erase of `sectors` sectors, in milliseconds (4.14).
 pub(super) fn erase_ms(info: &CardInfo, sectors: u32) -> u32 {
     let Some(time) = info.erase_time else {
         return sectors.saturating_mul(ERASE_SECTOR_MS).min(ERASE_MS_MAX);
@@ -145,6 +147,6 @@ pub(super) fn erase_ms(info: &CardInfo, sectors: u32) -> u32 {
     let ms = (u64::from(time.seconds) * 1000 * u64::from(units))
         .div_ceil(u64::from(time.units.max(1)))
         + u64::from(time.offset_seconds) * 1000;
-    // At both ends a unit may be erased in part.
+    // The range may begin and end within an allocation unit, so two units may be erased in part.
     (ms.min(u64::from(u32::MAX / 2)) as u32).max(ERASE_MS_MIN) + 2 * ERASE_SECTOR_MS
 }

@@ -7,7 +7,7 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
 
-/// Commands; those that begin with `APP_` follow CMD55.
+/// Numbers of commands. A command whose name begins with `APP_` follows CMD55.
 pub(super) mod command {
     pub const GO_IDLE: u8 = 0;
     pub const SEND_IF_COND: u8 = 8;
@@ -32,30 +32,30 @@ pub(super) mod command {
     pub const APP_START: u8 = 41;
 }
 
-/// Tokens before data: 7.3.3.
+/// Tokens before data (7.3.3).
 pub(super) const TOKEN_DATA: u8 = 0xFE;
 pub(super) const TOKEN_WRITE_MULTIPLE: u8 = 0xFC;
 pub(super) const TOKEN_STOP: u8 = 0xFD;
 
-/// Bits of R1: 7.3.2.1.
+/// Bits of R1 (7.3.2.1).
 pub(super) const R1_IDLE: u8 = 0x01;
 pub(super) const R1_ILLEGAL: u8 = 0x04;
 const R1_CRC: u8 = 0x08;
-/// Bits of R2: 7.3.2.3. All bits are errors, with three exceptions:
+/// Bits of R2 (7.3.2.3). All bits are errors except these three:
 ///
 /// - The card is locked.
 /// - An erase was begun and not executed.
-/// - An erase left out protected sectors.
+/// - An erase skipped protected sectors.
 ///
-/// The idle bit is an error, because an idle card has been without power.
+/// The idle bit is an error, because a card becomes idle only if it lost its power.
 pub(super) const R2_LOCKED: u16 = 0x0001;
 const R2_ERRORS: u16 = 0x7DFC;
 
 /// Number of repetitions of a transfer with a bad checksum.
 pub(super) const RETRIES: u8 = 3;
-/// Bytes within which an answer comes: 7.5.1 (N_CR).
+/// Number of bytes within which an answer comes (7.5.1, N_CR).
 const ANSWER_BYTES: usize = 9;
-/// Polls of a busy card without a pause between them.
+/// Number of polls of a busy card before the first pause.
 const QUICK_LOOKS: u32 = 32;
 
 /// Answer of the card to a sector.
@@ -88,13 +88,14 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         (self.bus, self.select, self.delay)
     }
 
-    /// Sets the time of a byte, by which busy cards are timed, and the patience.
+    /// Sets the patience, and the time of a byte on the bus. The limits of waits are measured with
+    /// this time.
     pub fn set_pace(&mut self, clock_hz: u32, patience: u8) {
         self.byte_ns = (8_000_000_000 / u64::from(clock_hz.max(2))) as u32;
         self.patience = patience.max(1);
     }
 
-    /// Sends `bytes` bytes of ones, for their clocks.
+    /// Sends `bytes` bytes of ones, because the card needs their clocks.
     pub fn clocks(&mut self, bytes: usize) -> Result<(), SdError> {
         (0..bytes).try_for_each(|_| self.byte().map(|_| ()))
     }
@@ -106,8 +107,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(byte[0])
     }
 
-    /// Reads bytes from the card. The trait does not define the bytes that `SpiBus::read` sends
-    /// meanwhile; a card requires ones.
+    /// Reads bytes from the card. The trait does not define the bytes that `SpiBus::read` sends,
+    /// but a card requires ones. So this call sends ones.
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), SdError> {
         bytes.fill(0xFF);
         self.bus.transfer_in_place(bytes).map_err(|_| SdError::Bus)
@@ -126,7 +127,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(())
     }
 
-    /// Deselects the card. It releases its data line eight clocks later: 7.2.1 and 7.5.
+    /// Deselects the card. The card releases its data line eight clocks later (7.2.1 and 7.5).
     pub fn deselect(&mut self) -> Result<(), SdError> {
         if self.is_selected {
             self.bus.flush().map_err(|_| SdError::Bus)?;
@@ -138,11 +139,12 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(())
     }
 
-    /// Reads bytes until `wanted` accepts one, for at most `limit_ms` times the patience. If none
-    /// is accepted, the result contains the milliseconds of the wait.
+    /// Reads bytes until `wanted` accepts a byte, for at most `limit_ms` times the patience. If
+    /// `wanted` accepts no byte in this time, the result contains the duration of the wait in
+    /// milliseconds.
     ///
-    /// The limit counts the time of the bus and of the pauses. The time of the processor comes in
-    /// addition, so a wait never ends too early.
+    /// The wait is measured by the time of the bus and of the pauses. It does not include the time
+    /// of the processor, so a wait may last longer, but never ends too early.
     fn poll<T>(
         &mut self,
         limit_ms: u32,
@@ -192,8 +194,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Err(SdError::NoAnswer { command })
     }
 
-    /// Sends a command to a card that is ready. Repeats it if its checksum was bad on the way.
-    /// Returns R1.
+    /// Sends a command to a card that is ready. Repeats the command if the card received a bad
+    /// checksum. Returns R1.
     pub fn command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         let mut tries = 0;
         loop {
@@ -206,16 +208,16 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends CMD12 in the middle of a transfer, until the card has received it: the bytes in place
-    /// of an answer may be data. (Data of zeros passes for an answer; the next command then
-    /// fails.)
+    /// Sends CMD12 in the middle of a transfer until the card has received the command. The bytes
+    /// at the position of the answer may still be data. (Zeros in this data look like an answer.
+    /// The next command then fails.)
     pub fn stop(&mut self) -> Result<(), SdError> {
         let mut result = Ok(());
         for tries in 0..=RETRIES {
             self.clocks(1)?;
             result = match self.command_once(command::STOP, 0) {
                 Ok(0) => return Ok(()),
-                // The card has received an earlier try, and its answer was lost.
+                // The card received an earlier CMD12, and its answer was lost.
                 Ok(R1_ILLEGAL) if tries > 0 => return Ok(()),
                 Ok(answer) => Err(SdError::Refused { command: command::STOP, answer }),
                 Err(error @ SdError::NoAnswer { .. }) => Err(error),
@@ -233,8 +235,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends an application command. Repeats it with its prefix if its checksum was bad on the
-    /// way. Returns R1.
+    /// Sends an application command. Repeats the command with its prefix CMD55 if the card received
+    /// a bad checksum. Returns R1.
     pub fn app_command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         let mut tries = 0;
         loop {
@@ -264,7 +266,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(rest)
     }
 
-    /// Waits for the beginning of a block. `sector` is for the error.
+    /// Waits for the beginning of a block. `sector` is the number that an error reports.
     pub fn begin_block(&mut self, sector: u32) -> Result<(), SdError> {
         self.crc = 0;
         match self.poll(READ_MS, |byte| (byte != 0xFF).then_some(byte))? {

@@ -14,7 +14,7 @@
 use super::SdError;
 use super::crc::crc7;
 
-/// Bytes of CID and CSD.
+/// Number of bytes of the CID, and of the CSD.
 pub(super) const REGISTER_BYTES: usize = 16;
 
 /// Kind of a card.
@@ -32,11 +32,11 @@ pub enum Kind {
 /// Longest time of an erase, as the card reports it (specification, 4.14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseTime {
-    /// Number of allocation units that take `seconds`.
+    /// Number of allocation units that take `seconds` seconds.
     pub units: u16,
-    /// Seconds that `units` allocation units take.
+    /// Number of seconds that `units` allocation units take.
     pub seconds: u8,
-    /// Seconds in addition, for any number of units.
+    /// Number of seconds that are added for any number of units.
     pub offset_seconds: u8,
 }
 
@@ -45,18 +45,19 @@ pub struct EraseTime {
 pub struct CardInfo {
     /// Kind of card.
     pub kind: Kind,
-    /// Sectors of 512 bytes.
+    /// Number of sectors of 512 bytes.
     pub sectors: u32,
-    /// Bytes of an allocation unit: the card prefers to be written in whole units. If the card
-    /// does not report the size, this is the largest that the specification allows (4.10.2).
+    /// Number of bytes of an allocation unit. The card prefers writes of whole units. If the card
+    /// does not report the size, this is the largest size that the specification allows (4.10.2).
     pub unit_bytes: u32,
-    /// Speed class: 0, 2, 4, 6 or 10 MB/s. It holds only for writes of whole allocation units.
+    /// Speed class: 0, 2, 4, 6 or 10 MB/s. The class applies only to writes of whole allocation
+    /// units.
     pub speed_class: u8,
     /// Longest time of an erase, if the card reports it.
     pub erase_time: Option<EraseTime>,
-    /// Sectors that can only be erased together; 0 if the card cannot erase.
+    /// Number of sectors that can only be erased together. It is 0 if the card cannot erase.
     pub erase_sectors: u32,
-    /// True if the card forbids writes (CSD).
+    /// True if the CSD of the card forbids writes.
     pub is_write_protected: bool,
     /// Number of the maker, as assigned by the SD Association.
     pub maker: u8,
@@ -68,7 +69,7 @@ pub struct CardInfo {
     pub serial: u32,
     /// Year and month of manufacture.
     pub date: (u16, u8),
-    /// Clock of the bus, in hertz, as it was set.
+    /// Clock of the bus that was set, in hertz.
     pub clock_hz: u32,
 }
 
@@ -107,19 +108,19 @@ impl CardInfo {
         })
     }
 
-    /// Returns the product name; empty if it is not valid text.
+    /// Returns the product name. The result is empty if the name is not valid text.
     pub fn name(&self) -> &str {
         core::str::from_utf8(&self.name).unwrap_or_default().trim_end_matches(['\0', ' '])
     }
 }
 
-/// KiB of an allocation unit by its code: 4.10.2, table 4-46.
+/// Size of an allocation unit in KiB, indexed by its code (4.10.2, table 4-46).
 const UNIT_KIB: [u32; 16] =
     [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
 const SPEED_CLASSES: [u8; 5] = [0, 2, 4, 6, 10];
 
-/// Returns the bytes of the largest allocation unit that a card of `sectors` sectors may have:
-/// 4.10.2, table 4-47. The result is at most 4 MiB, which SDXC may exceed.
+/// Returns the bytes of the largest allocation unit that a card of `sectors` sectors may have
+/// (4.10.2, table 4-47). The result is at most 4 MiB. Units of SDXC cards may be larger.
 const fn unit_bytes_max(sectors: u32) -> u32 {
     match sectors / 2048 {
         0..=64 => 512 << 10,
@@ -148,18 +149,20 @@ fn capacity(csd: &[u8; REGISTER_BYTES]) -> Result<(Kind, u32), SdError> {
         1 => ((bits >> 48 & 0x3F_FFFF) + 1) * 1024,
         _ => return Err(SdError::UnknownRegister),
     };
-    // The number of the sectors is limited to a `u32`: the last of 2^32 sectors is not used.
+    // The number of sectors must fit into a `u32`. If a card has 2^32 sectors, the last sector is
+    // not used.
     let sectors = sectors.min(u128::from(u32::MAX)) as u32;
     let kind = match csd[0] >> 6 {
         0 => Kind::Standard,
-        // Above 32 GiB; some cards of 32 GB have a little less.
+        // SDXC cards have more than 32 GiB.
         _ if sectors > 32 << 21 => Kind::Extended,
         _ => Kind::High,
     };
     if sectors == 0 { Err(SdError::UnknownRegister) } else { Ok((kind, sectors)) }
 }
 
-/// Returns the number of sectors that are erased together; 0 if the card cannot erase.
+/// Returns the number of sectors that can only be erased together. Returns 0 if the card cannot
+/// erase.
 fn erase_sectors(csd: u128) -> u32 {
     const CLASS_ERASE: u128 = 1 << 5;
     if csd >> 84 & CLASS_ERASE == 0 {
@@ -168,7 +171,7 @@ fn erase_sectors(csd: u128) -> u32 {
     if csd >> 126 != 0 || csd >> 46 & 1 == 1 {
         return 1;
     }
-    // The field counts write blocks, which are longer than a sector on cards of 2 and 4 GB.
+    // The unit of the field is a write block, which is longer than a sector on cards of 2 and 4 GB.
     let blocks = (csd >> 39 & 0x7F) as u32 + 1;
     blocks << ((csd >> 22 & 0xF) as u32).saturating_sub(9).min(2)
 }

@@ -15,7 +15,7 @@ pub struct SdSlot<B, P, D> {
     link: Link<B, P, D>,
 }
 
-/// A card that could not be started, with its slot.
+/// The error of a card that could not be started, and the slot of the card.
 #[derive(Debug)]
 pub struct StartError<B, P, D> {
     /// The slot, for another try.
@@ -25,7 +25,7 @@ pub struct StartError<B, P, D> {
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
-    /// Takes the wires, and does not use them yet.
+    /// Creates a slot from the wires. The call does not use the wires yet.
     pub fn new(bus: B, select: P, delay: D) -> Self {
         Self { link: Link::new(bus, select, delay) }
     }
@@ -33,19 +33,19 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
     /// Resets the card and reads its registers.
     ///
     /// `set_clock(&mut bus, hz_max)` sets the bus to `hz_max` hertz or less, and returns the clock
-    /// that it has set. The driver times busy cards by this clock. The start calls it with
-    /// [`START_HZ_MAX`](super::limits::START_HZ_MAX), and with
+    /// that it has set. The driver measures waits for the card by this clock. The start calls
+    /// `set_clock` with [`START_HZ_MAX`](super::limits::START_HZ_MAX), and with
     /// [`TRANSFER_HZ_MAX`](super::limits::TRANSFER_HZ_MAX) when the card allows that clock. Long
-    /// wires may need less.
+    /// wires may need a slower clock.
     ///
     /// The start works even if the processor was reset while the card was in the middle of an
     /// operation.
     ///
     /// # Cost
-    /// Up to a second, by the specification; 10 to 300 ms are common.
+    /// The start takes up to a second by the specification. Times of 10 to 300 ms are common.
     ///
     /// # Errors
-    /// The slot comes back with the error.
+    /// The error contains the slot.
     pub fn start(
         mut self,
         settings: Settings,
@@ -67,8 +67,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
-    /// Returns the slot, to start another card, or the same card after it had no power. Unflushed
-    /// data may be lost without an error.
+    /// Returns the slot. It can start another card, or the same card after its power was switched
+    /// off. Unflushed data may be lost without an error.
     pub fn into_slot(self) -> SdSlot<B, P, D> {
         SdSlot { link: self.into_link() }
     }

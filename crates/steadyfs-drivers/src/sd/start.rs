@@ -1,4 +1,4 @@
-//! From power-on to a card that takes commands (specification, 4.2 and 7.2.1).
+//! The start of a card, from power-on until it accepts commands (specification, 4.2 and 7.2.1).
 //!
 //! ```text
 //! 74 clocks, CMD0, CMD8, CMD59, ACMD41 until ready, CMD58, (CMD16), CMD9, faster clock, CMD10, ACMD13
@@ -12,16 +12,16 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
 
-/// Bytes of clocks before the first command. A card needs at least 74 clocks.
+/// Number of bytes whose clocks precede the first command. A card needs at least 74 clocks.
 const WAKE_BYTES: usize = 10;
-/// Attempts to reset a card.
+/// Number of attempts to reset a card.
 const RESETS: u32 = 5;
-/// Voltage of 2.7 to 3.6 V, and a pattern that the card must repeat.
+/// Argument of CMD8: a voltage of 2.7 to 3.6 V, and a pattern that the card must repeat.
 const CONDITION: u32 = 0x1AA;
-/// Bit of ACMD41: the host supports cards that are addressed by sectors. Bit of the OCR: the card
-/// is addressed by sectors.
+/// In ACMD41 this bit means that the host supports cards that are addressed by sectors. In the OCR
+/// it means that the card is addressed by sectors.
 const HIGH_CAPACITY: u32 = 1 << 30;
-/// Pause between two ACMD41.
+/// Pause between two commands ACMD41.
 const PAUSE_MS: u32 = 2;
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
@@ -31,7 +31,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         settings: &Settings,
         mut set_clock: impl FnMut(&mut B, u32) -> u32,
     ) -> Result<CardInfo, SdError> {
-        // A slow clock until the card is ready.
+        // The clock is slow until the card is ready.
         let clock_hz = set_clock(&mut self.bus, START_HZ_MAX);
         self.set_pace(clock_hz, settings.patience);
         self.delay.delay_ms(1); // 6.4.1.1: after the supply is stable
@@ -45,7 +45,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         if !is_by_sector {
             self.accepted(command::SET_BLOCK_LENGTH, 512)?;
         }
-        // The registers: CSD, then CID and SD status at the fast clock.
+        // Reads the registers: first the CSD, then the CID and the SD status at the fast clock.
         let csd = self.register(false, command::SEND_CSD)?;
         let clock_hz = set_clock(&mut self.bus, TRANSFER_HZ_MAX);
         self.set_pace(clock_hz, settings.patience);
@@ -53,8 +53,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         if self.status()? & R2_LOCKED != 0 {
             return Err(SdError::Locked);
         }
-        // Some cards have no SD status. The allocation unit then follows from the size of the
-        // card.
+        // Some cards have no SD status. The size of the allocation unit is then derived from the
+        // size of the card.
         let status = match self.register(true, command::APP_STATUS) {
             Err(SdError::Refused { .. }) => [0; 64],
             status => status?,
@@ -64,7 +64,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
             return Err(SdError::UnknownRegister);
         }
         let info = CardInfo::parse(&cid, &csd, &status, clock_hz)?;
-        // OCR and CSD both report how the card is addressed.
+        // OCR and CSD both report how the card is addressed, and must agree.
         if is_by_sector == (info.kind != Kind::Standard) {
             Ok(info)
         } else {
@@ -72,10 +72,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends CMD0 until the card is idle. The processor may have been reset in the middle of any
-    /// operation, and the card not.
+    /// Sends CMD0 until the card is idle. The processor may have been reset in the middle of an
+    /// operation while the card kept its power.
     fn reset(&mut self) -> Result<(), SdError> {
-        // The card may still program data that it took before.
+        // The card may still program data that it received before the reset.
         self.wait_ready(WRITE_MS, Wait::Command)?;
         for _ in 0..RESETS {
             match self.command_once(command::GO_IDLE, 0) {
@@ -89,13 +89,14 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Err(SdError::NoCard)
     }
 
-    /// Ends any transfer that the card may be in: the rest of a sector, then a stream of writes.
+    /// Ends a transfer that the card may still expect: first the rest of a sector, then a stream of
+    /// writes.
     pub(super) fn recover(&mut self) -> Result<(), SdError> {
         self.select()?;
         self.clocks(512 + 2 + 16)?;
         self.wait_ready(WRITE_MS, Wait::Write)?;
         self.send(&[TOKEN_STOP])?;
-        // A card that takes the token for the beginning of a command sends an answer.
+        // A card may interpret the token as the beginning of a command. It then sends an answer.
         self.clocks(16)?;
         self.wait_ready(WRITE_MS, Wait::Stop)
     }

@@ -28,16 +28,16 @@ const PRE_ERASE_MIN: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Closed,
-    /// The card takes the sector `next`; the stream was opened for `first`.
+    /// The card expects the sector `next`. The stream began with the sector `first`.
     Open {
         first: u32,
         next: u32,
     },
-    /// The card waits for unknown bytes.
+    /// The card may still expect bytes of an aborted transfer.
     Broken,
 }
 
-/// A card that is written: its wires, and the state of its stream.
+/// The part of the driver that writes: the wires to the card, and the state of the stream.
 #[derive(Debug)]
 pub(super) struct Writer<B, P, D> {
     pub link: Link<B, P, D>,
@@ -47,7 +47,7 @@ pub(super) struct Writer<B, P, D> {
     /// True if data of an acknowledged write is lost. A flush reports and clears this state.
     is_lost: bool,
     /// True if a stream failed at its end, and the failed sector is unknown. From then on each
-    /// write ends its own stream.
+    /// write opens and ends its own stream.
     confirms: bool,
 }
 
@@ -67,7 +67,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         core::mem::take(&mut self.is_lost)
     }
 
-    /// Returns the argument of a command for a sector.
+    /// Returns the argument that addresses a sector in a command.
     pub fn address(&self, sector: u32) -> u32 {
         if self.info.kind == Kind::Standard { sector * SECTOR_BYTES as u32 } else { sector }
     }
@@ -87,7 +87,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         if keeps_stream {
             return self.send(first, data, count);
         }
-        // Only data of this call can be lost, and this call reports it.
+        // Only data of this call can be lost, and this call reports the loss.
         match self.send_and_end(first, data, count) {
             Err(SdError::WriteFailed { .. }) => match self.send_and_end(first, data, count) {
                 Err(SdError::WriteFailed { status }) => {
@@ -99,7 +99,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         }
     }
 
-    /// Sends sectors in a stream of their own, and ends the stream.
+    /// Opens a stream, sends sectors into it, and ends the stream.
     fn send_and_end(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         self.send(first, data, count)?;
         self.end_stream().inspect_err(|_| self.is_lost = false)
@@ -109,7 +109,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
     fn send(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         let result = self.append(first, data, count);
         if result.is_err() && self.is_open() {
-            // Sectors that the card took without a confirmation may be lost with it.
+            // Sectors that the card received but has not confirmed may be lost with the stream.
             (self.stream, self.is_lost) = (Stream::Broken, true);
         }
         result
@@ -130,8 +130,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
                     self.stream = Stream::Open { first: opened, next: sector + 1 };
                     (done, tries) = (done + 1, 0);
                 }
-                // After a refusal the stream ends. The transfer goes on behind the last written
-                // sector.
+                // After a refusal the stream ends. The transfer then continues behind the last
+                // written sector.
                 Taken::BadCrc => {
                     let (well, _) = self.abort(opened, sector)?;
                     tries += 1;
@@ -166,8 +166,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
     }
 
     fn open_stream(&mut self, sector: u32, count: u32) -> Result<u32, SdError> {
-        // Sectors that are erased beforehand and not written hold any bytes (4.3.4). So the
-        // announced number covers only the sectors of this call.
+        // An announced sector that is not written afterwards may hold any bytes (4.3.4). So the
+        // driver announces only the sectors of this call.
         if count >= PRE_ERASE_MIN {
             self.link.app_command(command::APP_PRE_ERASE, count & 0x7F_FFFF)?;
         }
@@ -217,11 +217,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         Err(SdError::WriteCrc { sector })
     }
 
-    /// Ends the stream, if one is open.
+    /// Ends the stream if a stream is open.
     ///
     /// # Errors
     /// [`SdError::WriteFailed`], or the error of a card that does not answer. In both cases
-    /// unflushed data may be lost, and the writes that follow fail too.
+    /// unflushed data may be lost, and later writes fail too.
     pub fn end_stream(&mut self) -> Result<(), SdError> {
         let was = self.stream;
         if was == Stream::Closed {
@@ -242,7 +242,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
             self.link.recover()?;
         } else {
             self.link.wait_ready(WRITE_MS, Wait::Write)?;
-            // The byte after the token does not show yet if the card is busy: 7.5.3.2 (N_BR).
+            // The byte after the token does not yet show if the card is busy (7.5.3.2, N_BR).
             self.link.send(&[TOKEN_STOP, 0xFF])?;
             self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
         }

@@ -4,7 +4,7 @@ use super::{Turn, wait};
 use core::future::Future;
 use embedded_hal::spi::{ErrorType, Operation, SpiBus, SpiDevice};
 
-/// An adapter from asynchronous buses, delays and flash to traits whose calls wait. See the
+/// An adapter from asynchronous buses, delays and flash to the traits whose calls block. See the
 /// [module](super).
 ///
 /// | from | to |
@@ -23,8 +23,8 @@ pub struct Waiting<T, M> {
 }
 
 impl<T, M: Turn> Waiting<T, M> {
-    /// Takes the bus, delay or flash, and the work of each [turn](Turn): usually a reference to a
-    /// [`Meanwhile`](super::Meanwhile).
+    /// Wraps a bus, delay or flash. `turn` is the work of each [turn](Turn), usually a reference to
+    /// a [`Meanwhile`](super::Meanwhile).
     pub fn new(inner: T, turn: M) -> Self {
         Self { inner, turn }
     }
@@ -45,8 +45,8 @@ impl<T, M: Turn> Waiting<T, M> {
     }
 }
 
-/// Polls a future until it is done, with a turn before each poll. So even a future that is never
-/// pending gives a turn.
+/// Polls a future until it is done, with a turn before each poll. So the rest of the program gets a
+/// turn even if the future is never pending.
 pub(super) fn take_turns<F: Future>(future: F, turn: &mut impl Turn) -> F::Output {
     turn.take();
     wait(future, turn)

@@ -5,28 +5,29 @@ use core::future::{Future, poll_fn};
 use core::pin::{Pin, pin};
 use core::task::{Context, Waker};
 
-/// The rest of a program as one future (several are joined); `None` when the rest is done.
+/// The rest of a program as one future. A program with several futures joins them. `None` means
+/// that the rest is done.
 type Rest<'a> = Option<Pin<&'a mut dyn Future<Output = ()>>>;
 
-/// The rest of a program. It is polled beside the part that calls the file system, and inside
-/// those calls. See the [module](super).
+/// The rest of a program. It is polled beside the part of the program that calls the file system,
+/// and also during the calls of that part. See the [module](super).
 pub struct Meanwhile<'a> {
     rest: RefCell<Rest<'a>>,
-    /// The waker of the task that runs the part.
+    /// The waker of the task that runs the part that calls the file system.
     waker: RefCell<Option<Waker>>,
 }
 
 impl<'a> Meanwhile<'a> {
-    /// Takes the rest of the program, pinned by `core::pin::pin!`.
+    /// Wraps the rest of the program, which `core::pin::pin!` has pinned.
     pub fn new(rest: Pin<&'a mut dyn Future<Output = ()>>) -> Self {
         Self { rest: RefCell::new(Some(rest)), waker: RefCell::default() }
     }
 
-    /// Polls the rest once, inside of a call of the file system. Does nothing when the rest is
-    /// done, or when the rest itself calls this.
+    /// Polls the rest once, during a call of the file system. Does nothing if the rest is done, or
+    /// if the rest itself makes this call.
     ///
-    /// The rest is polled with the waker of the task that [runs](Self::run) the part. A task that
-    /// is woken here is polled again after the call.
+    /// The rest is polled with the waker of the task that [runs](Self::run) the part. If a wake
+    /// comes during a call, that task is polled again after the call.
     pub fn poll(&self) {
         self.poll_with(&mut Context::from_waker(&self.waker()));
     }
@@ -37,7 +38,7 @@ impl<'a> Meanwhile<'a> {
         self.waker.borrow().as_ref().unwrap_or(Waker::noop()).clone()
     }
 
-    /// Keeps the waker of the task in which the part is polled now.
+    /// Stores the waker of the task that polls the part now.
     fn enter(&self, waker: &Waker) {
         let mut kept = self.waker.borrow_mut();
         if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
@@ -59,7 +60,7 @@ impl<'a> Meanwhile<'a> {
         poll_fn(|context| {
             self.enter(context.waker());
             let result = part.as_mut().poll(context);
-            // The part may have made calls, or none. The rest gets a turn in both cases.
+            // The rest gets a turn even if the part has made no call of the file system.
             if result.is_pending() {
                 self.poll_with(context);
             }
@@ -79,7 +80,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::Wake;
 
-    /// Counts wakes.
+    /// A waker that counts its wakes.
     #[derive(Default)]
     struct Woken(AtomicU32);
 
@@ -89,8 +90,8 @@ mod tests {
         }
     }
 
-    /// A rest that was polled inside of a call got a waker without effect. Timers of embassy
-    /// panicked.
+    /// Earlier, a rest that was polled during a call got a waker without effect. Timers of embassy
+    /// then panicked.
     #[test]
     fn a_rest_that_is_polled_inside_of_a_call_sees_the_waker_of_the_task() {
         // The rest keeps the waker of its first poll. An interrupt would later wake this waker.

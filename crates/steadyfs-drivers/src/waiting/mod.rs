@@ -1,12 +1,11 @@
-//! A file system in a program of futures: drivers that wait, on asynchronous buses, delays and
-//! flash.
+//! A file system in a program of futures: blocking drivers on asynchronous buses, delays and flash.
 //!
-//! The calls of SteadyFS wait until they are done. On an executor that would stop all other work.
-//! So a driver gives the rest of the program its turn while it waits. [`Waiting`] makes an
+//! The calls of SteadyFS block until they are done. On an executor such a call would stop all other
+//! work. So a driver runs the rest of the program while it waits. [`Waiting`] makes an
 //! `embedded-hal-async` bus or delay, or an `embedded-storage-async` flash, into an object of
-//! `embedded-hal` or `embedded-storage`. It polls the future of a call until the future is done.
-//! Between two polls it takes a [turn](Turn): usually it polls a [`Meanwhile`], which contains the
-//! rest of the program. Drivers and file system need no change.
+//! `embedded-hal` or `embedded-storage`. [`Waiting`] polls the future of a bus call until the
+//! future is done. Between two polls it runs a [turn](Turn): usually a turn polls a [`Meanwhile`],
+//! which contains the rest of the program. Drivers and file system need no changes.
 //!
 //! ```text
 //!   your call ──► file system ──► driver ──► Waiting ──► future of the bus, of a timer
@@ -15,13 +14,13 @@
 //! ```
 //!
 //! **Turns.** The rest is polled at least once for each transfer and each pause. While a transfer
-//! or a pause is pending, the rest is polled repeatedly. During an erase of 45 ms it is polled as
-//! often as the processor can. Between two polls of the rest lies one poll of the bus. Computation
-//! of the file system, such as the checksum of a page, also lies in between.
+//! or a pause is pending, the rest is polled repeatedly. During an erase of 45 ms the rest is
+//! polled as often as the processor can. Between two polls of the rest, the bus is polled once. The
+//! file system may also compute between two polls, for example the checksum of a page.
 //!
-//! **Executors.** Everything is polled with the waker of the task in which [`Meanwhile::run`] is
-//! polled. So all calls of the file system belong into that part, including the start of the
-//! driver and the mount.
+//! **Executors.** All futures are polled with the waker of the task that polls [`Meanwhile::run`].
+//! So make all calls of the file system in the future that is passed to `run`, including the start
+//! of the driver and the mount.
 //!
 //! | executor | note |
 //! |---|---|
@@ -29,20 +28,21 @@
 //! | embassy-futures | nothing else |
 //! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run` |
 //!
-//! On tokio without them, no timer ends while a call waits. `examples/firmware/embassy` is a logger
-//! on Embassy and asynchronous QSPI flash; it is built for a Cortex-M4.
+//! On tokio without several threads and `unconstrained`, no timer ends while a call waits.
+//! `examples/firmware/embassy` is a logger on Embassy and asynchronous QSPI flash, built for a
+//! Cortex-M4.
 //!
-//! **Time.** The bound of a call covers the flash. The time of the turns is added to it. A ready
-//! chip is noticed only when the turn has ended, so turns should be short, as in any program of
-//! this kind.
+//! **Time.** The bound of a call covers the flash. The time of the turns is added to the bound. The
+//! driver notices a ready chip only at the end of the turn, so turns should be short, as in any
+//! asynchronous program.
 //!
 //! **Power loss.** Nothing changes: the flash is programmed in the same order, with the same
 //! content.
 //!
 //! **Limits.** The rest must not wait for the call in progress, for example for a lock around the
-//! file system: the call would never end. If interrupts may interrupt (embassy's
-//! `InterruptExecutor`, RTIC, any RTOS), this module is not needed. The rest then runs in a second
-//! executor or task of a higher priority, and the file system waits in the lower one.
+//! file system: the call would never end. A program does not need this module if it has priorities
+//! that interrupt each other (embassy's `InterruptExecutor`, RTIC, any RTOS). The rest then runs in
+//! an executor or task of a higher priority, and the file system waits in one of a lower priority.
 //!
 //! # Example
 //! ```

@@ -13,7 +13,7 @@ use core::task::{Context, Poll, Waker};
 /// | `(&Meanwhile, FnMut())` | the same, then a function | the same |
 /// | `FnMut()` | a function | a waker that does nothing |
 ///
-/// The function behind a `Meanwhile` can be an instruction that sleeps until an interrupt.
+/// The function beside a `Meanwhile` can be an instruction that sleeps until an interrupt.
 ///
 /// Timers of embassy panic on a waker that does nothing.
 pub trait Turn {
@@ -53,7 +53,7 @@ impl<F: FnMut()> Turn for (&Meanwhile<'_>, F) {
     }
 }
 
-/// Polls a future until it is done, with a turn between two polls.
+/// Polls a future until it is done, with a turn after each poll that returns pending.
 pub(crate) fn wait<F: Future>(future: F, turn: &mut impl Turn) -> F::Output {
     let mut future = pin!(future);
     let waker = turn.waker();

@@ -20,7 +20,7 @@ use steadyfs::media::Flash;
 /// Work for the disk's thread.
 type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut DiskVolume<'v, 'm, F>) + Send>;
 
-/// The kernel's end of a disk.
+/// The side of a disk that receives the kernel's requests.
 pub(crate) struct DiskBridge<F> {
     disk: Sender<Message<Job<F>>>,
 }
@@ -39,7 +39,7 @@ impl<F: Flash + 'static> DiskBridge<F> {
 impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let _ = config.set_max_write(WRITE_BYTES_MAX);
-        // A disk is opened as a device is, so truncation at opening has no effect.
+        // The disk behaves as a device, so opening with truncation has no effect.
         let _ = config.add_capabilities(InitFlags::FUSE_ATOMIC_O_TRUNC);
         Ok(())
     }
@@ -196,8 +196,8 @@ impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
         reply.ok();
     }
 
-    /// A disk always reports no free room. Programs that look for room must ask the file system
-    /// on it.
+    /// A disk always reports that no space is free. Programs that need free space must query the
+    /// file system on the disk.
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         self.post(move |disk| {
             let (page_bytes, pages) = disk.pages();
@@ -206,7 +206,8 @@ impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself. Only the existence of the file is left to check.
+        // The kernel checks permissions itself. So only the existence of the file must be checked
+        // here.
         self.post(move |disk| empty(reply, disk.stat(number).map(drop)));
     }
 

@@ -5,8 +5,8 @@
 //! | [`bridge`] | requests of the kernel as jobs, and answers |
 //! | [`sectors`] | bytes at any place, on a medium of sectors |
 //!
-//! The file has one size, which nothing changes. It stores neither owner nor times: they come
-//! from the mount.
+//! The size of the file never changes. The file stores neither owner nor times: the mount provides
+//! them.
 
 mod bridge;
 mod sectors;
@@ -39,15 +39,15 @@ pub(crate) struct DiskVolume<'v, 'm, F> {
     timer: Timer,
     commit_on: CommitOn,
     limits: CommitLimits,
-    /// Changes that wait for a commit.
+    /// Number and bytes of the changes that wait for a commit.
     waiting: CommitLimits,
     modified: SystemTime,
     owner: (u32, u32),
-    /// True if changes of mode and owner are accepted and change nothing.
+    /// True if changes of mode and owner are accepted without an effect.
     quiet_permissions: bool,
 }
 
-/// Attributes that `setattr` is to change.
+/// Attributes that `setattr` shall change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     pub changes_owner: bool,
@@ -100,8 +100,9 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         Ok(Node { attr, generation: Generation(0) })
     }
 
-    /// Sets the time of modification. Size, mode and owner cannot change: other values than the
-    /// present ones are refused, or ignored for mode and owner if `quiet_permissions` is set.
+    /// Sets the time of modification. Size, mode and owner cannot change, so a value other than the
+    /// present one is refused. If `quiet_permissions` is set, other values of mode and owner are
+    /// ignored.
     pub fn set(&mut self, number: INodeNo, set: Set) -> Result<Node, Errno> {
         let old = self.stat(number)?.attr;
         let changes_mode = set.mode.is_some_and(|mode| mode & 0o7777 != u32::from(old.perm));
@@ -121,7 +122,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.stat(number)
     }
 
-    /// Returns true if the call names another owner.
+    /// Returns true if the call requests another owner or group.
     pub fn changes_owner(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
         uid.is_some_and(|uid| uid != self.owner.0) || gid.is_some_and(|gid| gid != self.owner.1)
     }
@@ -148,8 +149,9 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         Ok(data.len() as u32)
     }
 
-    /// Zeros a part of the disk, and gives its whole logical pages back. A request to keep room
-    /// does nothing, because a disk has all its room at once.
+    /// Fills a part of the disk with zeros, and frees the whole logical pages in this part. A
+    /// request to reserve space does nothing, because all space of a disk is reserved from the
+    /// beginning.
     pub fn allocate(&mut self, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         let (punches, zeros) = (FallocateFlags::PUNCH_HOLE, FallocateFlags::ZERO_RANGE);
@@ -170,7 +172,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.was_changed()
     }
 
-    /// Counts a change of `bytes` bytes, before it is made.
+    /// Counts a change of `bytes` bytes. Call it before the change is made.
     fn begin_change(&mut self, bytes: u64) {
         if !self.sectors.has_changes() {
             self.waiting = CommitLimits::default();
@@ -178,8 +180,8 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.waiting.add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Ends a change. Commits if `CommitOn::WRITE` is chosen, or if `CommitOn::MANY` is chosen and
-    /// the waiting changes reach the limits.
+    /// Ends a change. Commits if `CommitOn::WRITE` is set. Also commits if `CommitOn::MANY` is set
+    /// and the waiting changes reach the limits.
     fn was_changed(&mut self) -> Result<(), Errno> {
         self.modified = SystemTime::now();
         let is_many =
@@ -196,12 +198,12 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.sectors.commit()
     }
 
-    /// Ends the use of a descriptor that a program closes. Commits if `CommitOn::CLOSE` is chosen.
+    /// Handles the close of one descriptor by a program. Commits if `CommitOn::CLOSE` is set.
     pub fn close_descriptor(&mut self) -> Result<(), Errno> {
         if self.commit_on.contains(CommitOn::CLOSE) { self.sectors.commit() } else { Ok(()) }
     }
 
-    /// Returns the bytes of a logical page, and the number of logical pages of the disk.
+    /// Returns the number of bytes of a logical page, and the number of logical pages of the disk.
     pub fn pages(&self) -> (u32, u64) {
         let page_bytes = self.sectors.page_bytes();
         (page_bytes, self.sectors.bytes() / u64::from(page_bytes))
@@ -215,6 +217,6 @@ impl<'v, 'm, F: Flash> Kept for DiskVolume<'v, 'm, F> {
         (&mut self.timer, &mut self.sectors)
     }
 
-    /// Does nothing: the disk keeps no state for an open file.
+    /// Does nothing, because the disk stores no state for an open file.
     fn close_all(&mut self) {}
 }

@@ -1,4 +1,5 @@
-//! Bytes at any place, on a medium of sectors. Sectors that are changed in part are read first.
+//! Reads and writes of bytes at any offset, on a medium of sectors. If a write changes a part of a
+//! sector, the sector is read first.
 
 use crate::errno::errno;
 use crate::upkeep::Upkeep;
@@ -9,15 +10,15 @@ use steadyfs::{BlockInfo, Budget, CommitOn, Description, Error, Health};
 
 const SECTOR: u64 = SECTOR_BYTES as u64;
 
-/// The disk, as bytes.
+/// The disk as an array of bytes.
 pub(crate) struct Sectors<'v, 'm, F> {
     disk: &'v mut Disk<'m, F>,
     is_timed: bool,
     has_changed: bool,
 }
 
-/// Returns the sectors in which a part of the disk lies: the first one, the number of its bytes
-/// before the part, and the bytes of all sectors.
+/// Returns the sectors in which a part of the disk lies. The result is the first sector, the number
+/// of bytes in it before the part, and the number of bytes of all these sectors.
 fn cover(offset: u64, length: usize) -> (u32, usize, usize) {
     let before = (offset % SECTOR) as usize;
     ((offset / SECTOR) as u32, before, (before + length).next_multiple_of(SECTOR as usize))
@@ -28,12 +29,12 @@ impl<'v, 'm, F: Flash> Sectors<'v, 'm, F> {
         Self { disk, is_timed: commit_on.contains(CommitOn::TIMED), has_changed: false }
     }
 
-    /// Returns the bytes of the disk.
+    /// Returns the number of bytes of the disk.
     pub fn bytes(&self) -> u64 {
         u64::from(self.disk.sectors()) * SECTOR
     }
 
-    /// Returns the bytes of a logical page.
+    /// Returns the number of bytes of a logical page.
     pub fn page_bytes(&self) -> u32 {
         self.disk.page_sectors() * SECTOR_BYTES
     }
@@ -65,7 +66,7 @@ impl<'v, 'm, F: Flash> Sectors<'v, 'm, F> {
         if before > 0 {
             self.disk.read(first, &mut whole[..sector]).map_err(errno)?;
         }
-        // The first sector may be the last one as well.
+        // If there is only one sector, it may have been read already.
         if before + data.len() < bytes && (last > 0 || before == 0) {
             self.disk.read(first + (last / sector) as u32, &mut whole[last..]).map_err(errno)?;
         }
@@ -73,7 +74,8 @@ impl<'v, 'm, F: Flash> Sectors<'v, 'm, F> {
         self.disk.write(first, &whole).map_err(errno)
     }
 
-    /// Zeros a part of the disk: trims the whole logical pages in it and writes the rest.
+    /// Fills a part of the disk with zeros. Trims the whole logical pages in it, and writes zeros
+    /// to the rest.
     pub fn zero(&mut self, offset: u64, end: u64) -> Result<(), Errno> {
         let page = u64::from(self.page_bytes());
         let (first, last) = (offset.next_multiple_of(page), end / page * page);
@@ -85,7 +87,7 @@ impl<'v, 'm, F: Flash> Sectors<'v, 'm, F> {
         self.write_zeros(last, end)
     }
 
-    /// Writes zeros to less than two logical pages.
+    /// Writes zeros to a part that is smaller than two logical pages.
     fn write_zeros(&mut self, offset: u64, end: u64) -> Result<(), Errno> {
         if offset >= end { Ok(()) } else { self.write(offset, &vec![0; (end - offset) as usize]) }
     }

@@ -1,5 +1,5 @@
-//! Bytes at any place against an oracle, acknowledged flushes on a failing medium, and requests
-//! that a disk refuses.
+//! Tests of writes at any offset against an oracle, of acknowledged flushes on a failing medium,
+//! and of requests that a disk refuses.
 
 use super::{DiskVolume, FILE, NAME, Set};
 use crate::options::Options;
@@ -119,7 +119,7 @@ fn a_flush_that_failed_is_not_acknowledged_by_the_next_one() {
         volume.write(0, &[1; PAGE as usize]).unwrap();
         volume.sync().unwrap();
         volume.write(0, &[2; PAGE as usize]).unwrap();
-        // More failures than a call survives: the result of the commit is unknown.
+        // More programs fail than a call tolerates, so the result of the commit is unknown.
         let count = 2 + u64::from(volume.sectors.disk().config().failures);
         for program in 1..=count {
             volume.sectors.disk().flash_mut().fail_program(program);

@@ -1,8 +1,8 @@
-//! Making the mount.
+//! Creation of the mount.
 //!
-//! `fuser` could do it. But at the end of a session it unmounts the path that it was given, even
-//! if another file system is mounted there by then. So `fuser` only serves a connection that is
-//! made here.
+//! `fuser` could create the mount. But at the end of a session `fuser` unmounts the path, even if
+//! another file system is mounted there by then. So `fuser` only serves a connection that this
+//! module creates.
 
 use super::ours::{Ours, open_place};
 use crate::options::Options;
@@ -24,12 +24,12 @@ use std::process::{Command, Stdio};
 const DEVICE: &str = "/dev/fuse";
 const HELPER: &str = "fusermount3";
 
-/// Mounts on a directory, and returns the connection to the kernel. Programs that use the mount
-/// wait until the connection is served.
+/// Mounts on a directory, and returns the connection to the kernel. Programs that access the mount
+/// wait until a thread serves the connection.
 pub(super) fn attach(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
     match fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC) {
         Ok(context) => by_ourselves(&context, mountpoint, options),
-        // Users who are not root need a helper for that, and so do kernels before 5.2.
+        // Users who are not root need a helper to mount. Kernels before 5.2 need it too.
         Err(Errno::PERM | Errno::NOSYS) => by_helper(mountpoint, options),
         Err(error) => Err(at("FUSE", error.into())),
     }
@@ -39,8 +39,8 @@ fn at(what: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// Makes the file system and its mount, and attaches it last. So the mount's number is known
-/// before any other process sees the mount.
+/// Creates the file system and its mount, and finally attaches the mount. So this process reads the
+/// mount's number before any other process sees the mount.
 fn by_ourselves(
     context: &OwnedFd,
     mountpoint: &Path,
@@ -73,8 +73,8 @@ fn by_ourselves(
     Ok((device.into(), Ours::of(mount)?))
 }
 
-/// Returns the options that the kernel and the helper share. The kernel checks permissions,
-/// against the modes that the volume answers.
+/// Returns the options that the kernel and the helper share. The kernel checks permissions, against
+/// the modes that the volume reports.
 fn flags(options: &Options) -> impl Iterator<Item = &'static str> {
     let chosen = [
         ("default_permissions", true),
@@ -84,10 +84,11 @@ fn flags(options: &Options) -> impl Iterator<Item = &'static str> {
     chosen.into_iter().filter_map(|(flag, is_chosen)| is_chosen.then_some(flag))
 }
 
-/// Lets `fusermount3` mount. It sends the connection through its standard input.
+/// Lets the helper `fusermount3` mount. The helper sends the connection through the socket that is
+/// its standard input.
 fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
     let (socket, theirs) = UnixStream::pair()?;
-    // Commas separate options.
+    // Commas separate options, so a comma in the source is escaped.
     let source = options.source.replace('\\', "\\\\").replace(',', "\\,");
     let exec = if options.no_exec { ",noexec" } else { "" };
     let mut list = format!("fsname={source},subtype=steadyfs,nosuid,nodev,noatime{exec}");
@@ -111,8 +112,8 @@ fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)
     }
 }
 
-/// Receives the open file that the other end of a socket sends. Returns `None` if that end is
-/// closed before.
+/// Receives the open file that the other end of a socket sends. Returns `None` if the other end is
+/// closed before it sends a file.
 fn receive(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

@@ -15,7 +15,7 @@ use steadyfs::{Access, FileSystem};
 
 /// A volume that is mounted and served by its own thread, from [`spawn`].
 ///
-/// Dropping it takes the mount away and waits for nothing.
+/// Dropping this struct unmounts the volume, and does not wait until the thread ends.
 #[derive(Debug)]
 pub struct Background<F> {
     mountpoint: PathBuf,
@@ -24,11 +24,11 @@ pub struct Background<F> {
 }
 
 /// Mounts the volume on a medium and serves it in a thread. `memory` has the size that
-/// [`FileSystem::mount`] requires. Signals are left to the caller.
+/// [`FileSystem::mount`] requires. This call does not handle signals: the caller may.
 ///
 /// # Errors
-/// [`Failure::Mountpoint`], before the medium is touched; [`Failure::Volume`],
-/// [`Failure::Kernel`].
+/// [`Failure::Mountpoint`] is returned before the medium is accessed. Others are
+/// [`Failure::Volume`] and [`Failure::Kernel`].
 pub fn spawn<F: Flash + Send + 'static>(
     flash: F,
     access: Access,
@@ -42,14 +42,14 @@ pub fn spawn<F: Flash + Send + 'static>(
         let served = serve_files(&mut fs, mountpoint, options, OnSignals::LeaveToCaller, |ours| {
             tell(&ready, ours)
         });
-        // Changes are kept, however serving ended.
+        // The unmount commits all changes, even if the service ended with an error.
         let flash = fs.unmount().map_err(Failure::Commit)?;
         served.map(|()| flash)
     })
 }
 
-/// Mounts the disk on a medium as the only file of a directory, and serves it in a thread.
-/// `memory` has the size that [`Disk::mount`] requires. Signals are left to the caller.
+/// Mounts the disk on a medium as the only file of a directory, and serves it in a thread. `memory`
+/// has the size that [`Disk::mount`] requires. This call does not handle signals: the caller may.
 ///
 /// # Errors
 /// The errors of [`spawn`].
@@ -89,13 +89,14 @@ fn begin<F: Send + 'static>(
     Ok(background)
 }
 
-/// Reports to the waiting thread that the mount is there.
+/// Reports to the waiting thread that the mount exists.
 fn tell(ready: &Sender<Ours>, ours: &Ours) {
     let _ = ready.send(ours.clone());
 }
 
 impl<F> Background<F> {
-    /// Waits for the mount. If its thread ends instead, the thread's result has the reason.
+    /// Waits for the mount. If the thread ends before that, the thread's result contains the
+    /// reason.
     fn wait_until(&mut self, is_ready: &Receiver<Ours>) -> Result<(), Failure> {
         match is_ready.recv() {
             Ok(ours) => {
@@ -110,13 +111,13 @@ impl<F> Background<F> {
         self.thread.take().ok_or(Failure::Panicked)?.join().unwrap_or(Err(Failure::Panicked))
     }
 
-    /// Returns the directory on which it is mounted.
+    /// Returns the directory on which the volume is mounted.
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// Takes the mount away, unless the thread has ended. In that case it is unmounted already,
-    /// and its numbers may belong to another mount.
+    /// Unmounts the volume, unless the thread has ended. In that case the volume is already
+    /// unmounted, and the numbers of its mount may belong to another mount.
     fn take_away(&self) -> Result<(), Failure> {
         let is_served = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
         match &self.ours {
@@ -125,11 +126,13 @@ impl<F> Background<F> {
         }
     }
 
-    /// Unmounts, commits, and gives the medium back. Waits until all files are closed.
+    /// Unmounts the volume, commits all changes, and returns the medium. Waits until all files are
+    /// closed.
     ///
     /// # Errors
-    /// [`Failure::Kept`] if other mounts lie on it: then it is served until another process
-    /// unmounts it. [`Failure::Commit`], [`Failure::Kernel`], [`Failure::Panicked`].
+    /// [`Failure::Kept`] if other mounts lie on the volume's mount. The thread then serves the
+    /// volume until another process unmounts it. Others are [`Failure::Commit`],
+    /// [`Failure::Kernel`] and [`Failure::Panicked`].
     pub fn unmount(mut self) -> Result<F, Failure> {
         self.take_away()?;
         self.join()

@@ -9,17 +9,17 @@ use steadyfs::{Error, MountError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The medium holds no volume that can be mounted.
+    /// The volume on the medium cannot be mounted, or the medium has no volume.
     Volume(MountError),
     /// The last commit failed.
     Commit(Error),
     /// The directory is not suitable. Nothing was changed.
     Mountpoint(Refusal),
-    /// The kernel did not mount or serve it.
+    /// The kernel did not mount or serve the volume.
     Kernel(io::Error),
-    /// The mount could not be taken away without harm to other mounts, and is still there.
+    /// The volume could not be unmounted without harm to other mounts, and is still mounted.
     Kept(io::Error),
-    /// The thread that served it panicked.
+    /// The thread that served the volume panicked.
     Panicked,
 }
 

@@ -1,13 +1,13 @@
 //! Messages to the volume's thread.
 
-/// A job, or news of the mount.
+/// A message to the volume's thread: a job, or an event of the mount.
 pub(crate) enum Message<J> {
     /// A job to do.
     Job(J),
     /// Makes all changes so far durable.
     Commit,
-    /// The file system is not mounted any more.
+    /// The file system is no longer mounted.
     Unmounted,
-    /// The service ends although the file system is in use.
+    /// The service must end although the file system is in use.
     Stop,
 }

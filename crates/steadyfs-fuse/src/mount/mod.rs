@@ -30,24 +30,26 @@ use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
 use steadyfs_convert::Tree;
 
-/// Mounts a volume on a directory, and serves it until it is unmounted (`umount`,
-/// `fusermount3 -u`) or a signal ends it.
+/// Mounts a volume on a directory, and serves it until it is unmounted (`umount`, `fusermount3 -u`)
+/// or a signal ends the service.
 ///
-/// The first SIGINT or SIGTERM commits, and detaches the directory from the tree of files.
-/// Programs with open files may go on, and a message on standard error reports them. The call
-/// returns when the last file is closed. The second signal makes it return at once, and open
-/// files return `EIO` from then on. Both signals do nothing after the call.
+/// The first SIGINT or SIGTERM commits, and detaches the directory from the tree of files. Programs
+/// may still use their open files, and a message on standard error reports these files. The call
+/// returns when the last file is closed. After a second signal the call returns at once, and from
+/// then on open files return `EIO`. After the call, it no longer handles signals.
 ///
-/// Only this mount is ever unmounted. If another one lies on it, the first signal only prints
-/// that on standard error.
+/// The call unmounts only its own mount. If another mount lies on its own mount, the first signal
+/// only prints a message on standard error.
 ///
-/// The volume is not unmounted: the caller may [unmount](FileSystem::unmount) it or look at it.
-/// It keeps the [events that commit](FileSystem::set_commit_on) which `options` chose.
+/// The call does not unmount the [`FileSystem`] itself: the caller may
+/// [unmount](FileSystem::unmount) or inspect it. The [events that
+/// commit](FileSystem::set_commit_on) remain as `options` set them.
 ///
 /// # Errors
-/// - [`Failure::Mountpoint`] and [`Failure::Kernel`] if it cannot be mounted there.
+/// - [`Failure::Mountpoint`] and [`Failure::Kernel`] if the volume cannot be mounted on this
+///   directory.
 /// - [`Failure::Kernel`] also if the kernel ends the session with an error.
-/// - [`Failure::Kept`] if a second signal ended the service of a mount on which another one lies.
+/// - [`Failure::Kept`] if another mount lies on this mount, and a second signal ended the service.
 pub fn mount<F: Flash + 'static>(
     fs: &mut FileSystem<'_, F>,
     mountpoint: &Path,
@@ -59,7 +61,8 @@ pub fn mount<F: Flash + 'static>(
 /// Mounts a disk on a directory as its only file, `disk`, and serves it as [`mount`] serves a
 /// file system.
 ///
-/// The disk is not unmounted: the caller may [unmount](Disk::unmount) it or look at it.
+/// The call does not unmount the [`Disk`] itself: the caller may [unmount](Disk::unmount) or
+/// inspect it.
 ///
 /// # Errors
 /// The errors of [`mount`].
@@ -71,14 +74,14 @@ pub fn mount_disk<F: Flash + 'static>(
     serve_disk(disk, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
-/// Mounts a tree of files, from an image of any format, on a directory. Serves it as [`mount`]
-/// serves a file system. Nothing can be changed.
+/// Mounts a tree of files, from an image of any format, on a directory. Serves the tree as
+/// [`mount`] serves a file system. Programs cannot change the tree.
 ///
 /// # Errors
 /// The errors of [`mount`].
 pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     let options = Options { read_only: true, ..options.clone() };
-    // The session's thread answers itself, so no job is handed on.
+    // The session's thread answers all requests itself, so it never passes on a job.
     let bridge =
         |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree, options.opened.clone());
     serve(&mut TreeServed, bridge, mountpoint, &options, OnSignals::Unmount, |_| {})

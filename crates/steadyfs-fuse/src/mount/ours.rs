@@ -1,4 +1,4 @@
-//! The mount that this process made. Only this mount is ever taken away.
+//! The mount that this process created. Only this mount is ever unmounted.
 
 use super::table::{self, Entry};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
@@ -10,11 +10,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// `STATX_MNT_ID_UNIQUE`, since Linux 6.8: a number of a mount that no other mount ever gets.
+/// `STATX_MNT_ID_UNIQUE`, since Linux 6.8: the number of a mount, which no other mount ever gets.
 const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
-/// A mount that this process made. Its numbers identify it, because other processes may move it,
-/// unmount it, mount over it, or mount something else in its place.
+/// A mount that this process created. The struct identifies the mount by numbers and not by a path,
+/// because other processes may move it, unmount it, mount over it, or mount something else in its
+/// place.
 #[derive(Clone, Debug)]
 pub(super) struct Ours {
     number: Number,
@@ -24,9 +25,9 @@ pub(super) struct Ours {
 /// Numbers that distinguish a mount from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
-    /// Number in the table of mounts.
+    /// Number of the mount in the table of mounts.
     id: u64,
-    /// Unique number, if the kernel has one.
+    /// Unique number of the mount, if the kernel reports it.
     unique: Option<u64>,
 }
 
@@ -56,7 +57,7 @@ impl Number {
     }
 }
 
-/// Opens a directory as a place only, without a request to its file system.
+/// Opens a directory only as a location (`O_PATH`), without a request to its file system.
 pub(super) fn open_place(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(open(path, flags, Mode::empty())?)
@@ -74,15 +75,15 @@ impl Ours {
         Ok(Self { number, device: entry.device })
     }
 
-    /// Takes the mount away from the tree of files, if it is still there. The mount ends when no
-    /// file of it is open any more. Returns true if files are still open.
+    /// Detaches the mount from the tree of files, if it is still attached. The mount ends when its
+    /// last open file is closed. Returns true if files are still open.
     ///
     /// # Errors
-    /// If another mount lies on it, or on the way to it: that mount would go instead, or along.
-    /// Nothing was changed.
+    /// Returns an error if another mount lies on this mount or covers its path, because that mount
+    /// would be unmounted instead or as well. Nothing was changed.
     pub fn take_away(&self) -> io::Result<bool> {
-        // The first try is refused if the mount is in use. A mount that was made on it after the
-        // look above also counts.
+        // The first try is refused if the mount is in use. A mount that another process created on
+        // it after the check above also counts as use.
         for is_lazy in [false, true] {
             let table = table::read()?;
             let Some(entry) = self.find(&table) else { return Ok(false) };
@@ -100,7 +101,7 @@ impl Ours {
         table.iter().find(|entry| entry.id == self.number.id && entry.device == self.device)
     }
 
-    /// Checks that the path of the mount leads to it, and that no other mount lies on it.
+    /// Checks that the path of the mount leads to this mount, and that no other mount lies on it.
     fn check_way(&self, entry: &Entry, table: &[Entry]) -> io::Result<()> {
         let point = entry.point.display();
         if let Some(other) = table.iter().find(|other| other.parent == entry.id) {
@@ -122,11 +123,11 @@ fn busy(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, what)
 }
 
-/// Unmounts. A lazy unmount succeeds even if files of the mount are open.
+/// Unmounts the mount at a path. A lazy unmount succeeds even if files of the mount are open.
 fn take(point: &Path, is_lazy: bool) -> io::Result<()> {
     let lazy = if is_lazy { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     match unmount(point, lazy | UnmountFlags::NOFOLLOW) {
-        // Users who are not root need a helper for that.
+        // Users who are not root need a helper to unmount.
         Err(Errno::PERM) => fusermount(point, is_lazy),
         result => Ok(result?),
     }
@@ -143,7 +144,7 @@ fn fusermount(point: &Path, is_lazy: bool) -> io::Result<()> {
     }
 }
 
-/// Takes a mount away when it is dropped, unless that is done already.
+/// A guard that unmounts its mount when the guard is dropped, unless the mount is already gone.
 #[derive(Debug)]
 pub(super) struct Guard(Option<Ours>);
 
@@ -152,7 +153,7 @@ impl Guard {
         Self(Some(ours))
     }
 
-    /// Notes that the mount is gone. Its numbers may belong to another mount soon.
+    /// Notes that the mount is gone. Its numbers may soon belong to another mount.
     pub fn forget(&mut self) {
         self.0 = None;
     }

@@ -1,8 +1,7 @@
 //! The directories on which a volume may be mounted.
 //!
-//! Files below a mount cannot be reached while it is there. Mounts below a mount go with it when
-//! it is detached. So a volume is mounted on a directory that nothing else depends on, or not at
-//! all.
+//! A mount hides the files of its directory. If the mount is detached, mounts below it are detached
+//! too. So a volume is mounted only on a directory that nothing else depends on.
 
 use super::table::{self, Entry};
 use std::fmt;
@@ -14,21 +13,21 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It cannot be looked at, or does not exist.
+    /// The path cannot be accessed, or does not exist.
     Unreachable(io::Error),
-    /// It is no directory.
+    /// The path is not a directory.
     NotADirectory,
-    /// It is the root directory: everything lies below it.
+    /// The path is the root directory: all other mounts lie below it.
     Root,
-    /// Other mounts lie below it.
+    /// Other mounts lie below the directory.
     MountsBelow {
         /// The first of these mounts.
         first: PathBuf,
         /// Number of these mounts.
         count: usize,
     },
-    /// Files lie in it, which the mount would hide, and [`nonempty`](crate::Options::nonempty) is
-    /// not set.
+    /// The directory contains files, which the mount would hide, and
+    /// [`nonempty`](crate::Options::nonempty) is not set.
     NotEmpty,
 }
 
@@ -67,11 +66,11 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// Checks that a volume may be mounted on a path, and returns the path with links resolved.
-/// [`mount`](crate::mount()) and [`spawn`](crate::spawn) call this themselves. A caller that
-/// checks before it opens a medium has not touched the medium if the path is refused.
+/// [`mount`](crate::mount()) and [`spawn`](crate::spawn) make this check themselves. A caller may
+/// also make it before it opens the medium, so that a refused path leaves the medium untouched.
 ///
 /// # Errors
-/// The fault of the path.
+/// [`Refusal`] describes the fault of the path.
 pub fn check_mountpoint(path: &Path, nonempty: bool) -> Result<PathBuf, Refusal> {
     let path = path.canonicalize().map_err(Refusal::Unreachable)?;
     if !path.is_dir() {
@@ -84,8 +83,8 @@ pub fn check_mountpoint(path: &Path, nonempty: bool) -> Result<PathBuf, Refusal>
     Ok(path)
 }
 
-/// Refuses the root directory, and directories with other mounts below. A mount on the path
-/// itself stays as it is below the new one.
+/// Refuses the root directory, and directories with other mounts below. A mount on the path itself
+/// is accepted. The new mount covers it.
 fn check_mounts(path: &Path, table: &[Entry]) -> Result<(), Refusal> {
     if path == Path::new("/") {
         return Err(Refusal::Root);

@@ -15,20 +15,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The target of jobs, in the thread of the caller.
+/// The object on which jobs work, in the thread of the caller.
 pub(crate) trait Served {
-    /// Returns the time for which there is nothing to do without a request. `None` means for
-    /// ever.
+    /// Returns the time until the next work without a request is due. `None` means that no such
+    /// work is due.
     fn wait(&mut self, now: Instant) -> Option<Duration>;
 
     /// Does the work that is due without a request.
     fn rest(&mut self, now: Instant);
 
-    /// Makes all changes so far durable, because the end is near.
+    /// Makes all changes so far durable, because the service may end soon.
     fn commit(&mut self);
 
-    /// Closes the files that the kernel did not close: it abandons open files if it must unmount
-    /// at once.
+    /// Closes the files that the kernel did not close. If the kernel must unmount at once, it does
+    /// not close open files.
     fn close_all(&mut self);
 }
 
@@ -39,7 +39,7 @@ pub(crate) trait Kept {
     /// Returns the timer for work without a request, and the store for that work.
     fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store);
 
-    /// As [`Served::close_all`].
+    /// Closes the files that the kernel did not close, for [`Served::close_all`].
     fn close_all(&mut self);
 }
 
@@ -54,7 +54,8 @@ impl<K: Kept> Served for K {
         timer.rest(store, now);
     }
 
-    /// Ignores an error: the unmount of the volume tries again, and reports it.
+    /// Ignores an error, because the unmount of the volume tries the commit again and reports its
+    /// error.
     fn commit(&mut self) {
         let (_, store) = self.upkeep();
         if store.has_changes() {
@@ -67,15 +68,15 @@ impl<K: Kept> Served for K {
     }
 }
 
-/// Reaction to signals that the caller of [`serve`] wants.
+/// The reaction to signals that the caller of [`serve`] selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnSignals {
     Unmount,
     LeaveToCaller,
 }
 
-/// Mounts and serves. `bridge` makes jobs of the kernel's requests. `ready` is called once the
-/// file system is there.
+/// Mounts and serves. `bridge` converts the kernel's requests into jobs. `ready` is called when the
+/// file system is mounted.
 pub(super) fn serve<S, J, B>(
     served: &mut S,
     bridge: impl FnOnce(Sender<Message<J>>) -> B,
@@ -90,9 +91,9 @@ where
     B: Filesystem,
 {
     let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
-    // The guard is dropped after the queue, so that no request waits for an answer while the
-    // mount is taken away. It also acts if the loop below panics, as simulated chips do: a mount
-    // without a server would stay.
+    // The guard is dropped after the queue, so that no request waits for an answer during the
+    // unmount. The guard also unmounts if the loop below panics, for example because a simulated
+    // chip panics. Otherwise a mount without a server would remain.
     let mut guard;
     let (sender, receiver) = channel();
     let catches = on_signals == OnSignals::Unmount;
@@ -113,7 +114,7 @@ where
     served.close_all();
     drop((signals, receiver));
     if !is_ended {
-        // The session's thread ends when the last file is closed, at any later time.
+        // The session's thread may end later: it ends when the last file is closed.
         return guard.take_away().map_err(Failure::Kept);
     }
     session
@@ -124,14 +125,14 @@ where
     Ok(())
 }
 
-/// Hands the kernel's requests on, in its own thread, until the file system is unmounted.
+/// Starts a thread that passes on the kernel's requests until the file system is unmounted.
 fn start<B: Filesystem, J: Send + 'static>(
     session: Session<B>,
     volume: Sender<Message<J>>,
 ) -> io::Result<JoinHandle<io::Result<()>>> {
     thread::Builder::new().name("steadyfs-fuse".into()).spawn(move || {
-        // An unmount ends the connection. The kernel may abort it, and the next read of a request
-        // then returns an error.
+        // An unmount ends the connection. If the kernel aborts the connection, the next read of a
+        // request returns an error.
         let result = session.run().or_else(|error| match error.kind() {
             io::ErrorKind::ConnectionAborted => Ok(()),
             _ => Err(error),

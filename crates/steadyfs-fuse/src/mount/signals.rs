@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM unmount.
+//! Handling of the signals SIGINT and SIGTERM, which unmount.
 
 use super::message::Message;
 use super::ours::Ours;
@@ -8,23 +8,23 @@ use std::io::{self, Write};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-/// Signals that wait until a thread takes the mount away for them. A signal right behind the
-/// mount must not end the process without that.
+/// Signals that wait until a thread handles them. So a signal directly after the mount cannot end
+/// the process before it unmounts.
 pub(super) struct Waiting(signal_hook::iterator::Signals);
 
-/// Signals that are caught until this is dropped.
+/// Signals that are caught until this struct is dropped.
 pub(super) struct Signals {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Waiting {
-    /// Makes signals wait from now on.
+    /// Lets all signals wait from now on.
     pub fn new() -> io::Result<Self> {
         signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
     }
 
-    /// Catches signals: the first one takes the mount away, the second one ends the service.
+    /// Catches signals: the first signal unmounts, and the second signal ends the service.
     pub fn catch<J: Send + 'static>(
         self,
         ours: Ours,
@@ -46,8 +46,8 @@ impl Waiting {
                         "unmounted; the service goes on for files that are still open (EBUSY)"
                             .into()
                     }
-                    // The service goes on: without it, the kernel would drop the mounts that lie
-                    // in this one.
+                    // The service continues. If it ended, the kernel would drop the mounts that lie
+                    // in this mount.
                     Err(error) => format!("still mounted and served: {error}"),
                 };
                 // The other end of standard error may be closed.

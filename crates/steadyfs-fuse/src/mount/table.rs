@@ -11,12 +11,12 @@ const TABLE: &str = "/proc/self/mountinfo";
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its number, which another mount may get once this one is gone.
+    /// Number of the mount. Another mount may get it once this mount is gone.
     pub id: u64,
-    /// The number of the mount that it lies on.
+    /// Number of the mount on which this mount lies.
     pub parent: u64,
-    /// Device number of its file system, as `major:minor`. The number stays with the file system
-    /// as long as any mount uses that.
+    /// Device number of its file system, as `major:minor`. The number belongs to the file system as
+    /// long as any mount uses the file system.
     pub device: String,
     /// Path of the mount, with links resolved.
     pub point: PathBuf,
@@ -27,8 +27,8 @@ pub(super) struct Entry {
 /// Reads the table.
 ///
 /// # Errors
-/// If the table cannot be read, or a line of it is not understood. The caller is about to mount
-/// or unmount, and must not guess.
+/// Returns an error if the table cannot be read, or if a line of it cannot be parsed. The caller is
+/// about to mount or unmount, and must not guess.
 pub(super) fn read() -> io::Result<Vec<Entry>> {
     let text = fs::read(TABLE)
         .map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;

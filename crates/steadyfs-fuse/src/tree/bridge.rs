@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_convert::Tree;
 
-/// The kernel's end of a tree.
+/// The side of a tree that receives the kernel's requests.
 pub(crate) struct TreeBridge {
     view: View,
     recorder: Option<Mutex<Recorder>>,
@@ -34,7 +34,7 @@ impl TreeBridge {
     }
 }
 
-/// Answers with bytes, or with their number if the caller gave no room.
+/// Answers with bytes, or with their number if the caller passed a buffer size of 0.
 fn bytes(reply: ReplyXattr, size: u32, result: Result<&[u8], Errno>) {
     match result {
         Ok(value) if size == 0 => reply.size(value.len() as u32),
@@ -126,7 +126,8 @@ impl Filesystem for TreeBridge {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself. Only the existence of the file is left to check.
+        // The kernel checks permissions itself. So only the existence of the file must be checked
+        // here.
         empty(reply, self.view.stat(number).map(drop));
     }
 }

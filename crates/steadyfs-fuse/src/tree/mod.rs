@@ -13,10 +13,10 @@ use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
 use std::time::{Duration, Instant, SystemTime};
 use steadyfs_convert::{Inode, InodeIndex, Kind, Tree};
 
-/// Bytes of a block, as `stat` counts them.
+/// Bytes of a block, the unit of `st_blocks` in `stat`.
 const BLOCK_BYTES: u64 = 512;
 
-/// The work of the caller's thread for a tree: it waits for the end.
+/// The work of the caller's thread for a tree: it only waits for the end of the mount.
 pub(crate) struct TreeServed;
 
 impl Served for TreeServed {
@@ -31,10 +31,11 @@ impl Served for TreeServed {
     fn close_all(&mut self) {}
 }
 
-/// A tree, with queries for the kernel's requests.
+/// A tree, and the queries that answer the kernel's requests.
 pub(crate) struct View {
     tree: Tree,
-    /// Link count of each inode: its names, and for a directory its subdirectories.
+    /// Link count of each inode: the number of its names, and for a directory also the number of
+    /// its subdirectories.
     links: Vec<u32>,
 }
 
@@ -53,7 +54,7 @@ impl View {
         Self { tree, links }
     }
 
-    /// Returns the inode of a number of the kernel.
+    /// Returns the inode that belongs to the kernel's number.
     fn inode(&self, number: INodeNo) -> Result<(InodeIndex, &Inode), Errno> {
         let index = usize::try_from(number.0)
             .ok()
@@ -109,7 +110,7 @@ impl View {
         }
     }
 
-    /// Returns the entries of a directory, from an index on.
+    /// Returns the entries of a directory from an index on.
     pub fn entries(
         &self,
         number: INodeNo,
@@ -128,7 +129,7 @@ impl View {
         self.inode(number)?.1.attributes.get(name).map(Vec::as_slice).ok_or(Errno::ENODATA)
     }
 
-    /// Returns the names of all attributes, each with a zero behind it.
+    /// Returns the names of all attributes, each followed by a zero byte.
     pub fn attributes(&self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         Ok(self
             .inode(number)?
@@ -139,7 +140,7 @@ impl View {
             .collect())
     }
 
-    /// Returns the blocks of all files, and the number of inodes.
+    /// Returns the number of blocks of all files, and the number of inodes.
     pub fn totals(&self) -> (u64, u64) {
         let bytes = |inode: &Inode| {
             if let Kind::File(content) = &inode.kind { content.len() as u64 } else { 0 }
@@ -176,7 +177,7 @@ fn file_type(kind: &Kind) -> FileType {
     }
 }
 
-/// Returns the number of a device in the 32 bits of Linux, or 0 for other kinds.
+/// Returns the number of a device in the 32-bit encoding of Linux. Returns 0 for other kinds.
 fn device(kind: &Kind) -> u32 {
     match *kind {
         Kind::Device { major, minor, .. } => {

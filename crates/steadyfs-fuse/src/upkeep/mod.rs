@@ -14,7 +14,7 @@ use fuser::Errno;
 use steadyfs::media::BlockIndex;
 use steadyfs::{BlockInfo, Budget, Description, Error, Health};
 
-/// A volume in the view of the timer.
+/// A volume as the timer uses it.
 pub(crate) trait Upkeep {
     /// Returns true if anything was changed or committed since the last call.
     fn take_changed(&mut self) -> bool;
@@ -24,7 +24,7 @@ pub(crate) trait Upkeep {
     fn has_changes(&self) -> bool;
     /// Makes all changes so far durable.
     fn commit(&mut self) -> Result<(), Errno>;
-    /// Does idle work. Returns true if none is left.
+    /// Does idle work. Returns true if no idle work is left.
     fn maintain(&mut self, budget: Budget) -> Result<bool, Error>;
     /// Returns the used bytes, of which idle work may free some.
     fn used_bytes(&self) -> u64;

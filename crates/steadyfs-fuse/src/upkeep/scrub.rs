@@ -1,17 +1,17 @@
-//! Reads data at rest, so that pages whose bits have begun to flip move while the ECC still
-//! corrects them.
+//! Reads data at rest. It finds pages whose bits have begun to flip and moves their data while the
+//! ECC can still correct them.
 //!
-//! It reads a few pages at a time, when there are no requests. A round through everything takes a
-//! month of mounted time. The round begins anew with each mount.
+//! A step reads a few pages at a time without requests. A round through all data takes a month of
+//! mounted time. The round begins anew with each mount.
 
 use super::Upkeep;
 use std::time::{Duration, Instant};
 use steadyfs::Budget;
 
-/// Time for a round. Bits of data at rest flip over years. So a month leaves the ECC room for
-/// several rounds, and such rare reads disturb nothing.
+/// Time for a round. Bits of data at rest flip over years. So several rounds of a month fit into
+/// the time before the ECC fails. Reads that are so rare do not disturb the chip.
 const ROUND: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Shortest time between two steps, on chips so large that a month is too short.
+/// Shortest time between two steps. On very large chips it makes a round longer than a month.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 
 /// Time of the next step.
@@ -27,12 +27,12 @@ impl Scrub {
         Self { due: Some(now + PAUSE_MIN) }
     }
 
-    /// Returns the time for which the next step may wait.
+    /// Returns the time until the next step is due.
     pub fn wait(&self, now: Instant) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(now))
     }
 
-    /// Reads a few pages if a step is due. Returns true if blocks are weak and wait to be moved.
+    /// Reads a few pages if a step is due. Returns true if weak blocks wait to be moved.
     pub fn step(&mut self, volume: &mut impl Upkeep, now: Instant) -> bool {
         if self.wait(now) != Some(Duration::ZERO) {
             return false;
@@ -42,7 +42,8 @@ impl Scrub {
     }
 }
 
-/// Returns the time that a step of `reads` reads may take in a round through `pages` pages.
+/// Returns the time until the next step, after a step of `reads` reads in a round through `pages`
+/// pages.
 fn pause(reads: u32, pages: u64) -> Duration {
     let share = f64::from(reads) / pages.max(1) as f64;
     ROUND.mul_f64(share.min(1.0)).max(PAUSE_MIN)
@@ -51,12 +52,13 @@ fn pause(reads: u32, pages: u64) -> Duration {
 /// Reads a few pages and returns their number, or `None` if scrubbing is of no use.
 fn read_some(volume: &mut impl Upkeep) -> Option<u32> {
     let before = volume.health();
-    // The mount has read something, so the strength of the ECC has a value.
+    // The mount has already read pages, so the strength of the ECC is known here if the chip
+    // reports it.
     if before.read_only || before.worst.strength == 0 {
         return None;
     }
-    // A block takes a root and more. So this budget suffices for a step, and at most a block is
-    // read.
+    // The root and the smallest step take less than the pages of a block. So this budget suffices
+    // for a step, and a step reads at most the pages of a block.
     let budget = Budget::Operations(volume.describe().geometry.pages_per_block);
     volume.scrub(budget).ok()?;
     Some(volume.health().reads.wrapping_sub(before.reads))
@@ -84,7 +86,7 @@ mod tests {
         Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const PAGES: u64 = 400;
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    /// Flips come with age alone: a page is weak after some months.
+    /// Bits flip only with age: a page becomes weak after some months.
     const AGEING: BitErrorModel = BitErrorModel {
         fresh: 0.0,
         worn: 0.0,
@@ -100,7 +102,7 @@ mod tests {
         BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1))
     }
 
-    /// Runs a test on a volume with a file, on a chip that may lose its bits.
+    /// Runs a test on a volume with a file. The chip may lose its bits with age.
     fn volume<T>(
         chip: Chip,
         access: Access,
@@ -124,7 +126,7 @@ mod tests {
         nand().with_model(AGEING, 1).with_erases(100_000)
     }
 
-    /// Lets time pass up to the next step, and makes it. Returns the time.
+    /// Lets time pass up to the next step, and makes this step. Returns the time.
     fn step(volume: &mut Changes<'_, '_, Chip>, timer: &mut Timer, now: Instant) -> Instant {
         let next = now + timer.scrub.wait(now).expect("scrubbing is of use");
         timer.scrub.step(volume, next);

@@ -7,17 +7,18 @@ use steadyfs::Budget;
 
 /// Time without a request after which the volume does idle work.
 const IDLE_AFTER: Duration = Duration::from_millis(100);
-/// Time of the medium that a request may have to wait for idle work that began before it.
+/// Time of the medium for one slice of idle work. A request that arrives during a slice waits at
+/// most this long.
 const IDLE_SLICE: Budget = Budget::TimeNs(200_000_000);
 
-/// Work that waits for its time.
+/// Work without a request, and the time when it is due.
 #[derive(Debug)]
 pub(crate) struct Timer {
     commit_interval: Duration,
-    /// Time of the oldest change that waits for a timed commit. The system's clock is no measure,
-    /// because it may be set back.
+    /// Time of the oldest change that waits for a timed commit. It is monotonic, because the
+    /// system's clock may be set back.
     changed_at: Option<Instant>,
-    /// Progress of the idle work that the last change left.
+    /// Progress of the idle work since the last change.
     idle: Idle,
     pub(super) scrub: Scrub,
 }
@@ -50,12 +51,12 @@ impl Timer {
             Idle::Begun => Some(Duration::ZERO),
             Idle::Done => None,
         };
-        // Scrubbing uses only a time without requests, also when it is late.
+        // Scrubbing runs only at a time without requests, even if a step is overdue.
         let scrub = self.scrub.wait(now).map(|wait| wait.max(IDLE_AFTER));
         self.commit_in_time(volume, now).into_iter().chain(idle).chain(scrub).min()
     }
 
-    /// Returns the time for which the commit of changes may wait, if there is anything to commit.
+    /// If there is anything to commit, returns the time for which the commit may still wait.
     fn commit_in_time(&mut self, volume: &mut impl Upkeep, now: Instant) -> Option<Duration> {
         if !volume.waits_for_timer() {
             self.changed_at = None;
@@ -72,9 +73,10 @@ impl Timer {
         volume.has_changes().then_some(self.commit_interval)
     }
 
-    /// Uses a time without requests:
+    /// Uses a time without requests for idle work:
     ///
-    /// - frees pages of removed files, so that later calls need not, and `statfs` includes them;
+    /// - frees pages of removed files, so that later calls need not free them, and `statfs` counts
+    ///   them as free;
     /// - moves weak pages;
     /// - looks for weak pages.
     pub fn rest(&mut self, volume: &mut impl Upkeep, now: Instant) {

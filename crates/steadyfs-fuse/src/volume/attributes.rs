@@ -14,26 +14,27 @@ use steadyfs_host::plain;
 
 /// Prefix of the attributes that programs may name.
 const NAMESPACE: &str = "user.";
-/// Buffer size that exceeds the bytes of any attribute.
+/// Size of a buffer that any attribute fits into.
 const VALUE_BYTES_MAX: usize = 256;
 
-/// Values that `setattr` is to change.
+/// Values that `setattr` shall change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     pub permissions: Change,
-    /// True if the caller has no right to keep the privileges of a file that it truncates.
+    /// True if a truncation must remove the set-user-ID and set-group-ID bits, because the caller
+    /// has no right to keep them.
     pub ends_privileges: bool,
     pub size: Option<u64>,
     pub modified: Option<TimeOrNow>,
     pub handle: Option<FileHandle>,
 }
 
-/// Room of the volume.
+/// Space of the volume.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     pub blocks: u64,
     pub blocks_free: u64,
-    /// Blocks that a write can use.
+    /// Number of blocks that a write can use.
     pub blocks_available: u64,
     pub files: u64,
     pub files_free: u64,
@@ -66,7 +67,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     fn set_modified(&mut self, inode: InodeNumber, modified: TimeOrNow) -> Result<(), Errno> {
         let modified_ns = match modified {
             TimeOrNow::Now => now_ns(),
-            // The volume has no times before 1970.
+            // The volume cannot store times before 1970.
             TimeOrNow::SpecificTime(time) => {
                 time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
             }
@@ -78,7 +79,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         let fs = self.changes.fs();
         let usage = fs.usage();
         let block = u64::from(usage.logical_bytes);
-        // If the list of removed files is damaged, writes do not find their pages.
+        // If the list of removed files is damaged, writes cannot reuse the pages of removed files.
         let free = fs.free_bytes().unwrap_or(usage.usable_bytes - usage.used_bytes);
         Space {
             blocks: usage.usable_bytes / block,
@@ -125,7 +126,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_attribute(inode, key, Some(value)))
     }
 
-    /// Refuses a value that is no rule for the files of a directory.
+    /// Refuses a value of the compression attribute that is not a valid rule for a directory.
     fn check_rule(&mut self, number: INodeNo, value: &[u8]) -> Result<(), Errno> {
         self.directory(number)?;
         let rule =
@@ -139,7 +140,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_attribute(inode, key, None))
     }
 
-    /// Returns the names of all attributes, each with a NUL behind it.
+    /// Returns the names of all attributes, each followed by a NUL.
     pub fn attributes(&mut self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         let inode = inode_of(number)?;
         let mut names = Vec::new();
@@ -153,7 +154,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 }
 
-/// Returns the volume's key of an attribute.
+/// Returns the key under which the volume stores an attribute.
 fn key_of(name: &str) -> Result<&str, Errno> {
     name.strip_prefix(NAMESPACE).filter(|&key| !plain::is_own(key)).ok_or(Errno::EOPNOTSUPP)
 }

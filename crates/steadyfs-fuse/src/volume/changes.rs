@@ -1,8 +1,8 @@
 //! Calls that change the volume.
 //!
-//! A call that fails has changed nothing, and the changes of earlier calls wait for their commit
-//! as before. So nothing is undone that programs saw succeed. A commit that fails is made again
-//! with the next `fsync`, which returns an error if it fails too.
+//! A call that fails has changed nothing, and the changes of earlier calls still wait for their
+//! commit. So no change is undone after its program saw a success. A commit that fails is repeated
+//! by the next `fsync`. If the repeated commit fails too, this `fsync` returns an error.
 //!
 //! If the result of a commit is unknown, the volume refuses every change from then on. It also
 //! refuses every `fsync` while changes wait.
@@ -14,16 +14,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use steadyfs::media::{BlockIndex, Flash};
 use steadyfs::{BlockInfo, Budget, CommitOn, Description, Error, FileSystem, Health};
 
-/// The volume, for calls that change it.
+/// The volume as calls that change it use it.
 pub(crate) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
     has_changed: bool,
-    /// True if the open transaction contains half of a change. It must be rolled back before
-    /// anything else.
+    /// True if the open transaction contains half of a change. The transaction must be rolled back
+    /// before any other change or commit.
     must_roll_back: bool,
 }
 
-/// Returns the time of the host, in nanoseconds since 1970, or 0 if its clock is before that.
+/// Returns the time of the host, in nanoseconds since 1970, or 0 if its clock shows an earlier
+/// time.
 pub(super) fn now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }

@@ -1,4 +1,4 @@
-//! Reading, writing, truncating, reserving room.
+//! Reads, writes, truncation, and reservation of space.
 
 use super::Volume;
 use super::handles::Handle;
@@ -24,11 +24,13 @@ impl<F: Flash> Volume<'_, '_, F> {
         if let Some(recorder) = self.recorder.as_mut().filter(|_| !flags.contains(OFlags::WRONLY)) {
             recorder.opened(number);
         }
-        // The kernel does not let programs read through handles that only write. It reads through
-        // them itself, to fill a page that is written in part.
+        // The kernel refuses reads of programs through write-only handles. But the kernel itself
+        // reads through such a handle, to fill a page that is written in part. So each handle can
+        // read.
         //
-        // For programs that append, the kernel computes the end and passes it as the offset.
-        // Mapped pages are written back through such a handle too, and not at the end.
+        // For programs that append, the kernel computes the end and passes it as the offset. The
+        // kernel also writes mapped pages back through such a handle, at offsets before the end. So
+        // the flag for appending is ignored.
         let truncate = flags.contains(OFlags::TRUNC);
         if truncate && !may_write {
             self.set_size(number, None, 0)?;
@@ -68,11 +70,11 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(data)
     }
 
-    /// Writes page by page, or chunk by chunk. Returns the number of written bytes. It is less
-    /// than the request only if a page fails behind others.
+    /// Writes page by page, or chunk by chunk. Returns the number of written bytes. This number is
+    /// less than requested only if a later page fails.
     ///
-    /// With `whole`, that is an error. The kernel sets it when it writes mapped pages back, and
-    /// does not check the number of written bytes.
+    /// If `whole` is true, such a partial write is an error. The kernel requests this when it
+    /// writes mapped pages back, because it then ignores the number of written bytes.
     pub fn write(
         &mut self,
         handle: FileHandle,
@@ -99,7 +101,7 @@ impl<F: Flash> Volume<'_, '_, F> {
                         break;
                     }
                 };
-                // If each write commits, the request makes one commit, and not one for each step.
+                // If each write commits, the request commits once, and not once for each step.
                 let is_last = done + step == data.len();
                 fs.set_commit_on(if is_last { events } else { events.without(CommitOn::WRITE) });
                 match handle.file.write(fs, at, &data[done..done + step]) {
@@ -109,8 +111,7 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             fs.set_commit_on(events);
             if let Some(error) = failure {
-                // The written part of the request becomes durable, as in a request that ends
-                // well.
+                // The written part of the request becomes durable, as in a request that succeeds.
                 if done > 0 && events.contains(CommitOn::WRITE) {
                     fs.commit()?;
                 }
@@ -131,13 +132,14 @@ impl<F: Flash> Volume<'_, '_, F> {
         result
     }
 
-    /// Takes away the privileges of a file that is about to be written.
+    /// Removes the set-user-ID and set-group-ID bits of a file that is about to be written.
     pub fn end_privileges_of(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let inode = self.handles.get(handle)?.file.inode();
         self.end_privileges(inode)
     }
 
-    /// Returns the first byte from `offset` on that is data, or in a hole.
+    /// Returns the offset of the first byte of data, or of the first byte in a hole, from `offset`
+    /// on.
     pub fn seek(&mut self, handle: FileHandle, offset: u64, part: SeekTo) -> Result<u64, Errno> {
         let handle = self.handles.get(handle)?;
         let found = handle
@@ -147,7 +149,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         found.ok_or(Errno::ENXIO)
     }
 
-    /// Truncates or extends a file, through a handle if there is a writable one.
+    /// Truncates or extends a file, through a writable handle if the file has such a handle.
     pub(super) fn set_size(
         &mut self,
         number: INodeNo,
@@ -173,8 +175,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         result
     }
 
-    /// Reserves room for a part of a file, including holes in it. Room behind its end stays until
-    /// the file is truncated.
+    /// Reserves space for a part of a file, including holes in it. Reserved space behind the end of
+    /// the file remains until the file is truncated.
     pub fn allocate(
         &mut self,
         handle: FileHandle,
@@ -193,7 +195,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         while kept < end {
             kept = self.changes.make(|fs| Ok(handle.file.reserve(fs, kept, end)?)).inspect_err(
                 |_| {
-                    // Truncating a file at its end gives all room behind it back.
+                    // Truncating a file at its end frees all space reserved behind the end.
                     let _ = self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?));
                 },
             )?;
@@ -210,14 +212,14 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.sync(CommitOn::FSYNC))
     }
 
-    /// Makes a directory durable, and everything else with it.
+    /// Makes a directory durable. The commit also makes all other changes durable.
     pub fn sync_all(&mut self) -> Result<(), Errno> {
         self.changes.make(|fs| fs.sync(CommitOn::SYNC))
     }
 
-    /// Commits when a program closes one of its descriptors of a file, if closing commits. A
-    /// release follows the last descriptor, but no program waits for its end. So the commit is
-    /// made here.
+    /// If `CommitOn::CLOSE` is set, commits when a program closes one of its descriptors of a file.
+    /// The kernel sends a release after the last descriptor, but no program waits for it. So the
+    /// commit is made here.
     pub fn close_descriptor(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let may_write = self.handles.get(handle)?.may_write;
         if may_write && self.changes.fs().commit_on().contains(CommitOn::CLOSE) {

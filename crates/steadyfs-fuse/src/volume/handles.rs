@@ -31,7 +31,7 @@ impl Handles {
         self.open.get_mut(&number.0).ok_or(Errno::EBADF)
     }
 
-    /// Makes the other handles of a file look again, because it was changed.
+    /// Makes the other handles of a file discard their cached chunk, because the file was changed.
     pub fn forget(&mut self, inode: InodeNumber) {
         self.open
             .values_mut()
@@ -39,8 +39,9 @@ impl Handles {
             .for_each(|handle| handle.file.forget());
     }
 
-    /// Makes the handles of a file look again, because one of them made it a compressed file.
-    /// Handles that fail are closed, because they would read the stored bytes.
+    /// Makes the handles of a file determine its form again, because one of them converted it to a
+    /// compressed file. If this fails for a handle, the handle is closed, because it would read the
+    /// stored bytes.
     pub fn look_again<F: Flash>(&mut self, inode: InodeNumber, fs: &mut FileSystem<'_, F>) {
         let failed = |_: &u64, handle: &mut Handle| {
             handle.file.inode() == inode && handle.file.look_again(fs, handle.may_write).is_err()

@@ -1,6 +1,6 @@
-//! Directories, read from any offset.
+//! Listings of directories, from any offset.
 //!
-//! An offset is the volume's [`Cursor`]. It stays right through any creations and removals
+//! An offset is the volume's [`Cursor`]. It remains valid if entries are created and removed
 //! between two reads. So an open directory needs no state. The cursor is packed into 55 bits
 //! because the kernel's offsets are signed:
 //!
@@ -17,7 +17,7 @@ use steadyfs::{Cursor, Stat};
 
 /// The offset of the first name.
 const FIRST_NAME: u64 = 2;
-/// Bits for the number of an inode. There are at most 1,048,592 inodes.
+/// Number of bits for the number of an inode. A volume has at most 1,048,592 inodes.
 const NUMBER_BITS: u32 = 22;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
@@ -28,8 +28,8 @@ pub(crate) struct Listed<'n> {
     pub name: &'n str,
     /// Offset of the next entry.
     pub next: u64,
-    /// Node of the entry, if the caller wants nodes. The kernel uses only the numbers of `.` and
-    /// `..`.
+    /// Node of the entry, if the caller wants nodes. For `.` and `..` the kernel uses only the
+    /// numbers.
     pub node: Option<Node>,
 }
 
@@ -44,8 +44,8 @@ fn cursor_at(offset: u64) -> Cursor {
 }
 
 impl<F: Flash> Volume<'_, '_, F> {
-    /// Lists a directory from `offset` on, until `add` returns true because it has no more room.
-    /// With `with_nodes`, each entry has its node.
+    /// Lists a directory from `offset` on, until `add` returns true because its buffer is full. If
+    /// `with_nodes` is true, each entry contains its node.
     pub fn list(
         &mut self,
         directory: INodeNo,
@@ -101,9 +101,9 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 }
 
-/// Returns true if the kernel accepts a name. A volume has other names only if it is damaged or
-/// made to do harm. The kernel would refuse the whole directory for a name with `/`, and programs
-/// would take `..` for the directory above.
+/// Returns true if the kernel accepts a name. Only a damaged or malicious volume has other names.
+/// The kernel would refuse the whole directory for a name with `/`. Programs would interpret `..`
+/// as the parent directory.
 fn is_listable(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
 }

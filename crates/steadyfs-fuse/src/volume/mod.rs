@@ -49,9 +49,9 @@ pub(crate) struct Volume<'v, 'm, F> {
     nodes: Nodes,
     timer: Timer,
     recorder: Option<Recorder>,
-    /// Compression of files whose directory does not set it.
+    /// Compression of files whose directory has no rule.
     usual_packing: Option<Packing>,
-    /// True if permissions that the volume does not keep are set without an error.
+    /// True if setting permissions that the volume does not store returns no error.
     quiet_permissions: bool,
 }
 

@@ -18,20 +18,20 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(node)
     }
 
-    /// Notes that a reply to the kernel contains a name and its node.
+    /// Records that a reply to the kernel contains a name and its node.
     pub(super) fn told(&mut self, parent: INodeNo, name: &str, node: &Node) {
         if let Some(recorder) = &mut self.recorder {
             recorder.named(parent, name.as_bytes(), node.attr.ino);
         }
     }
 
-    /// Returns the status of the file or directory that a name in a directory names.
+    /// Returns the status of the file or directory under a name in a directory.
     fn named(&mut self, (parent, name): (INodeNo, &str)) -> Result<Stat, Errno> {
         let parent = self.directory(parent)?;
         self.changes.fs().stat((parent, name)).map_err(errno)
     }
 
-    /// Returns the inode of a directory that is still there.
+    /// Returns the inode of a directory. Returns an error if the directory was removed.
     pub(super) fn directory(&mut self, number: INodeNo) -> Result<InodeNumber, Errno> {
         let stat = self.stat_of(number)?;
         if stat.kind == steadyfs::Kind::Directory { Ok(stat.inode) } else { Err(Errno::ENOTDIR) }
@@ -47,7 +47,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         let stat = &plain::stat(self.changes.fs(), *stat);
         let permissions = self.permissions(stat)?;
         let allocated = match self.changes.fs().allocated(stat.inode) {
-            // If the map of its pages is damaged, only the number of blocks is unknown.
+            // If the map of the file's pages is damaged, only the number of blocks is unknown.
             Err(Error::Corrupt) => 0,
             result => result.map_err(errno)?,
         };
@@ -55,7 +55,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(self.nodes.node(stat, &Details { permissions, allocated }, logical_bytes))
     }
 
-    /// Gives a new file or directory its permissions, and returns its node for the kernel.
+    /// Sets the permissions of a new file or directory, and returns its node for a reply to the
+    /// kernel.
     pub(super) fn created(
         &mut self,
         parent: InodeNumber,
@@ -67,7 +68,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.node(&stat)
     }
 
-    /// Opens a file. Creates it if it is not there.
+    /// Opens a file. Creates the file if it does not exist.
     pub fn create(
         &mut self,
         parent: INodeNo,
@@ -84,8 +85,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let usual = self.usual_packing;
         let packing = plain::rule_or(self.changes.fs(), parent, usual)
             .map_err(|error| errno(error.into()))?;
-        // The kernel checks the permitted use of a handle. A file can be created through a handle
-        // that only reads.
+        // The kernel itself checks reads and writes against the mode of the handle. So a file can
+        // be created and then opened as read-only.
         let options = OpenOptions { create_new: is_new, stream, ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| {
             let file = fs.open((parent, name), options)?;
@@ -115,13 +116,13 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok((node, handle))
     }
 
-    /// Returns the stream of a new file, from its name. Temporary files of SQLite have their own
-    /// streams on a volume with several.
+    /// Returns the stream of a new file, from its name. On a volume with several streams, temporary
+    /// files of SQLite have their own streams.
     fn stream_of(&mut self, name: &str) -> u8 {
         sqlite_stream(name.as_bytes(), self.changes.fs().config().streams)
     }
 
-    /// Makes a file without opening it.
+    /// Creates a file without opening it.
     pub fn make_file(
         &mut self,
         parent: INodeNo,

@@ -1,8 +1,8 @@
 //! Numbers, generations and links for the kernel.
 //!
-//! The kernel's number of a file is its inode plus one, because the kernel's root is 1 and ours
-//! is 0. A number may name another file while the kernel still caches the first one. The
-//! generation distinguishes them.
+//! The kernel's number of a file is its inode number plus one, because the root has number 1 in the
+//! kernel and 0 on the volume. A number may be reused for another file while the kernel still
+//! caches the first file. The generation distinguishes the two files.
 
 use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
 use rustix::process::{getgid, getuid};
@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 use steadyfs::{InodeNumber, Kind, Permissions, Stat};
 
-/// Maximum bytes of a file whose data may lie in its inode. Such a file has no pages.
+/// Largest size of a file whose data may lie in its inode. Such a file occupies no pages.
 const INLINE_BYTES_MAX: u64 = 144;
-/// Bytes of a block in which `st_blocks` counts.
+/// Bytes of a block, the unit of `st_blocks`.
 const STAT_BLOCK_BYTES: u64 = 512;
 
 /// A file or directory in a reply to the kernel.
@@ -32,7 +32,7 @@ pub(super) fn number_of(inode: InodeNumber) -> INodeNo {
     INodeNo(u64::from(inode) + 1)
 }
 
-/// Returns the kernel's type for a kind.
+/// Returns the kernel's type that corresponds to a kind.
 pub(super) fn type_of(kind: Kind) -> FileType {
     match kind {
         Kind::Directory => FileType::Directory,
@@ -45,7 +45,7 @@ pub(super) fn type_of(kind: Kind) -> FileType {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
     pub permissions: Permissions,
-    /// Bytes of its pages.
+    /// Number of bytes of the file's pages.
     pub allocated: u64,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Details {
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     handles: u32,
-    /// True if its name was removed.
+    /// True if the name of the file was removed.
     is_orphan: bool,
 }
 
-/// State of files that the volume does not store.
+/// The state of files and directories that the volume does not store.
 #[derive(Debug)]
 pub(super) struct Nodes {
     open: HashMap<InodeNumber, Open>,
@@ -65,18 +65,18 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Makes an empty state. Files without permissions of their own belong to the user who
+    /// Creates an empty state. Files without permissions of their own belong to the user who
     /// mounts.
     pub fn new() -> Self {
         Self { open: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
     }
 
-    /// Notes one handle more.
+    /// Records that a file has one more handle.
     pub fn opened(&mut self, inode: InodeNumber) {
         self.open.entry(inode).or_default().handles += 1;
     }
 
-    /// Notes one handle less.
+    /// Records that a file has one handle less.
     pub fn closed(&mut self, inode: InodeNumber) {
         let Some(open) = self.open.get_mut(&inode) else { return };
         open.handles -= 1;
@@ -85,7 +85,7 @@ impl Nodes {
         }
     }
 
-    /// Notes that the name of a file or directory is gone.
+    /// Records that the name of a file or directory was removed.
     pub fn removed(&mut self, inode: InodeNumber) {
         if let Some(open) = self.open.get_mut(&inode) {
             open.is_orphan = true;
@@ -100,8 +100,8 @@ impl Nodes {
         }
     }
 
-    /// Returns the permissions of a file or directory without its own ones. It belongs to the
-    /// user who mounts.
+    /// Returns the permissions of a file or directory that has no permissions of its own. It
+    /// belongs to the user who mounts.
     pub fn usual_permissions(&self, kind: Kind) -> Permissions {
         let mode = match kind {
             Kind::Directory => 0o755,
@@ -127,14 +127,14 @@ impl Nodes {
             uid: details.permissions.uid,
             gid: details.permissions.gid,
             rdev: 0,
-            // Linux takes the logarithm of this value, and pages of cards that hold their tags
-            // are no power of two.
+            // Linux requires a power of two here. On cards whose pages also contain their tags, the
+            // size of a page is not a power of two.
             blksize: logical_bytes.next_power_of_two(),
             flags: 0,
         }
     }
 
-    /// Returns the number of entries that name a node. A directory has its own entry, `.`, and
+    /// Returns the number of links to a node. The links to a directory are its own entry, `.`, and
     /// the `..` of each subdirectory.
     fn links(&self, stat: &Stat) -> u32 {
         match stat.kind {
@@ -144,8 +144,8 @@ impl Nodes {
     }
 }
 
-/// Returns the blocks of a file. The result is never 0 for a file whose data lies in its inode,
-/// because archivers would take such a file for one large hole.
+/// Returns the number of blocks of a file. For a file whose data lies in its inode, the result is
+/// never 0. Otherwise archivers would treat the file as one large hole.
 fn blocks(stat: &Stat, allocated: u64) -> u64 {
     match stat.kind {
         Kind::File if allocated == 0 && stat.size <= INLINE_BYTES_MAX => {

@@ -1,10 +1,11 @@
 //! Mode, owner and group.
 //!
-//! A volume that keeps them returns the set values. Any other volume returns the same values for
-//! everything.
+//! A volume that stores permissions returns the stored values. Any other volume returns the same
+//! values for all files, and the same for all directories.
 //!
-//! The kernel checks access. It also removes the privileges that a change of owner or a write
-//! ends, unless this crate announces that it removes them itself: [`without_privileges`].
+//! The kernel checks access. A change of owner or a write also removes the set-user-ID and
+//! set-group-ID bits. The kernel removes them, unless this crate announces that it removes them
+//! itself: [`without_privileges`].
 
 use super::Volume;
 use crate::errno::errno;
@@ -16,7 +17,7 @@ const SET_UID: u16 = 0o4000;
 const SET_GID: u16 = 0o2000;
 const GROUP_EXECUTE: u16 = 0o010;
 
-/// Permissions to set. `None` leaves a value as it is.
+/// Permissions to set. `None` does not change a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
     pub mode: Option<u32>,
@@ -32,21 +33,22 @@ pub(crate) struct Creator {
     pub gid: u32,
 }
 
-/// Returns the permissions without the right to become the owner or the group.
+/// Returns the permissions without the bits that let a program run as the owner or the group.
 fn without_privileges(permissions: Permissions) -> Permissions {
     let group = if permissions.mode & GROUP_EXECUTE != 0 { SET_GID } else { 0 };
     Permissions { mode: permissions.mode & !(SET_UID | group), ..permissions }
 }
 
 impl<F: Flash> Volume<'_, '_, F> {
-    /// The permissions of a file or directory, its own or the usual ones.
+    /// Returns the stored permissions of a file or directory, or the usual permissions if none are
+    /// stored.
     pub(super) fn permissions(&mut self, stat: &Stat) -> Result<Permissions, Errno> {
         let own = self.changes.fs().permissions(stat.inode).map_err(errno)?;
         Ok(own.unwrap_or_else(|| self.nodes.usual_permissions(stat.kind)))
     }
 
-    /// Sets permissions. On a volume that keeps none, a change without effect is accepted. Other
-    /// changes are refused, or ignored if `quiet_permissions` is set.
+    /// Sets permissions. On a volume that stores no permissions, a change to the present values is
+    /// accepted. Other changes are refused, or ignored if `quiet_permissions` is set.
     pub(super) fn change_permissions(&mut self, stat: &Stat, change: Change) -> Result<(), Errno> {
         let Change { mode, uid, gid } = change;
         if (mode, uid, gid) == (None, None, None) {
@@ -71,8 +73,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         }
     }
 
-    /// Gives a new file or directory the permissions of its creator. If the directory above
-    /// passes its group on, the new file or directory gets that group.
+    /// Sets the permissions of a new file or directory to the permissions of its creator. If the
+    /// parent directory passes on its group, the new file or directory gets this group.
     pub(super) fn own(
         &mut self,
         parent: InodeNumber,
@@ -96,7 +98,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_permissions(inode, new))
     }
 
-    /// Takes away the privileges of a file whose content changes.
+    /// Removes the set-user-ID and set-group-ID bits of a file whose content changes.
     pub(super) fn end_privileges(&mut self, inode: InodeNumber) -> Result<(), Errno> {
         let Some(old) = self.changes.fs().permissions(inode).map_err(errno)? else { return Ok(()) };
         match without_privileges(old) {

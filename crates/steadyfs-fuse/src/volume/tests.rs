@@ -1,5 +1,5 @@
-//! A failing medium under programs whose calls succeeded, and the answers to the kernel from a
-//! hostile volume.
+//! Tests with a medium that fails after calls of programs succeeded, and of the answers to the
+//! kernel from a hostile volume.
 
 use super::{Creator, Volume};
 use crate::options::Options;
@@ -33,7 +33,8 @@ fn volume_with_streams<T>(
 const CREATOR: Creator = Creator { mode: 0o600, uid: 1, gid: 2 };
 const READ_WRITE: i32 = OFlags::RDWR.bits().cast_signed();
 
-/// Lets programs fail from the `first` one on: one more than a call survives.
+/// Lets programs of pages fail, beginning with the program `first`. One program more fails than a
+/// call tolerates.
 fn fail_programs(volume: &mut Volume<'_, '_, FailOps<Nand>>, first: u64) {
     let count = 1 + u64::from(volume.changes.fs().config().failures);
     for program in first..first + count {
@@ -79,8 +80,8 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
     });
 }
 
-/// If each write commits, a request of many steps commits once. If a step fails, the steps before
-/// it are durable.
+/// If each write commits, a request of many steps still commits only once. If a step fails, the
+/// steps before it are durable.
 #[test]
 fn a_request_commits_once() {
     volume(|volume| {
@@ -105,7 +106,8 @@ fn a_request_commits_once() {
         volume.changes.fs().rollback().unwrap();
         assert_eq!(volume.read(file, u64::from(page) - 1, 2).unwrap(), [8, 7]);
     });
-    // The same holds if the request returns an error to the kernel.
+    // The steps before the failed step are also durable if the request returns an error to the
+    // kernel.
     volume(|volume| {
         let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
@@ -128,7 +130,7 @@ fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
         let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE, CREATOR).unwrap();
         volume.sync(first).unwrap();
         volume.write(first, 0, b"told to be written", false).unwrap();
-        // A commit is repeated once more than other calls are.
+        // A commit is repeated once more than other calls.
         fail_programs(volume, 1);
         fail_programs(volume, 2);
         let codes = [first, second, first].map(|file| volume.sync(file).unwrap_err().code());
@@ -168,7 +170,7 @@ fn temporary_files_of_sqlite_have_streams_of_their_own() {
     {
         volume_with_streams(streams, |volume| {
             for (at, name) in names.into_iter().enumerate() {
-                // Half of them are made as `open` makes them, half as `mknod` does.
+                // Half of the files are created by `open`, and half by `mknod`.
                 if at % 2 == 0 {
                     let (_, handle) =
                         volume.create(INodeNo::ROOT, name, READ_WRITE, CREATOR).unwrap();
@@ -237,8 +239,8 @@ fn two_names_are_exchanged() {
 
 const FILE_BYTES: usize = 54_321;
 
-/// Makes a volume with a file and a directory of five directories, some of whose bytes are
-/// forged.
+/// Makes a volume with a file, and with a directory that contains five directories. Then forges
+/// some bytes of the volume.
 fn forged<T>(changes: &[(&[u8], &[u8])], test: impl FnOnce(&mut Volume<'_, '_, Ram>) -> T) -> T {
     let geometry =
         Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
@@ -281,7 +283,7 @@ fn names_that_the_kernel_does_not_take_hide_no_others() {
             assert!(volume.lookup(INodeNo::ROOT, name).is_err(), "{name:?}");
         });
     }
-    // The kernel never looks `..` up, and a directory of that name must not lead anywhere.
+    // The kernel never looks up `..`, so the look-up of a directory with that name must fail.
     forged(&[(b"file", b"..le")], |volume| {
         assert_eq!(names(volume), [".", "..", "..le", "directory"])
     });
@@ -374,15 +376,16 @@ fn files_of_a_directory_that_says_so_are_compressed_where_that_saves_pages() {
             assert_eq!(volume.read(file, 0, 200_000).unwrap(), content, "{name}");
             volume.release(file).unwrap();
         }
-        // Files in other directories are not compressed, and neither are files below if the
-        // directory there sets `none`.
+        // Files in other directories are not compressed. Files in a subdirectory that sets `none`
+        // are not compressed either.
         volume.set_attribute(below, "user.steadyfs.compress", b"none", 0).unwrap();
         for (parent, name) in [(INodeNo::ROOT, "elsewhere"), (below, "not")] {
             let (node, file) = volume.create(parent, name, READ_WRITE, CREATOR).unwrap();
             volume.write(file, 0, &text, false).unwrap();
             let (taken, size) = sizes(volume, node.attr.ino);
             assert!(taken >= size, "{name}");
-            // Reserved room is for uncompressed pages.
+            // Space is reserved for uncompressed pages, so a file with reserved space stays
+            // uncompressed.
             let (node, file) = volume.create(directory, name, READ_WRITE, CREATOR).unwrap();
             volume.allocate(file, 0, 100_000, 0).unwrap();
             volume.write(file, 0, &text[..60_000], false).unwrap();

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// The host cannot open it, or report its size.
+    /// The host cannot open the file or device, or cannot report its size.
     #[error("cannot be opened: {0}")]
     Open(#[source] io::Error),
     /// No volume begins in the first sector.
@@ -23,12 +23,12 @@ pub enum BlockError {
         expected - found
     )]
     CutOff {
-        /// Bytes of the file or device.
+        /// Number of bytes of the file or device.
         found: u64,
-        /// Bytes of the volume.
+        /// Number of bytes of the volume.
         expected: u64,
     },
-    /// It was opened for reading only.
+    /// The file or device was opened for reading only.
     #[error("was opened for reading only")]
     ReadOnly,
     /// The host reports an error.

@@ -1,11 +1,11 @@
 //! Cards and disks as block devices of a host: Linux block devices such as `/dev/mmcblk0p2`, and
-//! files with the content of one.
+//! files with the content of such a device.
 //!
-//! [`BlockFile`] is a [`SectorDevice`]. [`open`] returns a [`Flash`](steadyfs::media::Flash) on it,
-//! and [`create`] makes the file of a new one. Each commit waits until the host's kernel and the
-//! device have written it (`fdatasync`). An erase discards: it makes a hole in a file, or a discard
-//! of the device. The host's cache writes in any order, so a power cut may lose any part of the
-//! unflushed data.
+//! [`BlockFile`] is a [`SectorDevice`]. [`open`] returns a [`Flash`](steadyfs::media::Flash) on a
+//! `BlockFile`, and [`create`] creates the file of a new card. Each commit waits until the host's
+//! kernel and the device have written the data (`fdatasync`). An erase makes a hole in a file, or
+//! discards the sectors of a device. The host's cache writes in any order, so a power cut may lose
+//! any part of the unflushed data.
 
 mod error;
 mod search;
@@ -35,8 +35,8 @@ pub struct BlockFile {
     error: Option<BlockError>,
 }
 
-/// Opens the volume on a file or block device, which begins in its first sector. If both headers of
-/// the first block are lost, the headers of a later block give the layout.
+/// Opens the volume that begins in the first sector of a file or block device. If both headers of
+/// the first block are lost, the layout is read from the headers of a later block.
 ///
 /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
 ///
@@ -52,14 +52,14 @@ pub fn open(path: impl AsRef<Path>, access: Access) -> Result<SectorPages<BlockF
     }
 }
 
-/// Returns true if a volume is on a file or device. If its first block is lost, this reads the
-/// first 128 MiB.
+/// Returns true if a volume is on a file or device. If the first block of the volume is lost, this
+/// call reads the first 128 MiB.
 pub fn holds_volume(path: impl AsRef<Path>) -> bool {
     open(path, Access::ReadOnly).is_ok()
 }
 
 /// Reads both copies of the superblock. The first copy counts as damaged if the headers of its
-/// block are lost: a mend writes both.
+/// block are lost. A mend writes the copy and these headers.
 ///
 /// # Errors
 /// As [`Superblocks::look`].
@@ -74,8 +74,8 @@ pub fn superblocks<D: SectorDevice>(pages: &mut SectorPages<D>) -> Result<Superb
     })
 }
 
-/// Makes a file of zeros for a device of `bytes` bytes. It takes no room on the host's disk until
-/// it is written.
+/// Makes a file of zeros for a device of `bytes` bytes. The file occupies no space on the host's
+/// disk until it is written.
 ///
 /// # Errors
 /// [`BlockError::Open`], also if a file of this name exists.
@@ -86,8 +86,8 @@ pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockErro
     BlockFile::of(file, Access::ReadWrite)
 }
 
-/// Returns true if a file or device begins as a volume on sectors, even if the volume is cut off.
-/// Returns false if it cannot be read.
+/// Returns true if a file or device begins with a volume on sectors, even if its end is missing.
+/// Returns false if the file or device cannot be read.
 pub fn is_volume(path: impl AsRef<Path>) -> bool {
     BlockFile::open(path, Access::ReadOnly)
         .is_ok_and(|mut file| file.layout_of_any_length().is_some())
@@ -117,12 +117,14 @@ impl BlockFile {
         self.error.as_ref()
     }
 
-    /// Returns the layout of the volume that begins here, for a volume of any length.
+    /// Returns the layout of the volume that begins in the first sector. The volume may be longer
+    /// than the device.
     fn layout_of_any_length(&mut self) -> Option<SectorLayout> {
         self.header_at(0)
     }
 
-    /// Reads the layout from the headers at a sector, of a volume of any length.
+    /// Reads the layout of a volume from the headers at a sector. The volume may be longer than the
+    /// device.
     fn header_at(&mut self, sector: u32) -> Option<SectorLayout> {
         let sectors = std::mem::replace(&mut self.sectors, u32::MAX);
         let found = SectorLayout::find(self, sector);
@@ -130,7 +132,7 @@ impl BlockFile {
         found.ok().flatten()
     }
 
-    /// Returns an error if a volume begins here that is longer than the device.
+    /// Returns an error if a volume begins in the first sector and is longer than the device.
     fn cut_off(&mut self) -> Option<BlockError> {
         let expected = self.layout_of_any_length()?.sectors;
         let bytes = |sectors: u32| u64::from(sectors) * SECTOR_BYTES as u64;
@@ -144,8 +146,8 @@ impl BlockFile {
 
     /// Does one operation on the file, and measures its time.
     ///
-    /// A sector that cannot be read is a fault of the page, not of the device. If the file system
-    /// of an image is full, the image counts as locked: none of its blocks is bad.
+    /// A sector that cannot be read is a fault of the page, not of the device. If the host's file
+    /// system that contains the image is full, the image counts as locked. This is not a bad block.
     fn act(
         &mut self,
         verb: &'static str,
@@ -175,9 +177,9 @@ impl BlockFile {
     }
 }
 
-/// The error of a sector that cannot be read.
+/// Error number for a sector that cannot be read.
 const EIO: i32 = 5;
-/// The error of a file whose file system is full.
+/// Error number for a file whose file system is full.
 const ENOSPC: i32 = 28;
 
 fn seek(file: &mut File, sector: u32) -> io::Result<u64> {
@@ -189,7 +191,7 @@ impl SectorDevice for BlockFile {
         self.sectors
     }
 
-    /// Returns round durations, because the real ones are unknown.
+    /// Returns round durations, because the real durations are unknown.
     fn times(&self) -> SectorTimes {
         Sectors::ROUND
     }
@@ -205,7 +207,7 @@ impl SectorDevice for BlockFile {
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         self.demand_writable()?;
-        // In one call: other programs may read at the same time.
+        // All parts are written in one call, because other programs may read at the same time.
         let bytes = parts.concat();
         self.counters.programs += 1;
         self.counters.bytes_programmed += bytes.len() as u64;
@@ -223,7 +225,7 @@ impl SectorDevice for BlockFile {
         self.act("flushed", 0, |file| file.sync_data())
     }
 
-    /// Does nothing if the host's file system or the device does not support it.
+    /// Does nothing if the host's file system or the device does not support discards.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         self.demand_writable()?;
         self.counters.erases += 1;
@@ -253,8 +255,8 @@ impl Metered for BlockFile {
     }
 }
 
-/// Returns the bytes of the erase unit that a device prefers, if Linux reports it:
-/// `preferred_erase_size` of cards.
+/// Returns the number of bytes of the erase unit that a device prefers, if Linux reports it. For
+/// cards this is `preferred_erase_size`.
 pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
     let text = attribute(path.as_ref(), "preferred_erase_size")?;
     text.trim()
@@ -264,13 +266,15 @@ pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
 }
 
 /// Returns the used share of an eMMC's life, as the device reports it, in percent. It is the larger
-/// of two estimates, in steps of ten. The share is at most the returned value; 110 means used up.
-/// Returns `None` if Linux reports nothing, as for SD cards, or the device leaves it open.
+/// of two estimates, in steps of ten. The real share is at most the returned value. 110 means that
+/// the life is used up. Returns `None` if Linux reports no estimate, as for SD cards, or if the
+/// device does not define it.
 pub fn life_used_percent(path: impl AsRef<Path>) -> Option<u32> {
     life_of(&attribute(path.as_ref(), "life_time")?)
 }
 
-/// Reads `life_time`: `DEVICE_LIFE_TIME_EST_TYP_A` and `_B` of JEDEC JESD84-B51, 7.4.29 and 7.4.30.
+/// Parses the sysfs attribute `life_time`: `DEVICE_LIFE_TIME_EST_TYP_A` and `_B` of JEDEC
+/// JESD84-B51, 7.4.29 and 7.4.30.
 fn life_of(text: &str) -> Option<u32> {
     let estimate = |word: &str| {
         u32::from_str_radix(word.strip_prefix("0x")?, 16)

@@ -3,27 +3,29 @@
 use crate::superblocks;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 
-/// First bytes of every header.
+/// The bytes with which every header begins.
 const MAGIC: &[u8; 8] = b"SteadyBk";
-/// Searched sectors: two blocks of the largest allocation units, 64 MiB.
+/// Number of sectors that are searched. They contain two blocks of the largest allocation unit,
+/// which has 64 MiB.
 const SECTORS: u32 = 128 << 11;
-/// Sectors that are read at once.
+/// Number of sectors that are read at once.
 const CHUNK_SECTORS: u32 = 2048;
-/// Sectors of the headers of a block.
+/// Number of sectors of the headers of a block.
 const HEADERS: u32 = 2;
-/// Blocks among which the second copy of the superblock lies.
+/// Number of blocks among which the second copy of the superblock lies.
 const BLOCKS: u32 = 32;
 
-/// Reads the layout from the headers at a sector, of a volume of any length.
+/// Function that reads the layout of a volume from the headers at a sector. The volume may be
+/// longer than the device.
 type HeaderAt<D> = fn(&mut D, u32) -> Option<SectorLayout>;
 
 /// Finds the newest volume with a whole superblock. A device may hold headers of earlier volumes,
-/// which have smaller numbers.
+/// which have smaller sequence numbers.
 pub(super) fn find<D: SectorDevice>(mut file: D, header_at: HeaderAt<D>) -> Option<SectorPages<D>> {
     let mut layouts = layouts(&mut file, header_at);
     layouts.sort_unstable_by_key(|layout| std::cmp::Reverse(layout.volume));
     for layout in layouts {
-        // Only possible layouts are found.
+        // The search returns only valid layouts.
         let mut pages = SectorPages::new(file, layout)?;
         if superblocks::look(&mut pages).is_ok() {
             return Some(pages);
@@ -41,7 +43,7 @@ fn layouts<D: SectorDevice>(file: &mut D, header_at: HeaderAt<D>) -> Vec<SectorL
     for from in (0..end).step_by(CHUNK_SECTORS as usize) {
         let count = CHUNK_SECTORS.min(end - from);
         let bytes = &mut chunk[..count as usize * SECTOR_BYTES];
-        // An unreadable chunk is skipped: any other block has headers as well.
+        // An unreadable chunk is skipped, because every other block has headers too.
         if file.read(from, &mut [&mut *bytes]).is_err() {
             continue;
         }
@@ -62,7 +64,7 @@ fn layouts<D: SectorDevice>(file: &mut D, header_at: HeaderAt<D>) -> Vec<SectorL
     found
 }
 
-/// Returns true if a block of the volume has a header in this sector.
+/// Returns true if this sector holds a header of one of the volume's blocks.
 fn is_place(layout: &SectorLayout, at: u32) -> bool {
     at % layout.block_sectors < HEADERS && at / layout.block_sectors < BLOCKS
 }

@@ -10,10 +10,10 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 /// Bytes of a chip, as a file stores them.
 pub(crate) trait Bytes {
-    /// Returns the number of bytes.
+    /// Returns the number of stored bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Reads from an offset on.
+    /// Reads bytes from an offset on.
     fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
 }
 
@@ -29,13 +29,13 @@ impl Content {
         Self { file, access }
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the number of bytes of the file.
     pub fn length(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Fills a new file with erased bytes. `0xFF` is written in full, because a hole in a file
-    /// reads as zeros.
+    /// Fills a new file with erased bytes. Every byte `0xFF` is written, because a hole in a file
+    /// would read as zeros.
     pub fn fill(&mut self, length: u64) -> io::Result<()> {
         let chunk = vec![0xFF; CHUNK_BYTES];
         let mut left = length;

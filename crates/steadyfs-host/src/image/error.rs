@@ -1,4 +1,4 @@
-//! Errors of the file of an image, and of the use of its chip.
+//! Errors of the file of an image, and of operations on its chip.
 
 use std::io;
 use steadyfs::media::{BlockIndex, Failure, PageIndex};
@@ -7,52 +7,52 @@ use steadyfs::media::{BlockIndex, Failure, PageIndex};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file has no bytes.
+    /// The file is empty.
     #[error("the file is empty; expected the bytes of a whole chip")]
     Empty,
-    /// The file ends before the chip does.
+    /// The file is shorter than the chip.
     #[error("the file is truncated: it has {found} bytes; expected {expected}, {what}")]
     Truncated {
-        /// Bytes of the file.
+        /// Number of bytes of the file.
         found: u64,
-        /// Bytes of the smallest accepted file.
+        /// Number of bytes of the smallest accepted file.
         expected: u64,
-        /// Basis of the expectation.
+        /// The reason for the expected number.
         what: String,
     },
     /// The file is longer than the chip, or not a whole number of its pages or blocks.
     #[error("the file has the wrong length of {found} bytes; expected {expected}")]
     Length {
-        /// Bytes of the file.
+        /// Number of bytes of the file.
         found: u64,
-        /// Accepted lengths, and their basis.
+        /// Accepted lengths, and the reason for them.
         expected: String,
     },
-    /// Neither the second superblock nor a root is at the place that follows from the length of the
-    /// file. A truncated file may have a whole number of pages with smaller spare areas; this check
-    /// finds it. [`Image::open_as`](super::Image::open_as) opens an image in which all of these
-    /// pages are damaged.
+    /// The size of the spare area is computed from the length of the file. At the resulting offsets
+    /// there is neither the second superblock nor a root. The file may be truncated: its length may
+    /// also be a whole number of pages with smaller spare areas. If instead all these pages are
+    /// damaged, [`Image::open_as`](super::Image::open_as) opens the image.
     #[error(
         "no second superblock at byte {offset}, the beginning of block {block} if each page has \
          {spare_bytes} spare bytes, as the file length suggests: the file is truncated, or the \
          block is damaged"
     )]
     SecondSuperblock {
-        /// Byte of the file looked at.
+        /// Offset in the file that was examined.
         offset: u64,
         /// Block of the second superblock.
         block: u32,
-        /// Spare bytes of a page that follow from the file's length.
+        /// Number of spare bytes of a page, computed from the file's length.
         spare_bytes: u32,
     },
-    /// Neither place of a superblock contains one.
+    /// No superblock was found at the possible offsets of its two copies.
     #[error(
         "no SteadyFS superblock at byte 0 (NAND), behind a tag table in the first 16 KiB (NOR), or \
          whole in a later block: the chip was never formatted, or the file is not a raw image with \
          its spare areas"
     )]
     NoSuperblock,
-    /// Another version of the format wrote the superblocks.
+    /// The superblocks have another version of the format.
     #[error(
         "the superblock at byte {offset} has format version {found}; expected {expected}: copy the \
          files with a release that reads {found}, or format the volume again",
@@ -61,15 +61,15 @@ pub enum ImageError {
     Version {
         /// Offset of the superblock in the file.
         offset: u64,
-        /// The found version.
+        /// The version that was found.
         found: u16,
     },
-    /// The superblock is damaged, and no copy of it is whole.
+    /// The superblock is damaged, and its other copy is damaged too.
     #[error("the superblock at byte {offset} is damaged: {found}; expected {expected}")]
     Superblock {
         /// Offset of the superblock in the file.
         offset: u64,
-        /// The field and its value.
+        /// The invalid field and its value.
         found: String,
         /// Accepted values.
         expected: &'static str,
@@ -77,7 +77,7 @@ pub enum ImageError {
     /// No chip has the requested sizes.
     #[error("no chip has this shape: {found}; expected {expected}")]
     Shape {
-        /// The size and its value.
+        /// The invalid size and its value.
         found: String,
         /// Accepted values.
         expected: &'static str,
@@ -87,7 +87,7 @@ pub enum ImageError {
     Profile {
         /// Name of the profile.
         profile: String,
-        /// The mismatch.
+        /// The reason why the profile does not fit.
         reason: &'static str,
     },
     /// The host cannot open, read or write the file.
@@ -105,67 +105,67 @@ pub enum Refusal {
     /// The chip has no such page, block or byte.
     #[error("{what} {index} does not exist: the chip has {count}")]
     OutOfRange {
-        /// Page, block or byte.
+        /// The kind of the index: page, block or byte.
         what: &'static str,
         /// The requested index.
         index: u64,
         /// Number of pages, blocks or bytes of the chip.
         count: u64,
     },
-    /// The buffer does not fit the page.
+    /// The buffer has another size than the page.
     #[error("the buffer for page {page} has {given} bytes; expected {expected}")]
     BufferSize {
-        /// The page.
+        /// Number of the page.
         page: PageIndex,
-        /// Bytes of the buffer.
+        /// Number of bytes of the buffer.
         given: usize,
-        /// Bytes of the page.
+        /// Number of bytes of the page.
         expected: u32,
     },
-    /// The page to program is programmed already.
+    /// The page is already programmed.
     #[error(
         "page {page} (block {block}) is programmed already; expected an erase of the block first"
     )]
     ProgrammedTwice {
-        /// The page.
+        /// Number of the page.
         page: PageIndex,
-        /// Its block.
+        /// Number of the page's block.
         block: BlockIndex,
     },
-    /// The page to program comes before a programmed page of its block.
+    /// The page lies before a page of its block that is already programmed.
     #[error(
         "page {page} comes before page {highest} of block {block}, which is programmed; expected \
          pages in ascending order"
     )]
     OutOfOrder {
-        /// The page.
+        /// Number of the page.
         page: PageIndex,
-        /// The highest programmed page of the block.
+        /// Number of the highest programmed page of the block.
         highest: PageIndex,
-        /// The block.
+        /// Number of the block.
         block: BlockIndex,
     },
     /// The block is marked bad.
     #[error("block {block} is marked bad; expected no program and no erase of it")]
     BadBlock {
-        /// The block.
+        /// Number of the block.
         block: BlockIndex,
     },
-    /// A copy did not directly follow the `read_tag` that fills the page register.
+    /// The call before a copy was not the `read_tag` that fills the page register.
     #[error(
         "the page register is empty in a copy to page {page}; expected a read_tag directly before"
     )]
     NothingLoaded {
-        /// The page to program.
+        /// Number of the page to program.
         page: PageIndex,
     },
-    /// The chip of the profile does not copy pages by itself.
+    /// The chip of the profile cannot copy pages inside the chip.
     #[error("copy to page {page}: the chip of the profile cannot copy pages by itself")]
     NoCopy {
-        /// The page to program.
+        /// Number of the page to program.
         page: PageIndex,
     },
-    /// A program of NOR would set a bit.
+    /// A program of NOR would set a bit, but only an erase can do this.
     #[error(
         "byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an \
          erase"
@@ -173,9 +173,9 @@ pub enum Refusal {
     SetsBit {
         /// Address of the byte.
         address: u64,
-        /// The stored byte.
+        /// Value of the stored byte.
         old: u8,
-        /// The byte to program.
+        /// Value of the byte to program.
         new: u8,
     },
     /// The host failed to read or write the file.
@@ -183,7 +183,7 @@ pub enum Refusal {
     Io {
         /// Attempted operation.
         verb: &'static str,
-        /// Byte of the file.
+        /// Offset in the file.
         offset: u64,
         /// Error of the host.
         reason: String,
@@ -191,8 +191,9 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the failure for the file system. A bad block fails as a worn-out block does. Dumps
-    /// exist whose newest mark is younger than their newest root, and they must stay mountable.
+    /// Returns the failure for the file system. An operation on a block that is marked bad fails as
+    /// on a worn-out block. In some dumps a block was marked bad after the newest root was written.
+    /// Such dumps must remain mountable.
     pub(super) fn failure(&self) -> Failure {
         match self {
             Refusal::BadBlock { .. } => Failure::BadBlock,

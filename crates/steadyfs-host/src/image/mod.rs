@@ -1,12 +1,12 @@
-//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md`
-//! has the layout.
+//! Raw chip images: a file that contains exactly the bytes of a chip. `docs/guide/linux.md`
+//! describes the layout.
 //!
 //! [`Image::create`] makes an image of a [`Shape`], and [`Image::open`] opens an image. Both return
 //! a [`Flash`].
 //!
-//! Every program and erase goes into the file at once. The image enforces the rules of the chip: it
-//! refuses any operation that a chip would not take, and [`Image::refusal`] returns the reason. The
-//! same calls make the same bytes.
+//! Every program and erase is written to the file at once. The image enforces the rules of the
+//! chip. It refuses any operation that a chip does not allow, and [`Image::refusal`] returns the
+//! reason. The same calls always produce the same bytes.
 //!
 //! | file | idea |
 //! |---|---|
@@ -43,8 +43,8 @@ pub(crate) use superblock::recognise;
 
 /// A chip whose content is a file.
 ///
-/// Simulated time passes as on a chip of round figures, until [`with_profile`](Image::with_profile)
-/// selects a real chip.
+/// Simulated time is computed with round durations, until [`with_profile`](Image::with_profile)
+/// selects the durations of a real chip.
 #[derive(Debug)]
 pub struct Image {
     shape: Shape,
@@ -61,8 +61,8 @@ impl Image {
     /// Makes an erased image in a new file.
     ///
     /// # Errors
-    /// [`ImageError::Shape`] if no chip has this shape; [`ImageError::Io`], also if a file of this
-    /// name exists.
+    /// [`ImageError::Shape`] if no chip has this shape. [`ImageError::Io`] if the host fails, or if
+    /// a file of this name exists.
     pub fn create(path: impl AsRef<Path>, shape: &Shape) -> Result<Self, ImageError> {
         shape.check()?;
         let path = path.as_ref();
@@ -74,15 +74,15 @@ impl Image {
             .map_err(ImageError::Io)?;
         let mut content = Content::new(file, Access::ReadWrite);
         if let Err(error) = content.fill(shape.file_bytes()) {
-            // A part of an erased chip is useless.
+            // An incomplete file is useless, so it is removed.
             let _ = std::fs::remove_file(path);
             return Err(ImageError::Io(error));
         }
         Ok(Self::of(content, *shape))
     }
 
-    /// Opens the image of a formatted chip. Kind and sizes follow from its superblock. Either copy
-    /// of the superblock is enough.
+    /// Opens the image of a formatted chip. Kind and sizes are read from its superblock. One
+    /// readable copy of the superblock is enough.
     ///
     /// With [`Access::ReadOnly`] the file is never written, and need not be writable.
     ///
@@ -94,11 +94,11 @@ impl Image {
         Ok(Self::of(content, shape))
     }
 
-    /// Opens an image of known kind and sizes, formatted or not.
+    /// Opens an image with the given kind and sizes. The image need not be formatted.
     ///
     /// # Errors
-    /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`];
-    /// [`ImageError::Shape`] if no chip has this shape; [`ImageError::Io`].
+    /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`] and
+    /// [`ImageError::Io`]. [`ImageError::Shape`] if no chip has this shape.
     pub fn open_as(
         path: impl AsRef<Path>,
         access: Access,
@@ -130,11 +130,12 @@ impl Image {
         Self { shape, chip }
     }
 
-    /// Lets time pass as on the chip of a profile. The image keeps its sizes.
+    /// Computes simulated time with the durations of a profile's chip. The sizes of the image do
+    /// not change.
     ///
     /// # Errors
-    /// [`ImageError::Profile`] if the profile belongs to the other kind, or has no erase that makes
-    /// up the image's blocks.
+    /// [`ImageError::Profile`] if the profile describes the other kind of chip. Also if the blocks
+    /// of the image are not made of erase units of the profile.
     pub fn with_profile(
         mut self,
         profile: &Profile,
@@ -167,7 +168,7 @@ impl Image {
         Ok(self)
     }
 
-    /// Returns kind and sizes.
+    /// Returns kind and sizes of the chip.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -181,8 +182,8 @@ impl Image {
         }
     }
 
-    /// Waits until the file is on the host's disk. The host's kernel gets programs and erases at
-    /// once, so this matters only if the host itself may lose power.
+    /// Waits until the file is on the host's disk. The host's kernel receives programs and erases
+    /// at once. So this call matters only if the host itself may lose power.
     ///
     /// # Errors
     /// [`ImageError::Io`].

@@ -1,4 +1,4 @@
-//! NAND in a file: for each page its data, then its spare area.
+//! NAND in a file. Each page is stored as its data, followed by its spare area.
 
 use super::content::Content;
 use super::error::Refusal;
@@ -15,7 +15,8 @@ const BAD: [u8; TAG_OFFSET as usize] = [0; TAG_OFFSET as usize];
 #[derive(Clone, Copy, Debug)]
 struct Block {
     bad: bool,
-    /// Pages up to the highest programmed one. The next program is at or above this index.
+    /// Number of pages up to the highest programmed page. The next program must be at or above this
+    /// index.
     used: u32,
 }
 
@@ -62,7 +63,7 @@ impl NandImage {
         self.refusal.as_ref()
     }
 
-    /// Returns the data and spare bytes of a page.
+    /// Returns the number of data and spare bytes of a page.
     fn stride(&self) -> usize {
         (self.geometry.page_bytes + self.spare_bytes) as usize
     }
@@ -139,7 +140,7 @@ impl NandImage {
         }
     }
 
-    /// Writes a programmable page, data and spare area at once.
+    /// Writes data and spare area of a programmable page at once.
     fn store(
         &mut self,
         page: PageIndex,
@@ -263,7 +264,8 @@ impl NandImage {
         self.counters.time_ns += self.timing.program_ns(bytes);
     }
 
-    /// Does one operation, which empties the page register. Keeps the reason if it is refused.
+    /// Does one operation, which empties the page register. If the operation is refused, stores the
+    /// reason.
     fn act<T>(
         &mut self,
         operation: impl FnOnce(&mut Self) -> Result<T, Refusal>,

@@ -1,4 +1,4 @@
-//! NOR in a file: its bytes.
+//! NOR in a file, which contains the bytes of the chip.
 
 use super::Refusal;
 use super::content::Content;
@@ -112,7 +112,7 @@ impl NorImage {
         )
     }
 
-    /// Does one operation, and keeps the reason if it is refused.
+    /// Does one operation. If the operation is refused, stores the reason.
     fn act(
         &mut self,
         operation: impl FnOnce(&mut Self) -> Result<(), Refusal>,

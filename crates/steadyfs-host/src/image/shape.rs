@@ -9,18 +9,19 @@ use super::nor::NorImage;
 
 /// Offset of the tag in a NAND page's spare area, behind the two bytes of the bad-block mark.
 ///
-/// On chips with 64 spare bytes and its Hamming ECC, Linux places the first user bytes there too.
+/// If a chip has 64 spare bytes and Linux uses its Hamming ECC, Linux also places the first user
+/// bytes at this offset.
 pub const TAG_OFFSET: u32 = 2;
 
 /// Minimum spare bytes of a NAND page: bad-block mark and tag.
 pub const SPARE_BYTES_MIN: u32 = TAG_OFFSET + TAG_BYTES as u32;
 
-/// Limits of [`Shape::check`] and of the superblock, in words.
+/// Text that describes limits of [`Shape::check`] and of the superblock.
 const PAGE_BYTES: &str = "a power of two from 256 to 16,384";
 const PAGES_PER_BLOCK: &str = "4 to 256";
 const BLOCK_COUNT: &str = "16 to 1,048,576";
 
-/// A size that no chip has: the found and the expected value.
+/// An invalid size: the value that was found, and the expected values.
 pub(super) type Misfit = (String, &'static str);
 
 /// Kind and sizes of a chip.
@@ -28,19 +29,20 @@ pub(super) type Misfit = (String, &'static str);
 pub enum Shape {
     /// NAND: pages with spare areas.
     Nand {
-        /// Pages and blocks.
+        /// Sizes and numbers of pages and blocks.
         geometry: Geometry,
-        /// Spare bytes of each page, at least [`SPARE_BYTES_MIN`] and at most a quarter of the
-        /// page.
+        /// Number of spare bytes of each page, at least [`SPARE_BYTES_MIN`] and at most a quarter
+        /// of the page.
         spare_bytes: u32,
     },
-    /// NOR: bytes.
+    /// NOR: a chip that programs bytes.
     Nor {
-        /// Data bytes of the pages that the file system makes in a block; see [`NorPages`].
+        /// Number of data bytes of a page. The file system divides blocks into pages: see
+        /// [`NorPages`].
         page_bytes: u32,
         /// Bytes of an erase block, a multiple of `page_bytes`.
         block_bytes: u32,
-        /// Erase blocks. The chip has at most 4 GiB.
+        /// Number of erase blocks. The chip has at most 4 GiB.
         block_count: u32,
     },
 }
@@ -52,8 +54,8 @@ impl Shape {
         Self::Nand { geometry, spare_bytes: (geometry.page_bytes / 32).max(SPARE_BYTES_MIN) }
     }
 
-    /// Returns the shape of a profile's chip. NOR gets blocks of its default erase size, with pages
-    /// of a suitable size.
+    /// Returns the shape of a profile's chip. For NOR, a block has the profile's default erase
+    /// size, and pages have a suitable size.
     pub fn of(profile: &Profile) -> Self {
         match &profile.chip {
             Chip::Nand(nand) => {
@@ -70,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// Returns pages and blocks.
+    /// Returns sizes and numbers of pages and blocks.
     ///
     /// # Errors
     /// [`ImageError::Shape`] if no chip has this shape.
@@ -86,7 +88,7 @@ impl Shape {
         })
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the number of bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         match *self {
             Self::Nand { geometry, spare_bytes } => {
@@ -98,8 +100,8 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of a NAND image from its superblock, which lies at byte 0, and its length.
-    /// The spare bytes follow from the length.
+    /// Returns the shape of a NAND image. It is computed from the superblock, which lies at byte 0,
+    /// and from the length of the file. The length determines the spare bytes.
     pub(super) fn of_nand_file(geometry: Geometry, length: u64) -> Result<Self, ImageError> {
         check_geometry(&geometry).map_err(|(found, expected)| ImageError::Superblock {
             offset: 0,
@@ -127,8 +129,9 @@ impl Shape {
         Ok(Self::Nand { geometry, spare_bytes: spare_bytes as u32 })
     }
 
-    /// Returns the shape of a NOR image from its superblock, which lies at byte `offset`, and its
-    /// length. Returns an error if no chip of the geometry has its first page there.
+    /// Returns the shape of a NOR image. It is computed from the superblock, which lies at byte
+    /// `offset`, and from the length of the file. Returns an error if no chip of the geometry has
+    /// its first page at this offset.
     pub(super) fn of_nor_file(
         geometry: Geometry,
         offset: u64,
@@ -153,7 +156,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Refuses a file of another length than the chip.
+    /// Refuses a file whose length differs from the chip.
     pub(super) fn check_length(&self, found: u64) -> Result<(), ImageError> {
         let expected = self.file_bytes();
         let what = match *self {
@@ -223,8 +226,8 @@ impl Shape {
     }
 }
 
-/// Returns the maximum accepted spare bytes. Chips have up to an eighth of a page. A file of twice
-/// a chip's length still exceeds this limit.
+/// Returns the largest accepted number of spare bytes. Real chips have up to an eighth of a page.
+/// The limit is larger, but a file of twice the chip's length still exceeds it.
 const fn spare_bytes_max(page_bytes: u32) -> u32 {
     page_bytes / 4
 }
@@ -290,7 +293,8 @@ mod tests {
         for profile in Profile::all() {
             let checked = Shape::of(&profile).check();
             if profile.nand().is_some_and(|nand| nand.spare_bytes < SPARE_BYTES_MIN) {
-                // Pages of 512 bytes have 16 spare bytes, too few for a tag beside the mark.
+                // Chips with pages of 512 bytes have 16 spare bytes. These are too few for a tag
+                // beside the bad-block mark.
                 assert!(matches!(checked, Err(ImageError::Shape { .. })), "{}", profile.name);
             } else {
                 checked.unwrap_or_else(|error| panic!("{}: {error}", profile.name));

@@ -1,53 +1,53 @@
-//! Recognition of a volume: by a superblock with the right checksum, as in `docs/format.md`. Either
-//! copy is enough.
+//! Recognition of a volume by a superblock with the right checksum, as `docs/format.md` defines it.
+//! One copy of the superblock is enough.
 //!
 //! ```text
 //! 0            8         10           14                18            22         40            44
 //! | "SteadyFS" | version | page_bytes | pages_per_block | block_count | settings | second copy |
 //! ```
 //!
-//! - `second copy`: the block of the second copy.
+//! - The field `second copy` contains the number of the block of the second copy.
 //! - The first copy lies at byte 0 on NAND, and behind the tag table on NOR.
-//! - The second copy is searched if the first one is damaged. It counts if it lies at the place
-//!   that follows from its own fields and the length of the file.
+//! - If the first copy is damaged, the second copy is searched. It is accepted if it lies at the
+//!   offset that is computed from its own fields and the length of the file.
 //!
-//! The mount reads the superblock again. This module returns the shape of the file.
+//! This module only returns the shape of the file. The mount reads the superblock again.
 
 use super::content::Bytes;
 use super::shape::{TAG_OFFSET, is_page_size};
 use super::{ImageError, Shape};
 use steadyfs::media::{Geometry, TAG_BYTES, Tag};
 
-/// First bytes of every superblock.
+/// The bytes with which every superblock begins.
 const MAGIC: &[u8; 8] = b"SteadyFS";
 const VERSION: u16 = steadyfs::FORMAT_VERSION;
-/// Bytes up to the last field that is read here.
+/// Number of bytes up to the end of the last field that this module reads.
 const BYTES: usize = 44;
 /// Bytes of the smallest page. A tag table grows in steps of this size.
 const STEP_BYTES: usize = 256;
-/// Bytes of the largest tag table: one page of the largest size. 256 tags have only 4 KiB.
+/// Bytes of the largest tag table. A tag table is a whole number of pages, so it may have one page
+/// of the largest size. The tags of 256 pages take only 4 KiB.
 const TABLE_BYTES_MAX: usize = 16_384;
-/// Bytes at the start of a chip that contain the first copy.
+/// Number of bytes at the start of a chip that contain the first copy.
 const HEAD_BYTES: usize = TABLE_BYTES_MAX + BYTES;
-/// End of the search for the second copy: 32 blocks of 256 pages of 16 KiB, with spare areas of a
-/// quarter.
+/// Offset at which the search for the second copy ends: 32 blocks of 256 pages of 16 KiB. Each page
+/// has a spare area of a quarter of the page.
 const SEARCH_BYTES: u64 = 32 * 256 * (16_384 + 4096);
-/// Bytes that are searched at once.
+/// Number of bytes that are searched at once.
 const CHUNK_BYTES: usize = 1 << 20;
 /// Number of blocks in which a root may lie.
 const ROOT_BLOCKS: u32 = 65;
 
-/// The fields of a superblock that are read here.
+/// The fields of a superblock that this module reads.
 struct Fields {
     version: u16,
     geometry: Geometry,
-    /// Block of the second copy.
+    /// Number of the block of the second copy.
     copy: u32,
 }
 
 impl Fields {
-    /// Parses the fields; returns `None` if these bytes do not begin as a superblock, or end too
-    /// early.
+    /// Parses the fields. Returns `None` if the bytes do not begin as a superblock, or are too few.
     fn of(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.first_chunk::<BYTES>().filter(|bytes| bytes.starts_with(MAGIC))?;
         let number = |at: usize| {
@@ -63,7 +63,7 @@ impl Fields {
     }
 }
 
-/// Reads the shape of a volume's chip from either copy of its superblock.
+/// Reads the shape of a volume's chip from one of the two copies of its superblock.
 pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
     let length = bytes.length().map_err(ImageError::Io)?;
     if length == 0 {
@@ -83,7 +83,7 @@ pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
                 chip.is_superblock(at as u64, if at == 0 { None } else { Some(0) }, &fields);
             match chip.first_shape(at as u64, &fields) {
                 Ok(shape) if is_sound => return chip.with_right_spare(shape, fields.copy),
-                // The superblock names the chip, and the file has another size.
+                // The superblock defines the sizes of the chip, but the file has another length.
                 Err(error @ (ImageError::Truncated { .. } | ImageError::Length { .. }))
                     if is_sound =>
                 {
@@ -96,7 +96,8 @@ pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
     };
     match chip.find_second(first_version)? {
         Second::Whole(shape) => Ok(shape),
-        // Two copies agree on the version. Their checksum may be of another kind.
+        // Both copies contain the same unsupported version. Their checksum may be of another kind,
+        // so it is not checked.
         Second::OfVersion(found) => {
             Err(ImageError::Version { offset: at.unwrap_or_default() as u64, found })
         }
@@ -125,9 +126,10 @@ fn wrong_checksum(offset: u64) -> ImageError {
 
 /// The result of a search for the second copy.
 enum Second {
-    /// It is whole, and has this shape.
+    /// The copy is intact, and describes this shape.
     Whole(Shape),
-    /// Other bytes begin as a superblock of the same other version as the first copy.
+    /// No intact copy was found. But a second superblock has the same unsupported version as the
+    /// first copy.
     OfVersion(u16),
     None,
 }
@@ -139,7 +141,7 @@ struct Chip<'b> {
 }
 
 impl Chip<'_> {
-    /// Returns true if a page can be read and has the checksum of its tag.
+    /// Returns true if a page can be read and its checksum matches its tag.
     fn is_page(&mut self, page_bytes: u32, offset: u64, tag_offset: u64) -> bool {
         let (mut page, mut tag) = (vec![0; page_bytes as usize], [0; TAG_BYTES]);
         let is_read = self
@@ -149,15 +151,15 @@ impl Chip<'_> {
         is_read.is_ok() && Tag::is_of(&tag, &page)
     }
 
-    /// Returns true if a superblock at an offset has the right checksum. Its tag is in the spare
-    /// area, or at byte `table`.
+    /// Returns true if a superblock at an offset has the right checksum. Its tag lies at byte
+    /// `table`, or in the spare area if `table` is `None`.
     fn is_superblock(&mut self, offset: u64, table: Option<u64>, fields: &Fields) -> bool {
         let page_bytes = fields.geometry.page_bytes;
         let tag_offset = table.unwrap_or(offset + u64::from(page_bytes) + u64::from(TAG_OFFSET));
         is_page_size(page_bytes) && self.is_page(page_bytes, offset, tag_offset)
     }
 
-    /// Returns true if the first copy, at an offset, has the right checksum.
+    /// Returns true if the first copy at an offset has the right checksum.
     fn is_page_at(&mut self, offset: u64) -> bool {
         let mut head = [0; BYTES];
         let fields = self.bytes.read_at(offset, &mut head).ok().and_then(|()| Fields::of(&head));
@@ -210,12 +212,13 @@ impl Chip<'_> {
         Ok(found)
     }
 
-    /// Returns true if no first copy can lie at an offset.
+    /// Returns true if the first copy cannot lie at an offset.
     fn is_other(&self, offset: u64) -> bool {
         offset > TABLE_BYTES_MAX as u64 || !offset.is_multiple_of(STEP_BYTES as u64)
     }
 
-    /// Returns the shape from a whole second copy at an offset, if there is one.
+    /// Returns the shape from an intact second copy at an offset. Returns `None` if there is no
+    /// such copy.
     fn second_shape(&mut self, offset: u64, fields: &Fields) -> Option<Shape> {
         let &Fields { version: VERSION, geometry, copy: copy @ 1.. } = fields else { return None };
         if copy >= geometry.block_count {
@@ -239,9 +242,9 @@ impl Chip<'_> {
         nor.filter(|_| self.is_superblock(offset, Some(offset - table), fields))
     }
 
-    /// Refuses NAND with other spare areas than the length of the file suggests. A truncated file
-    /// may have the length of a file with smaller spare areas. A sound page in another block is the
-    /// proof.
+    /// Refuses NAND whose real spare areas differ from the size that is computed from the length of
+    /// the file. A truncated file may have the length of a file with smaller spare areas. An intact
+    /// page in another block proves that the computed size is right.
     fn with_right_spare(&mut self, shape: Shape, copy: u32) -> Result<Shape, ImageError> {
         let Shape::Nand { geometry, spare_bytes } = shape else { return Ok(shape) };
         let stride = u64::from(geometry.page_bytes + spare_bytes);
@@ -284,7 +287,7 @@ mod tests {
         bytes
     }
 
-    /// Returns a chip with a superblock at an offset, whose checksum is wrong.
+    /// Returns a chip with a superblock at an offset. The checksum of the superblock is wrong.
     fn at(offset: usize, superblock: Vec<u8>, length: usize) -> Vec<u8> {
         let mut head = vec![0xFF; offset];
         head.extend(superblock);

@@ -1,9 +1,9 @@
 //! The ioctls of MTD devices, as in the kernel's `include/uapi/mtd/mtd-abi.h`, behind safe
 //! functions.
 //!
-//! All unsafe code of this crate is here. Each function builds the structure that the documentation
-//! of its request names. Structures that point to buffers are made from slices that outlive the
-//! call.
+//! All unsafe code of this crate is here. Each function builds the structure that the kernel's
+//! documentation defines for its request. If a structure points to a buffer, the buffer is a slice
+//! that outlives the call.
 
 #![allow(unsafe_code)]
 
@@ -17,7 +17,8 @@ const GROUP: u8 = b'M';
 const MTD_RAM: u8 = 1;
 const MTD_NOR: u8 = 3;
 const MTD_NAND: u8 = 4;
-/// Places spare bytes outside the ECC and the bad-block mark.
+/// Mode in which the kernel places spare bytes outside the ECC and the bad-block mark
+/// (`MTD_OPS_AUTO_OOB`).
 const AUTO_PLACEMENT: u8 = 1;
 
 /// Result of `MEMGETINFO` (`struct mtd_info_user`).
@@ -28,23 +29,23 @@ pub(super) struct Info {
     pub kind: u8,
     flags: u32,
     size: u32,
-    /// Bytes of an erase block.
+    /// Number of bytes of an erase block.
     pub erase_bytes: u32,
-    /// Bytes of a write unit; on NAND, bytes of a page.
+    /// Number of bytes of a write unit. On NAND, this is a page.
     pub write_bytes: u32,
     spare_bytes: u32,
     padding: u64,
 }
 
 impl Info {
-    /// Returns true for NAND of one bit a cell. On NAND with several bits a cell, type 8, a power
-    /// cut in the program of a page damages an earlier page. The file system relies on the earlier
-    /// pages.
+    /// Returns true for NAND with one bit per cell. On NAND with several bits per cell (type 8), a
+    /// power cut during the program of a page damages an earlier page. The file system requires
+    /// that earlier pages are unchanged.
     pub fn is_nand(&self) -> bool {
         self.kind == MTD_NAND
     }
 
-    /// Returns true if the device programs bytes. RAM does so too.
+    /// Returns true if the device can program single bytes, as NOR and RAM can.
     pub fn is_nor(&self) -> bool {
         matches!(self.kind, MTD_NOR | MTD_RAM)
     }
@@ -68,7 +69,7 @@ struct Range {
     bytes: u64,
 }
 
-/// Argument of `MEMWRITE` (`struct mtd_write_req`). The pointers are numbers of 64 bits on every
+/// Argument of `MEMWRITE` (`struct mtd_write_req`). Its pointers are 64-bit numbers on every
 /// machine.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -82,7 +83,7 @@ struct Transfer {
     padding: [u8; 7],
 }
 
-/// Argument of `MEMREAD` (`struct mtd_read_req`). The kernel fills in the statistics.
+/// Argument of `MEMREAD` (`struct mtd_read_req`). The kernel writes its statistics into it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Fetch {
@@ -100,20 +101,20 @@ const MEMERASE64: Opcode = opcode::write::<Range>(GROUP, 20);
 const MEMWRITE: Opcode = opcode::read_write::<Transfer>(GROUP, 24);
 const MEMREAD: Opcode = opcode::read_write::<Fetch>(GROUP, 26);
 
-/// A request whose argument is a pointer to a `T`. Its output is the number that the kernel
-/// returns.
+/// A request whose argument is a pointer to a `T`. The output of the request is the number that the
+/// kernel returns.
 struct Request<'a, T> {
     opcode: Opcode,
     argument: &'a mut T,
 }
 
 // SAFETY: `as_ptr` points to a `T` that is borrowed for the life of the request. `Request` is
-// private, and only `request` makes it. The callers of `request` pair each opcode with the
-// structure that the kernel reads and writes for it.
+// private, and only the function `request` creates it. The callers of `request` pair each opcode
+// with the structure that the kernel reads and writes for it.
 unsafe impl<T> Ioctl for Request<'_, T> {
     type Output = IoctlOutput;
 
-    // The kernel may write the structure, or the memory that it points to.
+    // The kernel may write to the structure, or to the memory that the structure points to.
     const IS_MUTATING: bool = true;
 
     fn opcode(&self) -> Opcode {
@@ -132,11 +133,11 @@ unsafe impl<T> Ioctl for Request<'_, T> {
     }
 }
 
-/// Makes a request.
+/// Executes a request.
 ///
 /// # Safety
-/// The kernel takes a `T` for this opcode. Each pointer in the `T` is valid for the number of bytes
-/// that the `T` names.
+/// The kernel must expect a `T` for this opcode. Each pointer in the `T` must be valid for the
+/// number of bytes that the `T` contains.
 unsafe fn request<T>(file: &File, opcode: Opcode, argument: &mut T) -> io::Result<IoctlOutput> {
     // SAFETY: the caller fulfils the conditions of this function.
     Ok(unsafe { ioctl(file, Request { opcode, argument }) }?)
@@ -150,7 +151,7 @@ pub(super) fn info(file: &File) -> io::Result<Info> {
     Ok(info)
 }
 
-/// Returns the free bytes of the spare area of a page.
+/// Returns the number of free bytes in the spare area of a page.
 pub(super) fn free_spare_bytes(file: &File) -> io::Result<u32> {
     let mut layout =
         Layout { ecc_bytes: 0, ecc_places: [0; 64], free_bytes: 0, free_ranges: [[0; 2]; 8] };
@@ -193,12 +194,12 @@ pub(super) fn write(file: &File, start: u64, data: &[u8], spare: &[u8]) -> io::R
     unsafe { request(file, MEMWRITE, &mut transfer) }.map(drop)
 }
 
-/// Reads a page, or only the spare area if `data` is empty. Returns the corrected bits of the worst
-/// codeword.
+/// Reads a page. If `data` is empty, reads only the spare area. Returns the number of corrected
+/// bits of the worst codeword.
 ///
-/// The buffers are filled even if the call fails with `EBADMSG`.
+/// If the call fails with `EBADMSG`, the buffers are still filled.
 pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -> io::Result<u32> {
-    // Without an address, the kernel leaves the data alone.
+    // If the address is 0, the kernel does not read the data.
     let data_address = if data.is_empty() { 0 } else { data.as_mut_ptr().expose_provenance() };
     let transfer = Transfer {
         start,
@@ -212,7 +213,7 @@ pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -
     let mut fetch = Fetch { transfer, uncorrectable: 0, corrected: 0, corrected_most: 0 };
     // SAFETY: `MEMREAD` takes a `Fetch`, and writes at most as many bytes as the two slices have.
     match unsafe { request(file, MEMREAD, &mut fetch) } {
-        // Corrected: the data is right, although the chip is worn.
+        // `EUCLEAN` means that the data was corrected: it is right, although the chip is worn.
         Err(error) if error.raw_os_error() != Some(Errno::UCLEAN.raw_os_error()) => Err(error),
         _ => Ok(fetch.corrected_most),
     }
@@ -222,8 +223,8 @@ pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -
 mod tests {
     use super::*;
 
-    /// Compares with the numbers in the kernel's header, for machines with the usual encoding of
-    /// requests.
+    /// Compares the opcodes with the numbers in the kernel's header, on machines with the usual
+    /// encoding of requests.
     #[test]
     #[cfg(any(
         target_arch = "x86_64",

@@ -1,37 +1,38 @@
-//! Corrected bits of a read: in the data by the driver's ECC, in the tag by the guard.
+//! The number of corrected bits of a read. The driver's ECC corrects the data, and the guard
+//! corrects the tag.
 
 use rustix::fs::{fstat, major, makedev, minor};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use steadyfs::media::Corrected;
 
-/// One corrected bit in a tag. The guard can correct one.
+/// One corrected bit in a tag. The guard can correct one bit.
 const FLIPPED_TAG: Corrected = Corrected { bits: 1, strength: 1 };
 
-/// Returns the bits that the ECC of a device corrects in a codeword; 0 if the kernel does not
-/// report them.
+/// Returns the number of bits that the ECC of a device corrects in a codeword. Returns 0 if the
+/// kernel does not report the number.
 pub(super) fn strength(file: &File) -> u8 {
     let text = attributes(file)
         .and_then(|directory| fs::read_to_string(directory.join("ecc_strength")).ok());
     parse(&text.unwrap_or_default())
 }
 
-/// Returns the directory of a device in sysfs, for any name of its node.
+/// Returns the directory of a device in sysfs. The device node may have any name.
 fn attributes(file: &File) -> Option<PathBuf> {
     let device = fstat(file).ok()?.st_rdev;
-    // Each device also has an odd number, for reading only, without attributes.
+    // Each device also has an odd minor number, which is read-only and has no attributes in sysfs.
     let device = makedev(major(device), minor(device) & !1);
     Some(PathBuf::from(format!("/sys/dev/char/{}:{}", major(device), minor(device))))
 }
 
-/// Parses a strength as sysfs writes it. A strength above 255 becomes 255, so that pages count as
-/// weak too early.
+/// Parses a strength as sysfs writes it. A strength above 255 becomes 255. Pages then count as weak
+/// too early, which is safe.
 fn parse(text: &str) -> u8 {
     text.trim().parse::<u32>().map_or(0, |strength| strength.min(u8::MAX.into()) as u8)
 }
 
-/// Returns the corrections in the worst codeword: `bits` of the `strength` bits that the driver's
-/// ECC corrects, or the one bit of the tag.
+/// Returns the corrections in the worst codeword. The driver's ECC corrected `bits` of at most
+/// `strength` bits, or the guard corrected one bit of the tag.
 pub(super) fn worst(bits: u32, strength: u8, tag_flipped: bool) -> Corrected {
     match strength {
         _ if tag_flipped => FLIPPED_TAG,

@@ -21,10 +21,10 @@ pub enum MtdError {
         /// Error of the kernel.
         source: io::Error,
     },
-    /// The device is neither NAND of one bit a cell nor NOR.
+    /// The device is neither NOR nor NAND with one bit per cell.
     #[error("the device is of MTD type {found}; expected {expected}")]
     Kind {
-        /// Its type, as in `mtd-abi.h`.
+        /// Type of the device, as `mtd-abi.h` defines it.
         found: u8,
         /// Accepted types.
         expected: &'static str,
@@ -35,22 +35,22 @@ pub enum MtdError {
          {write_bytes}; expected {expected}"
     )]
     Sizes {
-        /// Bytes of the device.
+        /// Number of bytes of the device.
         size: u64,
-        /// Bytes of an erase block.
+        /// Number of bytes of an erase block.
         erase_bytes: u32,
-        /// Bytes of a write unit, the page of NAND.
+        /// Number of bytes of a write unit. On NAND, this is a page.
         write_bytes: u32,
         /// Accepted sizes.
         expected: &'static str,
     },
-    /// The spare area leaves no room for a tag.
+    /// The free bytes of the spare area are too few for a tag.
     #[error(
         "a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the \
          tag"
     )]
     SpareArea {
-        /// Free bytes.
+        /// Number of free bytes in the spare area.
         found: u32,
     },
     /// A NOR block is too small for pages of this size.
@@ -59,23 +59,23 @@ pub enum MtdError {
          with at least 5 pages in a block"
     )]
     Pages {
-        /// Bytes of a page.
+        /// Number of bytes of a page.
         page_bytes: u32,
-        /// Bytes of an erase block.
+        /// Number of bytes of an erase block.
         block_bytes: u32,
     },
-    /// The blocks of the volume on a NOR device are not made of its erase blocks.
+    /// The block size of the volume on a NOR device is not a multiple of the device's erase block.
     #[error(
         "the volume has blocks of {block_bytes} bytes; expected a multiple of the erase blocks of \
          the device, {erase_bytes} bytes"
     )]
     Blocks {
-        /// Bytes of a block of the volume.
+        /// Number of bytes of a block of the volume.
         block_bytes: u32,
-        /// Bytes of an erase block of the device.
+        /// Number of bytes of an erase block of the device.
         erase_bytes: u32,
     },
-    /// The kernel cannot read data and spare area at once.
+    /// The kernel is too old to read data and spare area at once.
     #[error("the kernel has no MEMREAD for this device; expected Linux 6.1 or newer")]
     OldKernel,
     /// An operation failed.
@@ -83,18 +83,18 @@ pub enum MtdError {
     Operation {
         /// Attempted operation.
         verb: &'static str,
-        /// Byte of the device.
+        /// Offset in the device.
         offset: u64,
         /// Error of the kernel.
         source: io::Error,
     },
-    /// A tag has more flipped bits than its guard corrects.
+    /// A tag has more flipped bits than its guard can correct.
     #[error(
         "the tag of the page at byte {offset} of the device has more than one flipped bit; \
          expected at most one"
     )]
     Tag {
-        /// Byte of the device.
+        /// Offset in the device.
         offset: u64,
     },
 }

@@ -1,32 +1,33 @@
-//! The guard of a tag: two bytes behind it. It corrects one flipped bit in the eighteen bytes, and
-//! detects two.
+//! The guard of a tag: two bytes behind the tag. The guard corrects one flipped bit in these
+//! eighteen bytes, and detects two flipped bits.
 //!
 //! ```text
 //! 0     16      17       18
 //! | tag | check | parity |
 //! ```
 //!
-//! The guard is an extended Hamming code. Each bit of the tag has a place: a number that is no
-//! power of two. `check` is the exclusive or of the places of all set bits, so that one flipped bit
-//! changes it by the place of this bit. Bit 0 of `parity` makes the number of set bits of tag,
-//! check and parity even. Its other bits are 0.
+//! The guard is an extended Hamming code. Each bit of the tag has a place: a number that is not a
+//! power of two. `check` is the exclusive or of the places of all set bits. So one flipped bit
+//! changes `check` by the place of this bit. Bit 0 of `parity` makes the number of set bits in tag,
+//! check and parity even. The other bits of `parity` are 0.
 //!
-//! A tag without a guard, as in an image from another tool, is accepted unchanged: there the upper
-//! bits of `parity` are set.
+//! A tag without a guard, for example from an image of another tool, is accepted unchanged. In such
+//! a tag the upper bits of `parity` are set.
 
 use steadyfs::media::TAG_BYTES;
 
 /// Bytes of a tag and its guard.
 pub(super) const GUARDED_BYTES: usize = TAG_BYTES + 2;
 
-/// A tag has more flipped bits than the guard corrects.
+/// A tag has more flipped bits than the guard can correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unreadable;
 
-/// Maximum clear bits of an erased tag without a guard. A tag's kind alone has four.
+/// Largest number of clear bits in an erased tag without a guard. In a programmed tag, the field
+/// for the kind alone has four clear bits.
 const ERASED_CLEAR_BITS_MAX: u32 = 3;
 
-/// Returns a tag with its guard.
+/// Returns a tag followed by its guard.
 pub(super) fn guard(tag: &[u8; TAG_BYTES]) -> [u8; GUARDED_BYTES] {
     let mut guarded = [0; GUARDED_BYTES];
     guarded[..TAG_BYTES].copy_from_slice(tag);
@@ -40,12 +41,12 @@ pub(super) fn guard(tag: &[u8; TAG_BYTES]) -> [u8; GUARDED_BYTES] {
     guarded
 }
 
-/// Returns the tag with a flipped bit corrected, and true if there was one.
+/// Returns the tag, with a flipped bit corrected, and true if a bit was flipped.
 pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], bool), Unreadable> {
     let mut tag = [0; TAG_BYTES];
     tag.copy_from_slice(&guarded[..TAG_BYTES]);
     let [.., stored_check, stored_parity] = *guarded;
-    // One flipped bit does not make a majority of the upper bits.
+    // One flipped bit cannot set a majority of the upper bits.
     if (stored_parity >> 1).count_ones() >= 4 {
         return Ok((if is_erased(&tag) { [0xFF; TAG_BYTES] } else { tag }, false));
     }
@@ -53,7 +54,7 @@ pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], boo
     let place = check(&tag) ^ stored_check;
     match place {
         0 => {}
-        // The number of flipped bits is even, and not 0.
+        // The number of flipped bits is even and not 0, so it cannot be corrected.
         _ if !odd => return Err(Unreadable),
         // The flipped bit is in the check itself.
         _ if place.is_power_of_two() => {}
@@ -65,7 +66,7 @@ pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], boo
     Ok((tag, odd))
 }
 
-/// Returns the places of the 128 bits: the numbers from 3 on that are no powers of two.
+/// Returns the places of the 128 bits: the numbers from 3 on that are not powers of two.
 fn places() -> impl Iterator<Item = u8> {
     (3..=u8::MAX).filter(|place| !place.is_power_of_two()).take(8 * TAG_BYTES)
 }

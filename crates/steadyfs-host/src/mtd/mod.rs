@@ -1,22 +1,23 @@
-//! MTD devices of Linux, `/dev/mtdN`: NOR, and NAND whose driver places data, tag and ECC of a page
+//! MTD devices of Linux, `/dev/mtdN`: NOR, and NAND whose driver writes data, tag and ECC of a page
 //! in one program.
 //!
 //! [`Mtd::open`] returns a [`Flash`]. [`Mtd::error`] returns the reason why an operation failed.
 //!
-//! Linux 6.1 or newer is required: its `MEMREAD` reads data and tag at once. NOR that is locked
-//! after power-on must be unlocked first (`flash_unlock`). The kernel refuses to erase locked NOR
-//! in the same way as a worn-out block.
+//! Linux 6.1 or newer is required: its `MEMREAD` reads data and tag at once. If a NOR chip is
+//! locked after power-on, unlock it first (`flash_unlock`). Otherwise every erase fails, and the
+//! kernel returns the same error as for a worn-out block.
 //!
 //! # Place and protection of the tag
 //! The tag lies in the first free bytes of the spare area (`MTD_OPS_AUTO_OOB`), so that the
 //! driver's ECC and bad-block mark keep their places. The ECC of many drivers does not cover these
-//! bytes; the software ECC of Linux never does. So two bytes of a code of our own follow each tag,
-//! if there is room for them. The code corrects one flipped bit.
+//! bytes. The software ECC of Linux never covers them. So two bytes of a code of our own follow
+//! each tag, if the spare area has enough free bytes. The code corrects one flipped bit.
 //!
 //! # Signs of a weak page
 //! `MEMREAD` returns the corrected bits of the worst codeword of each read. `ecc_strength` in sysfs
-//! is the number of bits that can be corrected. Without sysfs, weak data is not noticed. A tag
-//! makes its page weak as soon as its one correctable bit has flipped.
+//! is the number of bits that can be corrected. Without sysfs, weak data is not detected. A page
+//! also counts as weak as soon as one bit of its tag has flipped, because only one bit can be
+//! corrected.
 //!
 //! | file | idea |
 //! |---|---|
@@ -52,7 +53,7 @@ use steadyfs_sim::{Counters, Metered};
 
 /// A chip of this machine.
 ///
-/// [`Metered`] counts its operations and measures their time on the machine's clock.
+/// [`Metered`] counts the operations of the chip and measures their time on the machine's clock.
 #[derive(Debug)]
 pub struct Mtd {
     chip: Kind,
@@ -65,14 +66,14 @@ enum Kind {
 }
 
 impl Mtd {
-    /// Opens a device. On NOR, the volume on the device decides the bytes of pages and blocks.
-    /// Without a volume, they suit the device's erase blocks: a block is as many small erase blocks
-    /// as [`Config::group_sectors`] returns.
+    /// Opens a device. On NOR, the sizes of pages and blocks are read from the volume on the
+    /// device. If there is no volume, the sizes are chosen for the device's erase blocks: a block
+    /// consists of as many small erase blocks as [`Config::group_sectors`] returns.
     ///
     /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
     ///
     /// # Errors
-    /// [`MtdError`] names the property that this device lacks.
+    /// [`MtdError`] describes the property that this device lacks.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, MtdError> {
         let (file, info, size) = Self::look_at(path.as_ref(), access)?;
         if info.is_nand() {
@@ -85,13 +86,13 @@ impl Mtd {
         Self::nor(file, &info, size, page_bytes, block_bytes)
     }
 
-    /// Opens a device for formatting, with any content. On NOR, `divide` gets the bytes of an erase
-    /// block and the number of erase blocks. It returns the bytes of a page and of a block of the
-    /// volume. A block is one or more erase blocks.
+    /// Opens a device with any content, for formatting. On NOR, `divide` receives the bytes of an
+    /// erase block and the number of erase blocks. It returns the bytes of a page and of a block of
+    /// the volume. A block is one or more erase blocks.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`MtdError::Blocks`] and [`MtdError::Pages`] if the device cannot
-    /// be divided so.
+    /// The errors of [`open`](Self::open). [`MtdError::Blocks`] and [`MtdError::Pages`] if the
+    /// device cannot be divided in this way.
     pub fn open_blank(
         path: impl AsRef<Path>,
         divide: impl FnOnce(u32, u32) -> (u32, u32),
@@ -115,7 +116,7 @@ impl Mtd {
                 expected: "SLC NAND (4), NOR (3) or RAM (1)",
             });
         }
-        // The size in `MEMGETINFO` has only 32 bits.
+        // The size is determined by a seek, because the size in `MEMGETINFO` has only 32 bits.
         let size = file.seek(SeekFrom::End(0)).map_err(|source| MtdError::Open { source })?;
         Ok((file, info, size))
     }
@@ -143,11 +144,12 @@ impl Mtd {
         })
     }
 
-    /// Replaces the durations of [`Flash::timing`], which describe a usual chip: the kernel has
-    /// none.
+    /// Replaces the durations of [`Flash::timing`]. By default they describe a typical chip,
+    /// because the kernel does not report durations.
     ///
-    /// The durations turn bounds into time and pace the reclamation. On NOR, the durations follow
-    /// from the number of bytes, and this call changes nothing.
+    /// Bounds in time are computed with the durations, and garbage collection uses them to set its
+    /// pace. On NOR, the durations are computed from the number of bytes, and this call has no
+    /// effect.
     #[must_use]
     pub fn with_timing(mut self, timing: Timing) -> Self {
         if let Kind::Nand(device) = &mut self.chip {
@@ -195,7 +197,8 @@ impl image::Bytes for Device<'_> {
     }
 }
 
-/// Returns the bytes of a page and of a block of the volume on a NOR device, if there is a volume.
+/// Returns the sizes of a page and of a block of the volume on a NOR device. Returns `None` if
+/// there is no volume.
 fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
     match image::recognise(&mut Device { file, size }) {
         Ok(image::Shape::Nor { page_bytes, block_bytes, .. }) => Some((page_bytes, block_bytes)),
@@ -204,8 +207,8 @@ fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
 }
 
 /// Returns the bytes of a block for a NOR device without a volume: as many erase blocks as the
-/// usual settings need. If no number fits, a block is one erase block, and a format returns the
-/// reason.
+/// usual settings need. If no number fits, a block is one erase block. A format then fails and
+/// returns the reason.
 fn usual_block_bytes(erase_bytes: u32, size: u64) -> u32 {
     if erase_bytes == 0 {
         return 0;
@@ -317,7 +320,8 @@ mod tests {
         };
         assert_eq!([1, 2, 16, 64].map(|mib| kib(4, mib << 10)), [4, 8, 16, 32]);
         assert_eq!((kib(64, 16 << 10), kib(64, 4 << 10)), (64, 64));
-        // If nothing fits, the size stays unchanged, also if the kernel reports an impossible size.
+        // If no number fits, the size stays unchanged. This also holds if the kernel reports an
+        // impossible size.
         assert_eq!((kib(64, 128), usual_block_bytes(0, 1 << 20)), (64, 0));
     }
 }

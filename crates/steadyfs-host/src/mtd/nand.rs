@@ -12,7 +12,7 @@ use steadyfs::media::{
 };
 use steadyfs_sim::{Counters, Metered};
 
-/// Durations of usual SLC NAND with 2 KiB pages.
+/// Durations of typical SLC NAND with pages of 2 KiB.
 const TIMING: Timing = Timing {
     read_ns: 100_000,
     read_tag_ns: 60_000,
@@ -27,9 +27,11 @@ pub(super) struct NandDevice {
     file: File,
     geometry: Geometry,
     erase_bytes: u32,
-    /// Bytes of the tag in the spare area, with its guard if there is room for it.
+    /// Number of bytes of the tag in the spare area. It includes the guard if the spare area has
+    /// enough free bytes.
     spare_bytes: usize,
-    /// Bits that the driver's ECC corrects in a codeword; 0 if the kernel does not report them.
+    /// Number of bits that the driver's ECC corrects in a codeword. It is 0 if the kernel does not
+    /// report the number.
     strength: u8,
     corrected: Corrected,
     timing: Timing,
@@ -37,7 +39,7 @@ pub(super) struct NandDevice {
     error: Option<MtdError>,
 }
 
-/// The failure that the file system gets, and the error behind it.
+/// The failure that the file system receives, and the error that caused it.
 type Trouble = (Failure, MtdError);
 
 impl NandDevice {
@@ -96,7 +98,7 @@ impl NandDevice {
         u64::from(block) * u64::from(self.erase_bytes)
     }
 
-    /// Reads a page, or only its tag if `data` is empty.
+    /// Reads a page. If `data` is empty, reads only its tag.
     fn fetch(
         &mut self,
         page: PageIndex,
@@ -131,7 +133,7 @@ impl NandDevice {
         Ok(())
     }
 
-    /// Does one operation, measures its time and keeps the error if it fails.
+    /// Does one operation and measures its time. If the operation fails, stores the error.
     fn act<T>(
         &mut self,
         operation: impl FnOnce(&mut Self) -> Result<T, Trouble>,
@@ -146,7 +148,7 @@ impl NandDevice {
     }
 }
 
-/// Returns the pages and blocks of a device.
+/// Returns the sizes and numbers of the pages and blocks of a device.
 fn geometry(page_bytes: u32, erase_bytes: u32, size: u64) -> Result<Geometry, MtdError> {
     let refuse =
         |expected| MtdError::Sizes { size, erase_bytes, write_bytes: page_bytes, expected };
@@ -171,12 +173,12 @@ fn is_any(error: &io::Error, errnos: &[Errno]) -> bool {
     errnos.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Converts an error of the kernel to the failure that the file system gets.
+/// Converts an error of the kernel into the failure that the file system receives.
 pub(super) fn trouble(verb: &'static str, offset: u64, source: io::Error) -> Trouble {
     let failure = match () {
         () if is_any(&source, &[Errno::BADMSG]) => Failure::Uncorrectable,
         () if is_any(&source, &[Errno::ROFS]) => Failure::WriteProtected,
-        // In a read, this error does not mean a bad block.
+        // `EIO` means a bad block, except in a read.
         () if verb != "read" && is_any(&source, &[Errno::IO]) => Failure::BadBlock,
         () => Failure::Device,
     };

@@ -9,7 +9,7 @@ use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{BlockIndex, Failure};
 use steadyfs_sim::{Counters, Metered};
 
-// Durations of usual serial NOR: a bus of 10 MB/s, program pages of 256 bytes, blocks of 64 KiB.
+// Durations of typical serial NOR: a bus of 10 MB/s, program pages of 256 bytes, blocks of 64 KiB.
 const READ_NS_PER_BYTE: u64 = 100;
 const PROGRAM_PAGE_BYTES: u32 = 256;
 const PROGRAM_PAGE_NS: u64 = 700_000;
@@ -34,7 +34,7 @@ impl NorDevice {
         if erase_bytes == 0 || !size.is_multiple_of(erase_bytes.into()) || size > 1 << 32 {
             return refuse("whole blocks, and at most 4 GiB");
         }
-        // Tags are programmed one by one, beside each other.
+        // Tags are programmed one by one, so the device must program single bytes.
         if write_bytes != 1 {
             return refuse("write units of one byte");
         }
@@ -52,7 +52,7 @@ impl NorDevice {
         self.error.as_ref()
     }
 
-    /// Does one operation, measures its time and keeps the error if it fails.
+    /// Does one operation and measures its time. If the operation fails, stores the error.
     fn act(
         &mut self,
         verb: &'static str,

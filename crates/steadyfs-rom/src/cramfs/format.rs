@@ -14,12 +14,13 @@
 //! a file:  end of page 0 | end of page 1 | ... | zlib stream of page 0 | of page 1 | ...
 //! ```
 //!
-//! The superblock is at 0 or, behind boot code, at 512. All offsets count from the begin of the
-//! image. The checksum is a CRC-32 of all bytes from the superblock to the end, with zeros in its
-//! own place. A page that takes no bytes contains zeros. Devices have their numbers in the size.
+//! The superblock is at offset 0 or, behind boot code, at offset 512. All offsets are relative to
+//! the start of the image. The checksum is a CRC-32 of all bytes from the superblock to the end.
+//! For its computation, the bytes of the checksum itself are zeros. A page that is stored in no
+//! bytes contains zeros. The size field of a device contains the device numbers.
 //!
-//! Newer kernels have pointers with flags. With these, a page may lie anywhere, and may be
-//! uncompressed.
+//! Newer kernels support pointers with flags. With such pointers, a page may lie at any offset, and
+//! may be uncompressed.
 //!
 //! Source: include/uapi/linux/cramfs_fs.h, fs/cramfs/README and fs/cramfs/inode.c of Linux.
 
@@ -33,39 +34,39 @@ pub const SUPERBLOCK_BYTES: usize = 76;
 pub const ENTRY_BYTES: usize = 12;
 /// Bytes of the longest name.
 pub const NAME_BYTES_MAX: usize = 63 * 4;
-/// Limit of a content: it has fewer bytes.
+/// Limit of the size of a content, in bytes. A content has fewer bytes.
 pub const CONTENT_BYTES_END: u64 = 1 << 24;
-/// Limit of offsets: directories and files begin below it.
+/// Limit of offsets. Directories and files begin below this offset.
 pub const OFFSET_END: u64 = 1 << 28;
-/// Bytes of the longest image. The last content begins below the end of offsets, and takes less
-/// than 16 MiB.
+/// Bytes of the longest image. The last content begins below `OFFSET_END`, and has less than 16
+/// MiB.
 pub const IMAGE_BYTES_MAX: u64 = OFFSET_END + CONTENT_BYTES_END;
 
-/// Bytes of a page's content. An image does not contain this number: it is the size of a page of
-/// the machine's memory.
+/// Bytes of a page's content. An image does not contain this number. It is the size of a memory
+/// page of the machine.
 pub const BLOCK_BYTES: usize = 4096;
 
 /// Flag of an extended pointer: the page is uncompressed.
 pub const POINTER_PLAIN: u32 = 1 << 31;
-/// Flag of an extended pointer: it contains the begin of the page, in words. Without the flag, it
-/// contains the end of the page, in bytes.
+/// Flag of an extended pointer: it contains the offset of the start of the page, in words. Without
+/// this flag, it contains the offset of the end of the page, in bytes.
 pub const POINTER_DIRECT: u32 = 1 << 30;
 
 const MAGIC: u32 = 0x28CD_3D45;
 const SIGNATURE: &[u8; 16] = b"Compressed ROMFS";
 const ROOT_AT: usize = 64;
 
-/// Flag: the size, the checksum and the counts are there.
+/// Flag: the size, the checksum and the numbers of pages and files are valid.
 pub const FLAG_VERSION_2: u32 = 1;
-/// Flag: the entries of directories are in order.
+/// Flag: the entries of directories are sorted by name.
 pub const FLAG_SORTED: u32 = 2;
-/// Flag: some pages take no bytes.
+/// Flag: some pages are stored in no bytes.
 pub const FLAG_HOLES: u32 = 0x100;
-/// Flag: the signature is another one.
+/// Flag: the image has another signature.
 const FLAG_OTHER_SIGNATURE: u32 = 0x200;
-/// Flag: the root is not directly behind the superblock.
+/// Flag: the content of the root does not begin directly behind the superblock.
 const FLAG_SHIFTED_ROOT: u32 = 0x400;
-/// Flag: the pointers of pages have two flags.
+/// Flag: the pointers to pages contain two flags.
 pub const FLAG_EXTENDED_POINTERS: u32 = 0x800;
 /// Accepted flags. The low byte is free for features that older readers may ignore.
 const FLAGS_KNOWN: u32 =
@@ -86,7 +87,7 @@ impl ByteOrder {
         [Self::Little, Self::Big].into_iter().find(|order| order.word(bytes, 0) == Some(MAGIC))
     }
 
-    /// Returns the word at `at`; `None` behind the end.
+    /// Returns the word at offset `at`. Returns `None` if it lies behind the end.
     pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
         let word = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         Some(match self {
@@ -95,7 +96,7 @@ impl ByteOrder {
         })
     }
 
-    /// Returns the half word at `at`; `None` behind the end.
+    /// Returns the half word at offset `at`. Returns `None` if it lies behind the end.
     pub fn half(self, bytes: &[u8], at: usize) -> Option<u16> {
         let half = bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
         Some(match self {
@@ -133,21 +134,21 @@ impl ByteOrder {
 pub struct Superblock {
     /// Byte order of the image.
     pub order: ByteOrder,
-    /// Bytes of the image, including the bytes before the superblock.
+    /// Number of bytes of the image, including the bytes before the superblock.
     pub size: u32,
-    /// Flags.
+    /// Flags of the image.
     pub flags: u32,
-    /// Checksum, if the version has one.
+    /// Checksum of the image, if the version defines one.
     pub crc: u32,
-    /// Number of the edition, counted by the maker of the image.
+    /// Number of the edition, which the maker of the image assigns.
     pub edition: u32,
-    /// Number of pages that all contents take.
+    /// Number of pages of all contents.
     pub blocks: u32,
-    /// Number of files, directories and all other entries, the root included.
+    /// Number of files, directories and all other entries. It includes the root.
     pub files: u32,
-    /// Name of the volume, with zeros behind it.
+    /// Name of the volume, filled up with zeros.
     pub name: [u8; 16],
-    /// The root.
+    /// Entry of the root.
     pub root: Entry,
 }
 
@@ -156,20 +157,20 @@ pub struct Superblock {
 pub struct Entry {
     /// Kind and permissions.
     pub mode: u16,
-    /// Owner.
+    /// User ID of the owner.
     pub uid: u16,
-    /// Bytes of the content, or the numbers of a device.
+    /// Number of bytes of the content. For a device, the device numbers.
     pub size: u32,
-    /// Group.
+    /// Group ID.
     pub gid: u8,
-    /// Bytes of the name with the zeros that follow it.
+    /// Number of bytes of the name, including the zeros that follow the name.
     pub name_bytes: usize,
     /// Offset of the content in the image, in bytes.
     pub offset: usize,
 }
 
 impl Entry {
-    /// Parses an entry; returns `None` if it goes beyond the end.
+    /// Parses an entry. Returns `None` if it does not end within `bytes`.
     pub fn parse(order: ByteOrder, bytes: &[u8], at: usize) -> Option<Self> {
         let word = |index: usize| order.word(bytes, at.checked_add(4 * index)?);
         let (mode, uid) = order.unpack(word(0)?, 16);
@@ -199,7 +200,7 @@ impl Entry {
 }
 
 impl Superblock {
-    /// Parses a superblock, and checks that all features are known.
+    /// Parses a superblock, and checks that all its features are supported.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::Features`].

@@ -1,4 +1,4 @@
-//! cramfs, read without a heap. Reading requires the feature `deflate`.
+//! Reads cramfs without a heap. Reading requires the feature `deflate`.
 
 pub mod format;
 
@@ -14,19 +14,20 @@ use format::{
     NAME_BYTES_MAX, POINTER_DIRECT, POINTER_PLAIN, SUPERBLOCK_BYTES, Superblock,
 };
 
-/// Maximum bytes of a stored block. A block that does not shrink has a header and a checksum more.
+/// Maximum bytes of a stored block. A block that compression does not shrink also has a header and
+/// a checksum.
 const STORED_MAX: usize = BLOCK_BYTES + 64;
 /// A file, directory or anything else of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Node(Inode);
 
 impl Node {
-    /// Returns the node that an entry of a directory names.
+    /// Returns the node that an entry of a directory describes.
     pub const fn of(entry: format::Entry) -> Self {
         Self(entry)
     }
 
-    /// Returns its metadata. cramfs stores no times and no inode numbers.
+    /// Returns the metadata of the node. cramfs stores no times and no inode numbers.
     pub fn stat(&self) -> Stat {
         let device = self.0.size;
         let (kind, size) = match self.0.mode >> 12 {
@@ -46,8 +47,8 @@ impl Node {
         (self.0.uid as u32, self.0.gid as u32)
     }
 
-    /// Returns the offset of its content; 0 if there is none. Files of the same content may share
-    /// it.
+    /// Returns the offset of the node's content. Returns 0 if the node has no content. Files with
+    /// the same content may share an offset.
     pub const fn content(&self) -> usize {
         self.0.offset
     }
@@ -57,7 +58,7 @@ impl Node {
     }
 }
 
-/// Position in a list of entries; `Default` is its begin.
+/// Position in a list of entries. `Default` is the start of the list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(u32);
 
@@ -66,12 +67,12 @@ pub struct Cursor(u32);
 pub struct Entry {
     name: [u8; NAME_BYTES_MAX],
     name_bytes: usize,
-    /// The named node.
+    /// The node that the entry describes.
     pub node: Node,
 }
 
 impl Entry {
-    /// Returns its name.
+    /// Returns the name of the entry.
     pub fn name(&self) -> &[u8] {
         &self.name[..self.name_bytes]
     }
@@ -89,20 +90,20 @@ pub struct Cramfs<'m, S> {
     superblock: Superblock,
     decoder: Decoder,
     room: &'m mut [u8],
-    /// Stored bytes that are decoded in the room: their begin, their end, and the number of decoded
-    /// bytes.
+    /// Offsets of the start and the end of the stored block that is decoded in the memory, and its
+    /// number of decoded bytes.
     held: Option<(u64, u64, usize)>,
 }
 
 impl<'m, S: Source> Cramfs<'m, S> {
-    /// Memory that an image needs, in bytes.
+    /// Number of bytes of memory that an image needs.
     pub const MEMORY_BYTES: usize = BLOCK_BYTES + STORED_MAX;
 
-    /// Mounts an image in memory of [`MEMORY_BYTES`](Self::MEMORY_BYTES). Its superblock may lie
-    /// behind 512 bytes for a boot loader.
+    /// Mounts an image. `memory` has at least [`MEMORY_BYTES`](Self::MEMORY_BYTES) bytes. The
+    /// superblock of the image may lie behind 512 bytes for a boot loader.
     ///
     /// # Cost
-    /// At most two reads of 76 bytes.
+    /// The call makes at most two reads of 76 bytes.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`]; errors
@@ -124,7 +125,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Err(Error::NoImage)
     }
 
-    /// Gives back the source.
+    /// Returns the source.
     pub fn unmount(self) -> S {
         self.source
     }
@@ -135,7 +136,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
     }
 
     /// Returns the number of decoded bytes since the mount. Bytes that were decoded twice count
-    /// twice. It measures the processor's cost of reading.
+    /// twice. This number is a measure of the processor time of reads.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoder.decoded_bytes()
     }
@@ -183,7 +184,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Err(Error::NotFound)
     }
 
-    /// Returns the next entry of a directory; `None` at the end.
+    /// Returns the next entry of a directory. Returns `None` at the end.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
@@ -209,7 +210,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(Some(entry))
     }
 
-    /// Reads bytes of a file from an offset on. Returns their number.
+    /// Reads bytes of a file from an offset on. Returns the number of bytes that were read.
     ///
     /// # Cost
     /// [`read_bound`](Self::read_bound).
@@ -253,7 +254,8 @@ impl<'m, S: Source> Cramfs<'m, S> {
             .times(blocks)
     }
 
-    /// Reads bytes of a file, or of a link's target, from an offset on. Returns their number.
+    /// Reads bytes of a file, or of a link's target, from an offset on. Returns the number of bytes
+    /// that were read.
     ///
     /// # Errors
     /// [`Error::Damaged`]; errors of the source.
@@ -277,7 +279,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(count)
     }
 
-    /// Reads bytes of one block. All of them must be there.
+    /// Reads bytes of one block. The block must contain all these bytes.
     fn piece(
         &mut self,
         node: &Node,
@@ -320,7 +322,8 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(())
     }
 
-    /// Returns the place of a stored block: its begin, its end, and true if it is uncompressed.
+    /// Returns the offsets of the start and the end of a stored block, and true if the block is
+    /// uncompressed.
     fn block(&mut self, node: &Node, index: u32) -> Result<(u64, u64, bool), Error> {
         let table = node.0.offset as u64;
         let count = node.0.size.div_ceil(BLOCK_BYTES as u32);

@@ -8,30 +8,31 @@
 use crate::fields::{u16_at, u32_at, u64_at};
 use steadyfs::media::BlockIndex;
 
-/// First eight bytes of a header.
+/// The eight bytes with which a header begins.
 pub const MAGIC: &[u8; 8] = b"SteadyRO";
 /// Version that this module writes.
 pub const VERSION: u16 = 1;
-/// Flag: the header lists the bad blocks. Without it, the marks of the chip decide which blocks are
-/// bad.
+/// Flag: the header lists the bad blocks. Without this flag, the bad-block marks of the chip decide
+/// which blocks are bad.
 pub const LISTED: u16 = 1;
-/// Offset of the list.
+/// Offset of the list of bad blocks.
 pub const LIST: usize = 28;
-/// Good blocks at the begin of the chip with a header as their first page, and nothing else.
+/// Number of good blocks at the start of the chip that contain a header. The header is the only
+/// page of such a block.
 pub const COPIES: u32 = 2;
-/// Blocks at the begin of the chip that are searched for a readable header.
+/// Number of blocks at the start of the chip that are searched for a readable header.
 pub const BLOCKS_MAX: BlockIndex = 32;
 
 /// Content of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the image.
+    /// Number of bytes of the image.
     pub bytes: u64,
-    /// Number of listed bad blocks; `None` if the marks of the chip decide.
+    /// Number of listed bad blocks. `None` means that the bad-block marks of the chip decide.
     pub listed: Option<u32>,
 }
 
-/// Returns the number of bad blocks that fit a page.
+/// Returns the number of bad blocks that fit into the list of one page.
 pub const fn list_max(page_bytes: usize) -> usize {
     (page_bytes - LIST - 4) / 4
 }
@@ -50,12 +51,13 @@ pub fn parse(page: &[u8], crc32: impl FnOnce(&[u8]) -> u32) -> Option<Header> {
     (u32_at(page, end) == crc32(&page[..end])).then_some(Header { bytes: u64_at(page, 16), listed })
 }
 
-/// Returns the listed blocks, four bytes each, ascending.
+/// Returns the listed blocks in ascending order, four bytes for each block.
 pub fn list(page: &[u8], count: u32) -> &[u8] {
     &page[LIST..LIST + 4 * count as usize]
 }
 
-/// Writes a page. `bad` has four bytes for each listed block, ascending. Returns true if they fit.
+/// Writes a header page. `bad` contains the listed blocks in ascending order, four bytes for each
+/// block. Returns true if they fit into the page.
 pub fn emit(
     page: &mut [u8],
     bytes: u64,

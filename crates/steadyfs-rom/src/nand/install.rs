@@ -5,37 +5,38 @@ use crate::error::Error;
 use crate::fields::u32_at;
 use steadyfs::media::{BlockIndex, Failure, Flash, TAG_BYTES};
 
-/// Tag of the pages of an image, which have none.
+/// Tag that is written with the pages of an image, which need no tag.
 const NO_TAG: [u8; TAG_BYTES] = [0xFF; TAG_BYTES];
 
 /// An image that is being written to a chip. Bad blocks are skipped, and so are blocks that go bad
 /// during the installation.
 ///
 /// # Power loss
-/// The header is erased first and written last. Until [`finish`](Self::finish) returns there is no
-/// image. Afterwards the image is complete.
+/// The header is erased first and written last. A power cut before the header is written leaves no
+/// image on the chip. After [`finish`](Self::finish) returns, the image is complete.
 pub struct Install<'m, F> {
     flash: F,
-    /// The next page to program; its first `filled` bytes are there.
+    /// Buffer for the next page to program. Its first `filled` bytes are valid.
     page: &'m mut [u8],
     filled: usize,
     /// Buffer for pages that are moved out of a block that went bad.
     spare: &'m mut [u8],
     list: &'m mut [u8],
     bad_count: usize,
-    /// Blocks of the headers.
+    /// Numbers of the blocks that contain the headers.
     headers: [BlockIndex; header::COPIES as usize],
-    /// The next block to examine.
+    /// Number of the next block to examine.
     next: BlockIndex,
-    /// The block that is being filled; `programmed` counts its programmed pages.
+    /// Number of the block that is being filled. `programmed` is the number of its programmed
+    /// pages.
     block: BlockIndex,
     programmed: u32,
     bytes: u64,
 }
 
 impl<'m, F: Flash> Install<'m, F> {
-    /// Returns the memory that an installation needs: two pages, and four bytes for each of at most
-    /// `bad_blocks_max` bad blocks.
+    /// Returns the number of bytes of memory that an installation needs. They hold two pages, and
+    /// four bytes for each of at most `bad_blocks_max` bad blocks.
     pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
         2 * flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
     }
@@ -43,11 +44,11 @@ impl<'m, F: Flash> Install<'m, F> {
     /// Begins an installation. An earlier image on the chip is lost.
     ///
     /// # Cost
-    /// An erase for each of the first two good blocks, and for the third one.
+    /// Three erases: one for each of the first three good blocks.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`], [`Error::End`] if the chip is full;
-    /// errors of the chip.
+    /// [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`], and errors of the chip.
+    /// [`Error::End`] if the chip is full.
     pub fn begin(flash: F, memory: &'m mut [u8]) -> Result<Self, Error> {
         let page_bytes = flash.geometry().page_bytes as usize;
         let (needed, lent) = (2 * page_bytes, memory.len());
@@ -84,8 +85,8 @@ impl<'m, F: Flash> Install<'m, F> {
     /// Appends bytes to the image.
     ///
     /// # Cost
-    /// A program for each filled page and an erase for each block. If a block goes bad, a read and
-    /// a program for each of its pages.
+    /// A program for each filled page and an erase for each block. If a block goes bad, also a read
+    /// and a program for each of its programmed pages.
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
@@ -103,14 +104,14 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(())
     }
 
-    /// Completes the image. Returns the driver.
+    /// Completes the image, and returns the driver.
     ///
     /// # Cost
     /// Three programs.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin); [`Failure::BadBlock`] if no header could be written. Then begin
-    /// again.
+    /// The errors of [`begin`](Self::begin). [`Failure::BadBlock`] if no header could be written.
+    /// In this case begin the installation again.
     pub fn finish(self) -> Result<F, Error> {
         self.end(true)
     }
@@ -118,8 +119,8 @@ impl<'m, F: Flash> Install<'m, F> {
     /// Completes the image as [`finish`](Self::finish) does, but stores no list of bad blocks: the
     /// marks of the chip decide.
     ///
-    /// This is for an image of a chip that a programmer writes to other chips, skipping their bad
-    /// blocks. If a bad block could not be marked, the list is stored all the same.
+    /// Use this call if a production programmer copies this chip to other chips and skips their bad
+    /// blocks. If a bad block could not be marked, the call stores the list nevertheless.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -138,8 +139,8 @@ impl<'m, F: Flash> Install<'m, F> {
             return Err(Error::TooManyBadBlocks);
         }
         let pages_per_block = self.flash.geometry().pages_per_block;
-        // The second header first. A mount takes the first header that it can read, so one is
-        // enough.
+        // The second header is written first. A mount uses the first header that it can read, so
+        // one header is enough.
         let mut result = Err(Error::Medium(Failure::BadBlock));
         for block in self.headers.into_iter().rev() {
             match self.flash.program(block * pages_per_block, self.page, &NO_TAG) {
@@ -152,8 +153,7 @@ impl<'m, F: Flash> Install<'m, F> {
         result.map(|()| self.flash)
     }
 
-    /// Returns true if the chip marks every skipped block. Some blocks fail so that they cannot be
-    /// marked.
+    /// Returns true if the chip marks every skipped block. Some bad blocks cannot be marked.
     fn is_all_marked(&mut self) -> Result<bool, Error> {
         for listed in self.list[..4 * self.bad_count].chunks_exact(4) {
             if !self.flash.is_bad(u32_at(listed, 0))? {
@@ -163,7 +163,7 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(true)
     }
 
-    /// Programs the page buffer, in a block that takes it.
+    /// Programs the page buffer. If the program fails, the page goes to another block.
     fn program(&mut self) -> Result<(), Error> {
         let pages_per_block = self.flash.geometry().pages_per_block;
         if self.programmed == pages_per_block {
@@ -182,7 +182,7 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(())
     }
 
-    /// Moves the pages of a block that went bad to the next block that takes them.
+    /// Moves the pages of a block that went bad to the next block in which all programs succeed.
     fn leave(&mut self) -> Result<(), Error> {
         let pages_per_block = self.flash.geometry().pages_per_block;
         let (from, count) = (self.block, self.programmed);

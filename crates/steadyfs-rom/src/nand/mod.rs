@@ -1,4 +1,4 @@
-//! Images on raw NAND, around its bad blocks.
+//! Images on raw NAND, which skip its bad blocks.
 //!
 //! ```text
 //! first good block    | header |                    a good block is one that is not bad
@@ -6,7 +6,7 @@
 //! every further one   | page | page | page | …
 //! ```
 //!
-//! The header has blocks of its own, so that it can be written last.
+//! The header lies in separate blocks, so that it can be written last.
 
 pub mod header;
 mod install;
@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// Returns the place of a page of an image: the index of its good block, and its page in the block.
+/// Returns the position of a page of an image: the index of the block among the good blocks, and
+/// the page in the block.
 const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
     (header::COPIES as u64 + page / pages_per_block as u64, (page % pages_per_block as u64) as u32)
 }
@@ -29,25 +30,26 @@ pub struct OnNand<'m, F> {
     flash: F,
     /// Buffer for one page.
     page: &'m mut [u8],
-    /// The page in the buffer.
+    /// Index of the page in the buffer.
     held: Option<PageIndex>,
-    /// Bad blocks, four bytes each, ascending.
+    /// Bad blocks in ascending order, four bytes for each block.
     bad: &'m [u8],
     bytes: u64,
 }
 
 impl<'m, F: Flash> OnNand<'m, F> {
-    /// Returns the memory that an image on this chip needs: a page, and four bytes for each bad
-    /// block. At most `bad_blocks_max` of the image's blocks may be bad.
+    /// Returns the number of bytes of memory that an image on this chip needs: a page, and four
+    /// bytes for each bad block. At most `bad_blocks_max` of the image's blocks may be bad.
     pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
         flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
     }
 
-    /// Finds the image.
+    /// Finds the image on a chip.
     ///
     /// # Cost
-    /// The mark and a page of the first block, or of up to 32 blocks if some are bad or cannot be
-    /// read. If bad blocks are not listed, also a read of the mark of each block of the image.
+    /// The call reads the bad-block mark and a page of the first block. If blocks are bad or cannot
+    /// be read, it does this for up to 32 blocks. If the header does not list bad blocks, it also
+    /// reads the mark of each block of the image.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`]; errors of the
@@ -72,12 +74,12 @@ impl<'m, F: Flash> OnNand<'m, F> {
         &mut self.flash
     }
 
-    /// Gives back the driver.
+    /// Returns the driver.
     pub fn into_inner(self) -> F {
         self.flash
     }
 
-    /// Returns the page of the chip that holds a page of the image.
+    /// Returns the page of the chip that contains a page of the image.
     fn locate(&self, page: u64) -> Result<PageIndex, Error> {
         let geometry = self.flash.geometry();
         let (mut block, in_block) = place(page, geometry.pages_per_block);
@@ -93,7 +95,7 @@ impl<'m, F: Flash> OnNand<'m, F> {
         Ok(block as PageIndex * geometry.pages_per_block + in_block)
     }
 
-    /// Loads a page of the chip into the buffer, unless it is there already.
+    /// Loads a page of the chip into the buffer, unless the buffer already contains it.
     fn hold(&mut self, page: PageIndex) -> Result<(), Error> {
         if self.held != Some(page) {
             self.held = None;
@@ -129,15 +131,15 @@ impl<F: Flash> Source for OnNand<'_, F> {
         Ok(())
     }
 
-    /// Counts a read of each page that the bytes can touch. Further pieces of a page come from the
-    /// buffer.
+    /// Counts a read of each page that the bytes can touch. Further pieces of a page are copied
+    /// from the buffer.
     fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let page_bytes = self.page.len() as u64;
         Bound::of_flash((bytes + 2 * page_bytes - 2) / page_bytes * self.flash.timing().read_ns)
     }
 }
 
-/// Finds the header. Returns it and its page.
+/// Finds the header. Returns the header and its page.
 fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, PageIndex), Error> {
     let geometry = flash.geometry();
     for block in 0..geometry.block_count.min(header::BLOCKS_MAX) {
@@ -164,7 +166,8 @@ fn listed(page: &[u8], count: u32, list: &mut [u8]) -> Result<usize, Error> {
     Ok(count as usize)
 }
 
-/// Reads the marks of the blocks that the image takes. Returns the number of bad blocks.
+/// Reads the bad-block marks of the blocks that the image occupies, and lists the bad blocks.
+/// Returns the number of bad blocks.
 fn marked(flash: &mut impl Flash, bytes: u64, list: &mut [u8]) -> Result<usize, Error> {
     let geometry = flash.geometry();
     let last = bytes.saturating_sub(1) / u64::from(geometry.page_bytes);

@@ -8,16 +8,16 @@ use crate::error::Error;
 use crate::fields::{u16_at, u32_at, u64_at};
 use crate::source::Source;
 
-/// Namespaces by number, as prefixes of names.
+/// The prefix of each namespace, indexed by the number of the namespace.
 const PREFIXES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
-/// Bit in the number of an attribute whose value lies elsewhere.
+/// Bit in the type of an attribute. If it is set, the value is stored elsewhere.
 const ELSEWHERE: u16 = 0x100;
 /// Bytes of an entry of the table. Inodes contain indices of this table.
 const ENTRY_BYTES: usize = 16;
 /// Maximum bytes of a name with its namespace.
 const NAME_MAX: usize = 255;
 
-/// Position in the attributes of a file; `Default` is their begin.
+/// Position in the attributes of a file. `Default` is the start of the attributes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(Option<(Position, u32)>);
 
@@ -31,19 +31,19 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Returns its name with the namespace, such as `user.note`.
+    /// Returns the name of the attribute with its namespace, such as `user.note`.
     pub fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.name_bytes)]
     }
 
-    /// Returns the bytes of its value.
+    /// Returns the number of bytes of the value.
     pub const fn value_bytes(&self) -> usize {
         self.value_bytes as usize
     }
 }
 
 impl<S: Source> Squash<'_, S> {
-    /// Returns the next attribute of a file or directory; `None` at the end.
+    /// Returns the next attribute of a file or directory. Returns `None` at the end.
     ///
     /// # Errors
     /// [`Error::Damaged`]; errors of the source.
@@ -119,7 +119,8 @@ impl<S: Source> Squash<'_, S> {
         Ok(Some((self.value_position(u64_at(&entry, 0))?, u32_at(&entry, 8))))
     }
 
-    /// Returns the index of a node's attributes. The index of a link is behind its target.
+    /// Returns the index of a node's attributes. For a symbolic link, this index is stored behind
+    /// the target.
     fn attributes_of(&mut self, node: &Node) -> Result<u32, Error> {
         let Body::Symlink { target, is_extended } = node.body else { return Ok(node.attributes) };
         if !is_extended {
@@ -132,7 +133,7 @@ impl<S: Source> Squash<'_, S> {
         Ok(u32::from_le_bytes(index))
     }
 
-    /// Converts a reference into the names and values to a position.
+    /// Converts a reference, which points into the names and values, into a position.
     fn value_position(&mut self, reference: u64) -> Result<Position, Error> {
         let mut begin = [0; 8];
         self.blocks.source().read(self.superblock.attributes, &mut begin)?;

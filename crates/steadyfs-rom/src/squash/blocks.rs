@@ -1,4 +1,4 @@
-//! Blocks of an image, decoded in lent memory.
+//! Blocks of an image, which are decoded in lent memory.
 
 use super::format::{METADATA_BYTES, PLAIN_DATA, PLAIN_METADATA};
 use crate::bound::Bound;
@@ -10,7 +10,7 @@ use crate::source::Source;
 /// A position in the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Begin of the block, with its two bytes of size.
+    /// Offset of the block, which begins with two bytes of size.
     pub block: u64,
     /// Offset in the content of the block.
     pub offset: u32,
@@ -19,7 +19,7 @@ pub struct Position {
 /// A stored block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Offset of its first byte.
+    /// Offset of the first stored byte.
     pub at: u64,
     /// Number of stored bytes.
     pub bytes: u32,
@@ -42,27 +42,27 @@ impl Stored {
 /// Memory for the content of one block.
 struct Room<'m> {
     memory: &'m mut [u8],
-    /// Block in the memory, and the number of its decoded bytes.
+    /// The block whose content is in the memory, and the number of its decoded bytes.
     held: Option<(Stored, usize)>,
 }
 
-/// Maximum number of kept metadata blocks.
+/// Maximum number of cached metadata blocks.
 pub const KEPT_MAX: usize = 16;
 
 /// The blocks of an image.
 pub struct Blocks<'m, S> {
     source: S,
     decoder: Decoder,
-    /// Room for data. It also takes metadata if the memory is too small for a second room.
+    /// Memory for data. If the memory is too small for a second buffer, it also holds metadata.
     data: Room<'m>,
     metadata: Rooms<'m>,
     block_bytes: usize,
-    /// The last metadata block whose size was read, with its begin.
+    /// The last metadata block whose size was read, and its offset.
     seen: Option<(u64, Stored)>,
 }
 
 impl<'m, S: Source> Blocks<'m, S> {
-    /// Divides the memory: one room for data, and as many rooms for metadata as fit.
+    /// Divides the memory into one buffer for data, and as many buffers for metadata as fit.
     pub fn new(source: S, decoder: Decoder, block_bytes: usize, memory: &'m mut [u8]) -> Self {
         let bytes = decoder.method().room_bytes(METADATA_BYTES);
         let of_data = decoder.method().room_bytes(block_bytes);
@@ -89,12 +89,12 @@ impl<'m, S: Source> Blocks<'m, S> {
         self.source.bound(bytes, 1)
     }
 
-    /// Returns the sum of the decoded bytes of all blocks so far.
+    /// Returns the number of decoded bytes of all blocks so far.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoder.decoded_bytes()
     }
 
-    /// Returns the source alone.
+    /// Returns the source.
     pub fn into_source(self) -> S {
         self.source
     }
@@ -196,14 +196,15 @@ impl<'m, S: Source> Blocks<'m, S> {
 /// Memory for the content of some blocks of metadata. The least recently used block is evicted.
 struct Rooms<'m> {
     memory: &'m mut [u8],
-    /// Bytes of a room.
+    /// Bytes of the buffer for one block.
     bytes: usize,
-    /// Block in each room, and the number of its decoded bytes.
+    /// The block in each buffer, and the number of its decoded bytes.
     kept: Recent<(Stored, usize), KEPT_MAX>,
 }
 
 impl Rooms<'_> {
-    /// Returns the content of a block. Decodes the block unless its content is there.
+    /// Returns the content of a block. Decodes the block unless its content is already in the
+    /// memory.
     fn content<S: Source>(
         &mut self,
         source: &mut S,
@@ -224,7 +225,8 @@ impl Rooms<'_> {
 }
 
 impl Room<'_> {
-    /// Returns the content of a block. Decodes the block unless its content is there.
+    /// Returns the content of a block. Decodes the block unless its content is already in the
+    /// memory.
     fn content<S: Source>(
         &mut self,
         source: &mut S,
@@ -244,8 +246,8 @@ impl Room<'_> {
     }
 }
 
-/// Reads a block, and decodes it to the begin of the memory. Returns the number of decoded bytes,
-/// at most `limit`.
+/// Reads a block, and writes the decoded content at the start of the memory. Returns the number of
+/// decoded bytes, at most `limit`.
 fn decode<S: Source>(
     source: &mut S,
     decoder: &mut Decoder,

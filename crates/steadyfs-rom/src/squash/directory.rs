@@ -1,4 +1,5 @@
-//! Directories of squashfs: lists of entries, in runs. The inodes of a run lie in one block.
+//! Directories of squashfs: lists of entries. A list is divided into runs. The inodes of the
+//! entries of a run lie in one block.
 
 use super::blocks::{Blocks, Position};
 use super::format::{DIRECTORY_EXTRA, METADATA_BYTES};
@@ -17,10 +18,11 @@ const INDEX_BYTES: usize = 12;
 const RUN_MAX: u32 = 256;
 /// Maximum bytes of a name.
 pub const NAME_MAX: usize = 256;
-/// Maximum bytes of an entry, read in three pieces: it may be the first of its run.
+/// Maximum bytes of an entry, which is read in three pieces. They include the header of a run,
+/// because the entry may be the first in its run.
 pub const STEP_BYTES_MAX: u64 = (RUN_BYTES + ENTRY_BYTES + NAME_MAX) as u64;
 
-/// Position in a list of entries; `Default` is its begin.
+/// Position in a list of entries. `Default` is the start of the list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(Option<Place>);
 
@@ -28,11 +30,11 @@ pub struct Cursor(Option<Place>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     at: Position,
-    /// Bytes of the list that are left.
+    /// Number of bytes of the list that follow.
     left: u32,
-    /// Entries of this run that are left.
+    /// Number of entries of this run that follow.
     run: u32,
-    /// Block of their inodes, from the begin of the table.
+    /// Offset of the block of their inodes, from the start of the table of inodes.
     block: u32,
 }
 
@@ -41,12 +43,13 @@ pub(super) struct Place {
 pub struct Entry {
     name: [u8; NAME_MAX],
     name_bytes: u16,
-    /// Position of its inode: block from the begin of the table, and offset.
+    /// Position of the entry's inode: offset of the block from the start of the table, and offset
+    /// in the block.
     pub(super) inode: (u32, u16),
 }
 
 impl Entry {
-    /// Returns its name.
+    /// Returns the name of the entry.
     pub fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.name_bytes)]
     }
@@ -61,13 +64,13 @@ impl fmt::Debug for Entry {
 /// A directory: the position and the size of its list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
-    /// Begin of the table of directories.
+    /// Offset of the table of directories.
     pub table: u64,
-    /// Begin of the list: block from the begin of the table, and offset.
+    /// Start of the list: offset of the block from the start of the table, and offset in the block.
     pub begin: (u32, u16),
-    /// Size in the inode: three bytes more than the list has.
+    /// Size that the inode contains. It is three bytes larger than the list.
     pub size: u64,
-    /// Begin of its index, and the number of entries of the index.
+    /// Position of the directory's index, and the number of entries in the index.
     pub index: (Position, u16),
 }
 
@@ -86,7 +89,7 @@ impl List {
         self.place(self.begin.0, u32::from(self.begin.1), left)
     }
 
-    /// Returns the next entry; `None` at the end.
+    /// Returns the next entry. Returns `None` at the end.
     pub fn next<S: Source>(
         &self,
         blocks: &mut Blocks<'_, S>,
@@ -113,7 +116,8 @@ impl List {
         Ok(None)
     }
 
-    /// Returns the begin of the block of the list that a name must be in, by the index.
+    /// Finds in the index the block of the list that must contain a name. Returns the start of this
+    /// block.
     fn begin_of<S: Source>(&self, blocks: &mut Blocks<'_, S>, name: &[u8]) -> Result<Place, Error> {
         let first = self.first();
         let (mut at, count) = self.index;

@@ -1,22 +1,22 @@
-//! Content of files: consecutive blocks, and a tail in a fragment that files share.
+//! Content of files: consecutive blocks, and a tail in a fragment that several files share.
 
 use super::blocks::{Blocks, Position, Stored};
 use crate::error::Error;
 use crate::fields::u32_at;
 use crate::source::Source;
 
-/// Number of block sizes that a handle keeps.
+/// Number of block sizes that an open file caches.
 const SIZES: usize = 16;
 
-/// An open file: its place in the image, and the position of the last read.
+/// An open file: the offset of its content in the image, and the position of the last read.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
     pub(super) size: u64,
-    /// Offset of its first block.
+    /// Offset of the file's first block.
     pub(super) start: u64,
-    /// Position of the list of its block sizes.
+    /// Position of the list of the file's block sizes.
     pub(super) list: Position,
-    /// The tail: its block, and the offset in the block.
+    /// The tail: the block that contains it, and its offset in the content of the block.
     pub(super) tail: Option<(Stored, u32)>,
     /// Number of blocks with sizes in the list.
     pub(super) block_count: u32,
@@ -32,17 +32,17 @@ pub(super) struct Sizes {
     /// Offset of the first block.
     start: u64,
     each: [u32; SIZES],
-    /// Position of the sizes behind these.
+    /// Position of the sizes that follow.
     next: Position,
 }
 
 impl Sizes {
-    /// Returns no sizes, at the position before block 0.
+    /// Returns an empty list of sizes, whose position is before block 0.
     pub fn before(start: u64, list: Position) -> Self {
         Self { first: 0, count: 0, start, each: [0; SIZES], next: list }
     }
 
-    /// Returns the offset and the size of block `index`, if it is among these.
+    /// Returns the offset and the size of block `index`, if these sizes contain the block.
     fn find(&self, index: u32) -> Option<(u64, u32)> {
         let within = index.checked_sub(self.first).filter(|&within| within < self.count)? as usize;
         let start =
@@ -50,7 +50,7 @@ impl Sizes {
         Some((start, self.each[within]))
     }
 
-    /// Advances to the sizes behind these.
+    /// Advances to the sizes that follow.
     fn advance<S: Source>(
         &mut self,
         blocks: &mut Blocks<'_, S>,
@@ -74,13 +74,13 @@ impl Sizes {
 }
 
 impl File {
-    /// Returns the bytes of its content.
+    /// Returns the number of bytes of the content.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns the offset of its first bytes in the image. Reading files in this order decodes
-    /// their shared blocks once.
+    /// Returns the offset of the file's first bytes in the image. If files are read in the order of
+    /// these offsets, each shared block is decoded only once.
     pub const fn place(&self) -> u64 {
         match self.tail {
             Some((stored, _)) if self.block_count == 0 => stored.at,
@@ -88,7 +88,7 @@ impl File {
         }
     }
 
-    /// Reads bytes from an offset on. Returns their number.
+    /// Reads bytes from an offset on. Returns the number of bytes that were read.
     pub(super) fn read<S: Source>(
         &mut self,
         blocks: &mut Blocks<'_, S>,
@@ -110,7 +110,7 @@ impl File {
         Ok(count)
     }
 
-    /// Reads bytes of one block. All of them must be there.
+    /// Reads bytes of one block. The block must contain all these bytes.
     fn piece<S: Source>(
         &mut self,
         blocks: &mut Blocks<'_, S>,

@@ -12,56 +12,57 @@ use crate::fields::{u16_at, u32_at, u64_at};
 
 /// Bytes of the superblock.
 pub const SUPERBLOCK_BYTES: usize = 96;
-/// Maximum content of a block of metadata, in bytes.
+/// Maximum bytes of the content of a metadata block.
 pub const METADATA_BYTES: usize = 8192;
-/// Offset of an absent table.
+/// Value of an offset if the table is absent.
 pub const NONE: u64 = u64::MAX;
-/// Index for no fragment, or no attributes.
+/// Value of an index if there is no fragment, or if there are no attributes.
 pub const NO_INDEX: u32 = u32::MAX;
-/// Bit in the size of a block of data that is uncompressed.
+/// Bit in the size of a data block. It is set if the block is uncompressed.
 pub const PLAIN_DATA: u32 = 1 << 24;
-/// Bit in the size of a block of metadata that is uncompressed.
+/// Bit in the size of a metadata block. It is set if the block is uncompressed.
 pub const PLAIN_METADATA: u16 = 1 << 15;
 /// Flag: inodes and directories are uncompressed.
 pub const PLAIN_INODES: u16 = 1;
 /// Flag: owners are uncompressed.
 pub const PLAIN_IDS: u16 = 0x800;
-/// Bytes by which the size of a directory exceeds its list.
+/// Number of bytes by which the size of a directory exceeds its list.
 pub const DIRECTORY_EXTRA: u32 = 3;
 /// Bytes of a fragment's entry.
 pub const FRAGMENT_BYTES: usize = 16;
-/// Minimum and maximum bytes of a block of a file.
+/// Smallest and largest number of bytes of a block of a file.
 const BLOCK_BYTES: (u32, u32) = (4096, 1 << 20);
 
 /// Content of the superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
-    /// Inodes of the image.
+    /// Number of inodes of the image.
     pub inode_count: u32,
-    /// Bytes of a block of a file.
+    /// Number of bytes of a block of a file.
     pub block_bytes: u32,
-    /// Fragments.
+    /// Number of fragments.
     pub fragment_count: u32,
-    /// The number of the method.
+    /// Number of the compression method.
     pub compressor: u16,
-    /// Flags.
+    /// Flags of the image.
     pub flags: u16,
-    /// Owners and groups.
+    /// Number of owners and groups.
     pub id_count: u16,
-    /// Position of the root's inode: block from the begin of its table, and offset in the block.
+    /// Position of the root's inode: offset of the block from the start of the table of inodes, and
+    /// offset in the block.
     pub root: u64,
-    /// Bytes of the image.
+    /// Number of bytes of the image.
     pub bytes_used: u64,
-    /// Begin of the table of owners and groups. Each of these offsets is [`NONE`] if its table is
-    /// absent.
+    /// Offset of the table of owners and groups. This offset and those that follow are [`NONE`] if
+    /// their table is absent.
     pub ids: u64,
-    /// Begin of the table of attributes.
+    /// Offset of the table of attributes.
     pub attributes: u64,
-    /// Begin of the table of inodes.
+    /// Offset of the table of inodes.
     pub inodes: u64,
-    /// Begin of the table of directories.
+    /// Offset of the table of directories.
     pub directories: u64,
-    /// Begin of the table of fragments.
+    /// Offset of the table of fragments.
     pub fragments: u64,
 }
 
@@ -100,7 +101,7 @@ impl Superblock {
     }
 
     /// Returns true if metadata is uncompressed. (`mksquashfs` compresses the table of fragments
-    /// all the same, unless fragments are uncompressed too.)
+    /// nevertheless, unless fragments are uncompressed too.)
     pub const fn is_plain(&self) -> bool {
         self.flags & PLAIN_INODES != 0 && self.flags & PLAIN_IDS != 0
     }

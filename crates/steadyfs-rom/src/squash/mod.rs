@@ -1,4 +1,4 @@
-//! squashfs 4.0, read without a heap.
+//! Reads squashfs 4.0 without a heap.
 
 mod attributes;
 mod blocks;
@@ -24,16 +24,17 @@ use file::Sizes;
 use format::{FRAGMENT_BYTES, METADATA_BYTES, NO_INDEX, SUPERBLOCK_BYTES, Superblock};
 use node::Body;
 
-/// Memory that an image needs, in bytes.
+/// The memory that an image needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Minimum: room for a block of a file or of metadata, whichever is larger. If metadata is
-    /// uncompressed, room for a block of a file.
+    /// Minimum memory: a buffer for a block of a file or a block of metadata, whichever is larger.
+    /// If metadata is uncompressed, a buffer for a block of a file.
     pub least: usize,
-    /// Room for both: sequential reads of a file then do not decode metadata again.
+    /// Memory for both buffers: one for a block of a file and one for a block of metadata.
+    /// Sequential reads of a file then do not decode metadata again.
     pub both: usize,
-    /// Room for each further block of metadata that is kept, up to 16. A path of five names needs
-    /// ten.
+    /// Additional memory for each further metadata block that is cached, up to 16 blocks. The
+    /// look-up of a path with five names needs ten blocks.
     pub each: usize,
 }
 
@@ -48,7 +49,7 @@ impl Needs {
         Ok(Self::for_blocks(method, superblock.block_bytes as usize, superblock.is_plain()))
     }
 
-    /// Returns the needs of an image with such blocks.
+    /// Returns the needs of an image with the given method and block size.
     pub const fn for_blocks(method: Compressor, block_bytes: usize, plain_metadata: bool) -> Self {
         let data = method.room_bytes(block_bytes);
         let metadata = method.room_bytes(METADATA_BYTES);
@@ -59,9 +60,9 @@ impl Needs {
 
 /// A mounted squashfs image.
 ///
-/// Paths have names between slashes. Symbolic links are not followed;
-/// [`read_link`](Self::read_link) returns their targets. No call changes anything. So power may be
-/// cut in any call, and a failed call may be repeated.
+/// A path consists of names that are separated by slashes. Calls do not follow symbolic links, but
+/// [`read_link`](Self::read_link) returns their targets. Calls never change the medium. So a power
+/// cut at any time does no harm, and a failed call may be repeated.
 pub struct Squash<'m, S> {
     blocks: Blocks<'m, S>,
     superblock: Superblock,
@@ -74,11 +75,11 @@ fn superblock(source: &mut impl Source) -> Result<Superblock, Error> {
 }
 
 impl<'m, S: Source> Squash<'m, S> {
-    /// Mounts an image in memory of [`Needs::least`] bytes or more. With [`Needs::both`], metadata
-    /// has a room of its own; with more memory, several.
+    /// Mounts an image. `memory` has at least [`Needs::least`] bytes. If it has [`Needs::both`]
+    /// bytes, metadata has a separate buffer. With more memory, metadata has several buffers.
     ///
     /// # Cost
-    /// One read of 96 bytes.
+    /// The call makes one read of 96 bytes.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`],
@@ -101,7 +102,7 @@ impl<'m, S: Source> Squash<'m, S> {
         })
     }
 
-    /// Gives back the source.
+    /// Returns the source.
     pub fn unmount(self) -> S {
         self.blocks.into_source()
     }
@@ -112,7 +113,7 @@ impl<'m, S: Source> Squash<'m, S> {
     }
 
     /// Returns the number of decoded bytes of files and metadata since the mount. Bytes that were
-    /// decoded twice count twice. It measures the processor's cost of reading.
+    /// decoded twice count twice. This number is a measure of the processor time of reads.
     pub const fn decoded_bytes(&self) -> u64 {
         self.blocks.decoded_bytes()
     }
@@ -163,11 +164,12 @@ impl<'m, S: Source> Squash<'m, S> {
         self.entry_node(&entry)
     }
 
-    /// Returns the next entry of a directory, in the order of the names' bytes; `None` at the end.
+    /// Returns the next entry of a directory, in the order of the names' bytes. Returns `None` at
+    /// the end.
     ///
     /// # Cost
-    /// [`list_bound`](Self::list_bound) for a whole list. If reads of files come between, each
-    /// entry may decode its block again.
+    /// [`list_bound`](Self::list_bound) for a whole list. If files are read between two entries,
+    /// each entry may decode its block again.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
@@ -217,8 +219,8 @@ impl<'m, S: Source> Squash<'m, S> {
         Ok(File { size, start, list, tail, block_count, sizes: Sizes::before(start, list) })
     }
 
-    /// Reads bytes of a file from an offset on. Returns their number, which is smaller than `data`
-    /// only at the end of the file.
+    /// Reads bytes of a file from an offset on. Returns the number of bytes that were read. Only at
+    /// the end of the file it is smaller than the length of `data`.
     ///
     /// # Cost
     /// [`read_bound`](Self::read_bound).
@@ -256,8 +258,8 @@ impl<'m, S: Source> Squash<'m, S> {
 
     /// Returns the worst case of finding a name in a directory.
     ///
-    /// If each block of a directory has an entry in the index, it costs the index and two blocks.
-    /// Other directories cost their whole list.
+    /// If each block of the directory has an entry in the index, the call reads the index and two
+    /// blocks. In other directories it reads the whole list.
     pub fn lookup_bound(&self, directory: &Node) -> Bound {
         let Body::Directory { index: (_, count), .. } = directory.body else {
             return Bound::default();
@@ -299,7 +301,8 @@ impl<'m, S: Source> Squash<'m, S> {
         let blocks = (bytes.min(file.size) + 2 * block_bytes - 2) / block_bytes;
         let list_bytes = 4 * u64::from(file.block_count);
         let list = self.blocks.metadata_bound(list_bytes, list_bytes / 64 + 1);
-        // If both share one room, the list is decoded again for every 16 blocks.
+        // If data and metadata share one buffer, the list of block sizes is decoded again for every
+        // 16 blocks.
         let again = self.blocks.metadata_bound(64, 1).times(blocks / 16 + 2);
         self.blocks.block_bound(block_bytes as usize, 1).times(blocks).plus(list).plus(again)
     }
@@ -342,7 +345,8 @@ impl<'m, S: Source> Squash<'m, S> {
         Ok(u32::from_le_bytes(id))
     }
 
-    /// Reads an entry of a table. A list has the offset of each metadata block of the table.
+    /// Reads an entry of a table. A separate list contains the offset of each metadata block of the
+    /// table.
     fn table_entry(&mut self, table: u64, index: u64, entry: &mut [u8]) -> Result<(), Error> {
         let byte = index * entry.len() as u64;
         let mut block = [0; 8];

@@ -9,55 +9,56 @@ use crate::stat::{Kind, Stat};
 
 /// Bytes of the header of each inode.
 const HEADER_BYTES: usize = 16;
-/// Maximum bytes of an inode behind its header, without lists.
+/// Maximum bytes of an inode behind its header. They do not include lists.
 pub const BODY_BYTES_MAX: usize = 40;
 
 /// Inode of a file, directory or anything else of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(super) stat: Stat,
-    /// Indices of owner and group.
+    /// Indices of owner and group in the table of IDs.
     pub(super) ids: (u16, u16),
-    /// Index of its attributes.
+    /// Index of the inode's attributes.
     pub(super) attributes: u32,
     pub(super) body: Body,
 }
 
-/// Fields that one kind of inode has.
+/// Fields that only one kind of inode has.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     Directory {
-        /// Begin of its list: block from the begin of the table, and offset.
+        /// Start of the directory's list: offset of the block from the start of the table, and
+        /// offset in the block.
         list: (u32, u16),
-        /// Begin of its index, and the number of entries of the index.
+        /// Position of the directory's index, and the number of entries in the index.
         index: (Position, u16),
     },
     File {
-        /// Offset of its first block.
+        /// Offset of the file's first block.
         start: u64,
-        /// Its fragment, and the offset in it.
+        /// Index of the file's fragment, and the offset in the fragment.
         fragment: (u32, u32),
-        /// Position of the sizes of its blocks.
+        /// Position of the sizes of the file's blocks.
         sizes: Position,
     },
     Symlink {
-        /// Position of its target.
+        /// Position of the link's target.
         target: Position,
-        /// True if the index of its attributes follows the target.
+        /// True if the index of the link's attributes follows the target.
         is_extended: bool,
     },
     Other,
 }
 
 impl Node {
-    /// Returns its metadata.
+    /// Returns the metadata of the node.
     pub const fn stat(&self) -> Stat {
         self.stat
     }
 
     /// Returns the number of its set of attributes. Nodes with the same number have the same
-    /// attributes. Returns `None` for a node without attributes. Also returns `None` for a link,
-    /// whose number lies elsewhere.
+    /// attributes. Returns `None` for a node without attributes. Also returns `None` for a symbolic
+    /// link, because its number is stored behind the target.
     pub const fn attribute_set(&self) -> Option<u32> {
         match self.attributes {
             NO_INDEX => None,
@@ -65,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Returns true if it is a directory.
+    /// Returns true if the node is a directory.
     pub const fn is_directory(&self) -> bool {
         matches!(self.stat.kind, Kind::Directory)
     }
@@ -141,7 +142,8 @@ fn parse(kind: u16, body: &[u8], behind: Position) -> (Kind, u64, u32, Body) {
     }
 }
 
-/// Returns the index of attributes at the end of an extended inode. Other inodes have none.
+/// Returns the index of attributes at the end of an extended inode. Returns [`NO_INDEX`] for other
+/// inodes.
 fn last(body: &[u8], kind: u16) -> u32 {
     if kind > 7 { u32_at(body, body.len() - 4) } else { NO_INDEX }
 }

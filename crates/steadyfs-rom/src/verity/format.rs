@@ -19,25 +19,26 @@
 //! ```
 //!
 //! All numbers are little-endian. Level 0 contains the digests of the data blocks. Level 1 contains
-//! the digests of the hash blocks of level 0, and so on up to a level of one block. The digest of
-//! this block is the root hash. An image of one block has no level: its root hash is the digest of
-//! the block.
+//! the digests of the hash blocks of level 0, and so on. The highest level has one block, and the
+//! digest of this block is the root hash. An image of one block has no level: its root hash is the
+//! digest of the block.
 //!
-//! The UUID is the first half of the root hash, so that the same image is sealed to the same bytes.
+//! The UUID is the first half of the root hash, so that sealing the same image always produces the
+//! same bytes.
 //!
-//! Bit 0 of the flags is set if there is a signature. It is an Ed25519 signature of the first 56
-//! bytes of the record and the 512 bytes of the superblock. Without a signature, its bytes are
-//! zeros.
+//! Bit 0 of the flags is set if the record contains a signature. The signature is an Ed25519
+//! signature of the first 56 bytes of the record and the 512 bytes of the superblock. If there is
+//! no signature, its bytes are zeros.
 //!
-//! Sources, for all but the record: Documentation/admin-guide/device-mapper/verity.rst of Linux,
-//! and the bytes that `veritysetup` 2.6 of cryptsetup writes.
+//! Sources for everything except the record: Documentation/admin-guide/device-mapper/verity.rst of
+//! Linux, and the bytes that `veritysetup` 2.6 of cryptsetup writes.
 
 use core::error::Error;
 use core::fmt;
 
 /// Bytes of a SHA-256 digest.
 pub const DIGEST_BYTES: usize = 32;
-/// Bytes of the superblock without the rest of its block.
+/// Bytes of the superblock. They do not include the rest of its block.
 pub const SUPERBLOCK_BYTES: usize = 512;
 /// Bytes of the longest salt.
 pub const SALT_BYTES_MAX: usize = 256;
@@ -45,15 +46,16 @@ pub const SALT_BYTES_MAX: usize = 256;
 pub const BLOCK_BYTES_MIN: u32 = 512;
 /// Bytes of the largest block.
 pub const BLOCK_BYTES_MAX: u32 = 4096;
-/// Levels of the highest tree: over [`DATA_BYTES_MAX`] in the smallest blocks.
+/// Number of levels of the highest tree. This tree has [`DATA_BYTES_MAX`] bytes of data in the
+/// smallest blocks.
 pub const LEVELS_MAX: usize = 13;
-/// Bytes of the longest data.
+/// Largest number of bytes of data.
 pub const DATA_BYTES_MAX: u64 = 1 << 60;
-/// Bytes of the record without the rest of its block.
+/// Bytes of the record. They do not include the rest of its block.
 pub const RECORD_BYTES: usize = 120;
 /// Bytes of an Ed25519 signature.
 pub const SIGNATURE_BYTES: usize = 64;
-/// Signed bytes: the record up to the signature, then the superblock.
+/// Number of signed bytes: the record up to the signature, then the superblock.
 pub const MESSAGE_BYTES: usize = SIGNATURE_AT + SUPERBLOCK_BYTES;
 
 const SUPERBLOCK_MAGIC: &[u8; 8] = b"verity\0\0";
@@ -78,52 +80,53 @@ const FLAG_SIGNED: u32 = 1;
 pub enum FormatError {
     /// The bytes end too early.
     Short {
-        /// Bytes that were expected.
+        /// Number of bytes that were expected.
         expected: usize,
-        /// Bytes that are there.
+        /// Number of bytes that were found.
         found: usize,
     },
-    /// It does not begin with its magic.
+    /// The superblock or record does not begin with its magic.
     Magic,
-    /// It has another version.
+    /// The superblock or record has an unsupported version.
     Version {
-        /// The version.
+        /// The version that was found.
         found: u32,
     },
-    /// The hash tree has another type.
+    /// The hash tree has an unsupported type.
     HashType {
-        /// The type.
+        /// The type that was found.
         found: u32,
     },
     /// The digests are not SHA-256.
     Algorithm,
     /// The block size is not supported, or data and hashes have different sizes.
     BlockBytes {
-        /// Bytes of a data block.
+        /// Number of bytes of a data block.
         data: u32,
-        /// Bytes of a hash block.
+        /// Number of bytes of a hash block.
         hash: u32,
     },
-    /// There is no data, or more than a tree holds.
+    /// There is no data, or more data than a tree supports.
     DataBlocks {
-        /// Data blocks.
+        /// Number of data blocks.
         found: u64,
     },
     /// The salt is longer than its field.
     SaltBytes {
-        /// Bytes of the salt.
+        /// Number of bytes of the salt.
         found: usize,
     },
     /// Unknown flags are set.
     Flags {
-        /// All flags.
+        /// All flags that were found.
         found: u32,
     },
-    /// A signature is there without its flag, or is missing with it.
+    /// The flag of the signature is set but the signature is missing. Or the flag is not set but
+    /// there is a signature.
     Signature,
-    /// A byte without meaning is not zero.
+    /// A byte that must be zero is not zero.
     NotZero {
-        /// Position of the byte, from the begin of the superblock or record.
+        /// Position of the byte, from the start of the superblock or record.
         at: usize,
     },
 }
@@ -175,7 +178,7 @@ pub struct Salt {
 }
 
 impl Salt {
-    /// Takes a salt of up to 256 bytes.
+    /// Creates a salt of up to 256 bytes.
     ///
     /// # Errors
     /// [`FormatError::SaltBytes`].
@@ -207,18 +210,18 @@ pub struct Superblock {
     pub uuid: [u8; 16],
     /// Bytes of a block of data or hashes: a power of two from 512 to 4096.
     pub block_bytes: u32,
-    /// Blocks of data.
+    /// Number of data blocks.
     pub data_blocks: u64,
     /// Bytes that precede each block in the input of its digest.
     pub salt: Salt,
 }
 
 impl Superblock {
-    /// Parses a superblock from the begin of `bytes`. Checks that all bytes without meaning are
-    /// zero, including the bytes behind the superblock.
+    /// Parses a superblock from the start of `bytes`. Checks that all unused bytes are zero,
+    /// including the bytes behind the superblock.
     ///
     /// # Errors
-    /// [`FormatError`] of each kind that is not about records.
+    /// [`FormatError`]: each kind except those about records.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         check_length(bytes, SUPERBLOCK_BYTES)?;
         check_begin(bytes, SUPERBLOCK_MAGIC)?;
@@ -285,15 +288,15 @@ impl Superblock {
 pub struct Record {
     /// Digest of the top hash block.
     pub root_hash: [u8; DIGEST_BYTES],
-    /// Bytes of data. The superblock begins behind them.
+    /// Number of bytes of data. The superblock begins behind the data.
     pub data_bytes: u64,
     /// The signature.
     pub signature: Option<[u8; SIGNATURE_BYTES]>,
 }
 
 impl Record {
-    /// Parses a record from the begin of `bytes`. Checks that all bytes behind it are zero. Does
-    /// not check the signature.
+    /// Parses a record from the start of `bytes`. Checks that all bytes behind the record are zero.
+    /// Does not check the signature.
     ///
     /// # Errors
     /// [`FormatError::Short`], [`FormatError::Magic`], [`FormatError::Version`],
@@ -328,8 +331,8 @@ impl Record {
         bytes
     }
 
-    /// Returns the signed message: the record up to the signature, with the flag of a signature,
-    /// and the bytes of the superblock.
+    /// Returns the signed message: the record up to the signature, and the bytes of the superblock.
+    /// In this record the flag of the signature is set.
     pub fn message(&self, superblock: &[u8; SUPERBLOCK_BYTES]) -> [u8; MESSAGE_BYTES] {
         let mut message = [0; MESSAGE_BYTES];
         message[..SIGNATURE_AT].copy_from_slice(&self.begin(true));
@@ -363,12 +366,12 @@ pub struct Layout {
 /// Position of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Index of its hash block in the level. The level above has the digest of that block under
-    /// this index.
+    /// Index of its hash block in the level. The level above contains the digest of that block at
+    /// the same index.
     pub index: u64,
     /// Index of its hash block in the image.
     pub block: u64,
-    /// Begin of the digest in its hash block, in bytes.
+    /// Offset of the digest in its hash block, in bytes.
     pub at: usize,
 }
 
@@ -404,34 +407,35 @@ impl Layout {
         self.data_blocks
     }
 
-    /// Returns the bytes of a block.
+    /// Returns the number of bytes of a block.
     pub fn block_bytes(&self) -> u32 {
         self.block_bytes
     }
 
-    /// Returns the bytes of data. The superblock begins behind them.
+    /// Returns the number of bytes of data. The superblock begins behind the data.
     pub fn data_bytes(&self) -> u64 {
         self.data_blocks * u64::from(self.block_bytes)
     }
 
-    /// Returns the number of levels of hash blocks; 0 if there is one data block.
+    /// Returns the number of levels of hash blocks. It is 0 if there is one data block.
     pub fn levels(&self) -> usize {
         self.levels
     }
 
-    /// Returns the number of hash blocks of a level; 0 if there is no such level.
+    /// Returns the number of hash blocks of a level. Returns 0 if there is no such level.
     pub fn level_blocks(&self, level: usize) -> u64 {
         if level < self.levels { self.level_blocks_below(level + 1) } else { 0 }
     }
 
-    /// Returns the index of a hash block in the image; `None` if the level has no such block.
+    /// Returns the index of a hash block in the image. Returns `None` if the level has no such
+    /// block.
     pub fn hash_block(&self, level: usize, index: u64) -> Option<u64> {
         (index < self.level_blocks(level)).then(|| self.starts[level] + index)
     }
 
     /// Returns the place of a digest in a level. In level 0, `index` is the index of a data block.
-    /// Above, it is the index of a hash block in the level below. Returns `None` if there is no
-    /// such level or block.
+    /// In the other levels, it is the index of a hash block in the level below. Returns `None` if
+    /// there is no such level or block.
     pub fn place(&self, level: usize, index: u64) -> Option<Place> {
         if level >= self.levels || index >= self.level_blocks_below(level) {
             return None;
@@ -445,22 +449,23 @@ impl Layout {
         })
     }
 
-    /// Returns the begin of the record, in bytes.
+    /// Returns the offset of the record, in bytes.
     pub fn record_offset(&self) -> u64 {
         self.record_block * u64::from(self.block_bytes)
     }
 
-    /// Returns the bytes of the image with all appended blocks.
+    /// Returns the number of bytes of the image with all appended blocks.
     pub fn total_bytes(&self) -> u64 {
         (self.record_block + 1) * u64::from(self.block_bytes)
     }
 
-    /// Returns the number of digests in a hash block, as an exponent of two.
+    /// Returns the binary logarithm of the number of digests in a hash block.
     fn digests_shift(&self) -> u32 {
         (self.block_bytes / DIGEST_BYTES as u32).trailing_zeros()
     }
 
-    /// Returns the number of blocks whose digests are in a level: data blocks for level 0.
+    /// Returns the number of blocks whose digests are in a level. For level 0, these are data
+    /// blocks.
     fn level_blocks_below(&self, level: usize) -> u64 {
         let shift = self.digests_shift() * level as u32;
         ((self.data_blocks - 1).checked_shr(shift).unwrap_or(0)) + 1
@@ -475,7 +480,7 @@ fn check_length(bytes: &[u8], expected: usize) -> Result<(), FormatError> {
     }
 }
 
-/// Checks the magic, and the version 1 behind it.
+/// Checks the magic, and that the version behind it is 1.
 fn check_begin(bytes: &[u8], magic: &[u8; 8]) -> Result<(), FormatError> {
     if !bytes.starts_with(magic) {
         return Err(FormatError::Magic);
@@ -572,8 +577,8 @@ mod tests {
 
     #[test]
     fn levels_lie_one_behind_the_other_from_the_top() {
-        // A block has 16 digests: 257 data blocks have 17 leaves, the leaves have 2 blocks above,
-        // and these have one.
+        // A hash block holds 16 digests. So 257 data blocks need 17 blocks in level 0, 2 blocks in
+        // level 1, and 1 block in level 2.
         let layout = Layout::new(257, 512).expect("a tree");
         assert_eq!(layout.levels(), 3);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Hash trees of dm-verity, and signatures. Each block of an image can be checked on its own, from
-//! one hash or one key.
+//! Hash trees of dm-verity, and signatures. Each block of an image can be checked by itself, with
+//! one trusted hash or key.
 
 pub mod format;
 mod tree;
@@ -15,7 +15,7 @@ use format::{
 };
 use tree::{Hashes, digest};
 
-/// Trusted value that an image is checked against.
+/// Trusted value against which an image is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trusted {
@@ -23,8 +23,9 @@ pub enum Trusted {
     Root {
         /// The root hash.
         hash: [u8; DIGEST_BYTES],
-        /// Bytes of the image with the zeros that fill its last block: the offset of the tree's
-        /// superblock. Without it, blocks of the tree could pass for blocks of the image.
+        /// Number of bytes of the image, including the zeros that fill its last block. This is the
+        /// offset of the tree's superblock. Without this number, blocks of the tree could pass as
+        /// blocks of the image.
         bytes: u64,
     },
     /// The Ed25519 key that signed the image.
@@ -34,8 +35,8 @@ pub enum Trusted {
 
 /// An image with a hash tree. A read fails unless each block that it reads has the signed content.
 ///
-/// The tree is a tree of dm-verity, so Linux verifies the same image. A block is checked each time
-/// that it comes from the medium.
+/// The tree has the format of dm-verity, so Linux can verify the same image. A block is checked
+/// each time it is read from the medium.
 ///
 /// # Example
 /// ```no_run
@@ -66,9 +67,9 @@ pub struct Verified<'m, S> {
 }
 
 impl Verified<'_, ()> {
-    /// Returns the memory for blocks of a size: one block of the image, and `hash_blocks` blocks of
-    /// the tree, one to eight. With one for each level of the tree, reads of consecutive blocks do
-    /// not read the tree again.
+    /// Returns the number of bytes of memory for one block of the image and `hash_blocks` blocks of
+    /// the tree. `hash_blocks` is one to eight. If it is the number of levels of the tree, reads of
+    /// consecutive blocks do not read the same hash blocks again.
     pub const fn memory_bytes(block_bytes: usize, hash_blocks: usize) -> usize {
         block_bytes * (1 + hash_blocks)
     }
@@ -79,8 +80,9 @@ impl<'m, S: Source> Verified<'m, S> {
     /// trusted value.
     ///
     /// # Cost
-    /// Reads of the image's superblock, and of up to four places for the tree's superblock. With a
-    /// key, also a read of the record and one check of a signature.
+    /// The call reads the image's superblock, and up to four possible positions of the tree's
+    /// superblock. If the trusted value is a key, the call also reads the record and checks one
+    /// signature.
     ///
     /// # Errors
     /// [`Error::NotSigned`], [`Error::NoImage`], [`Error::MemoryTooSmall`]; errors of the source.
@@ -89,7 +91,8 @@ impl<'m, S: Source> Verified<'m, S> {
         Self::open_at(source, offset, trusted, memory)
     }
 
-    /// Opens any image as [`open`](Self::open) does. The superblock of the tree is at this offset.
+    /// Opens an image of any format as [`open`](Self::open) does. The superblock of the tree is at
+    /// the given offset.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -116,7 +119,7 @@ impl<'m, S: Source> Verified<'m, S> {
         Ok(Self { source, superblock, layout, root, hashes: Hashes::new(rest), block, held: None })
     }
 
-    /// Gives back the source.
+    /// Returns the source.
     pub fn into_inner(self) -> S {
         self.source
     }
@@ -131,7 +134,7 @@ impl<'m, S: Source> Verified<'m, S> {
         &self.root
     }
 
-    /// Returns the bytes of a block.
+    /// Returns the number of bytes of a block.
     pub const fn block_bytes(&self) -> u32 {
         self.superblock.block_bytes
     }
@@ -179,7 +182,7 @@ impl<S: Source> Source for Verified<'_, S> {
         Ok(())
     }
 
-    /// Counts each block that the bytes can touch, and for each of them a path down the tree.
+    /// Counts each block that the bytes can touch, and for each block a path down the tree.
     fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let block_bytes = self.block.len() as u64;
         let blocks = (bytes + 2 * block_bytes - 2) / block_bytes;
@@ -191,7 +194,7 @@ impl<S: Source> Source for Verified<'_, S> {
     }
 }
 
-/// Returns the root hash, if it is trusted.
+/// Returns the root hash if it is trusted.
 fn root_hash(
     source: &mut impl Source,
     superblock: &[u8; SUPERBLOCK_BYTES],
@@ -228,8 +231,8 @@ pub fn record(source: &mut impl Source, layout: &Layout) -> Result<Record, Error
     if record.data_bytes == layout.data_bytes() { Ok(record) } else { Err(Error::NotSigned) }
 }
 
-/// Finds the superblock of the tree behind a squashfs or cramfs image, by the length in the image's
-/// superblock. This length is not authenticated yet.
+/// Finds the superblock of the tree behind a squashfs or cramfs image, with the length that the
+/// image's superblock contains. This length is not authenticated yet.
 ///
 /// # Errors
 /// [`Error::NoImage`], [`Error::NotSigned`]; errors of the source.
@@ -249,7 +252,7 @@ pub fn find(source: &mut impl Source) -> Result<u64, Error> {
     Err(Error::NotSigned)
 }
 
-/// Returns true if this is the superblock of a tree over all bytes before it.
+/// Returns true if the bytes are the superblock of a tree over all bytes before `offset`.
 fn is_tree_at(superblock: &[u8; SUPERBLOCK_BYTES], offset: u64) -> bool {
     let layout = Superblock::parse(superblock).and_then(|superblock| superblock.layout());
     layout.is_ok_and(|layout| layout.data_bytes() == offset)

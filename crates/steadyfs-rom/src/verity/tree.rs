@@ -1,4 +1,5 @@
-//! The path from a block of the image up its hash tree to a checked hash block, and down again.
+//! The check of a block of the image. It follows the hash tree up to a hash block that is already
+//! checked, and then checks each block on the way down.
 
 use super::format::{DIGEST_BYTES, LEVELS_MAX, Layout, Salt};
 use crate::error::Error;
@@ -6,7 +7,7 @@ use crate::recent::Recent;
 use crate::source::Source;
 use sha2::{Digest, Sha256};
 
-/// Maximum number of kept hash blocks.
+/// Maximum number of cached hash blocks.
 const KEPT_MAX: usize = 8;
 
 /// Returns the digest of a block.
@@ -17,7 +18,7 @@ pub fn digest(salt: &Salt, block: &[u8]) -> [u8; DIGEST_BYTES] {
     hash.finalize().into()
 }
 
-/// Checked hash blocks, by level and index.
+/// The cached hash blocks, which are already checked. Level and index identify each of them.
 pub struct Hashes<'m> {
     memory: &'m mut [u8],
     kept: Recent<(usize, u64), KEPT_MAX>,
@@ -66,7 +67,7 @@ impl<'m> Hashes<'m> {
         self.kept.find(|&kept| kept == (level, index)).map(|(place, _)| place)
     }
 
-    /// Reads a hash block in place of the least recently used one, and checks it.
+    /// Reads a hash block into the slot of the least recently used hash block, and checks it.
     fn take<S: Source>(
         &mut self,
         source: &mut S,

@@ -1,11 +1,12 @@
-//! The front of an eMMC over a [disk](steadyfs::disk::Disk): it takes commands, and makes calls
-//! of the disk.
+//! The command interface of an eMMC over a [disk](steadyfs::disk::Disk). It receives commands, and
+//! makes calls of the disk.
 //!
-//! An eMMC is a disk behind commands of 32 bits. One of them, SET_BLOCK_COUNT, has four bits for
-//! a *context*. Vishwakarma, Sharma and Kodase (*Enhancing eMMC using Multi-Stream technique*,
-//! 2019) let these bits name a stream. [`Emmc`] maps these bits to the streams of a SteadyFS
-//! disk. A host's hints about its data then become visible in the blocks of the simulated chip. A
-//! firmware that contains the disk would do the same. [`Emmc`] has no buffer of its own.
+//! An eMMC is a disk behind commands with an argument of 32 bits. The command SET_BLOCK_COUNT has
+//! four bits for a *context*. Vishwakarma, Sharma and Kodase (*Enhancing eMMC using Multi-Stream
+//! technique*, 2019) use these bits as the number of a stream. [`Emmc`] maps these bits to the
+//! streams of a SteadyFS disk. A host's hints about its data then become visible in the blocks of
+//! the simulated chip. A firmware that contains the disk would do the same. [`Emmc`] has no buffer
+//! of its own.
 //!
 //! ```
 //! use steadyfs::disk::Disk;
@@ -53,36 +54,36 @@
 //! | CMD38 ERASE | [`ERASE`], [`TRIM`], [`DISCARD`] | see there |
 //!
 //! A *reliable* or *forced* write is [durable](steadyfs::disk::WriteOptions::durable). A *tag
-//! request* is ignored. A *packed* command is refused. EXT_CSD reports that the device has
-//! neither.
+//! request* is ignored. A *packed* command is refused. EXT_CSD reports that the device supports
+//! neither tag requests nor packed commands.
 //!
 //! # Streams
-//! The register's byte 133 selects the meaning of the number in CMD23. The paper uses this byte
-//! to choose between "context" and "stream", and gives no values. Here
+//! The register's byte 133 selects the meaning of the number in CMD23. The paper uses this byte to
+//! choose between "context" and "stream", but defines no values. In this device:
 //!
 //! - 1 selects a stream. This is the value after the start if the disk has several streams.
-//!   [`context_stream`] maps the number. 0 is data without a stream, and 1 to 3 are these
-//!   streams. A number up to 15 that the disk does not have is its last stream. No configuration
-//!   is needed.
+//!   [`context_stream`] maps the number to a stream. 0 is data without a stream, and 1 to 3 are the
+//!   streams 1 to 3. If the disk has no stream with a number (up to 15), the number means its last
+//!   stream. No configuration is needed.
 //! - 0 selects a context of the standard. This is the value after the start if the disk has one
-//!   stream, and on every disk if the host writes it. The context must be open for the direction
-//!   (CONTEXT_CONF), and chooses no stream.
+//!   stream. A host may write this value on every disk. The context must be open for the direction
+//!   of the transfer (CONTEXT_CONF), and selects no stream.
 //!
 //! The paper calls byte 133 reserved. In eMMC 5.1 it is PRODUCTION_STATE_AWARENESS. A host that
-//! reads this byte would take 1 for "before soldering".
+//! reads the value 1 would interpret it as "before soldering".
 //!
 //! # Register
-//! A host may write these bytes of EXT_CSD, beside byte 133:
+//! Besides byte 133, a host may write these bytes of EXT_CSD:
 //!
 //! - FLUSH_CACHE (32): 1 [flushes](steadyfs::disk::Disk::flush).
-//! - CACHE_CTRL (33): 1 lets writes wait for that flush. 0 makes each write durable before the
-//!   next command, as the standard requires. 0 is the value after the start.
+//! - CACHE_CTRL (33): 1 lets writes wait for that flush. 0 makes each write durable before the next
+//!   command, as the standard requires. The value after the start is 0.
 //! - CONTEXT_CONF (37 to 51): direction and reliability of each context. Closing a context
 //!   flushes. Large units are refused.
 //!
 //! # Left out
-//! Identification and selection, partitions, protection, the boot area, the command queue,
-//! passwords, power classes, and all timing on the bus.
+//! The device does not support identification and selection, partitions, protection, the boot area,
+//! the command queue, passwords, power classes, and all timing on the bus.
 
 mod register;
 mod status;
@@ -106,7 +107,8 @@ const BLOCK_BYTES: usize = SECTOR_BYTES as usize;
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     next: u32,
-    /// Sectors still to come; `None` until the host stops.
+    /// Number of sectors that are still to come. `None` means that the transfer goes on until the
+    /// host stops it.
     left: Option<u32>,
     options: WriteOptions,
 }
@@ -133,7 +135,7 @@ pub struct Emmc<'m, F> {
     disk: Disk<'m, F>,
     register: Register,
     phase: Phase,
-    /// The count that the previous command set for the next one.
+    /// The block count that the previous command set for the next command.
     count: Option<BlockCount>,
     erase: EraseRange,
     /// Errors that the next answer reports.
@@ -141,7 +143,8 @@ pub struct Emmc<'m, F> {
 }
 
 impl<'m, F: Flash> Emmc<'m, F> {
-    /// Puts the front on a disk, as at power-on: the cache is off, and no context is open.
+    /// Creates an eMMC on a disk, in the state after power-on: the cache is off, and no context is
+    /// open.
     pub fn new(disk: Disk<'m, F>) -> Self {
         let register = Register::new(disk.config().streams);
         Self {
@@ -154,13 +157,13 @@ impl<'m, F: Flash> Emmc<'m, F> {
         }
     }
 
-    /// Takes a command. The answer (R1) contains the errors of the command, earlier errors that
+    /// Executes a command. The answer (R1) contains the errors of the command, earlier errors that
     /// were not reported yet, and the state.
     ///
-    /// CMD6 and CMD38 do their work after their answer. The next answer reports the errors of
-    /// that work; CMD13 requests it. A command that the device does not support, or does not wait
-    /// for, changes nothing and returns [`Status::ILLEGAL_COMMAND`]. On a bus it would have no
-    /// answer of its own.
+    /// CMD6 and CMD38 do their work after their answer. The next answer reports the errors of that
+    /// work; CMD13 requests it. A command that the device does not support, or that is illegal in
+    /// the present state, changes nothing and returns [`Status::ILLEGAL_COMMAND`]. On a real bus
+    /// such a command would get no answer.
     pub fn command(&mut self, index: u8, argument: u32) -> Status {
         if index == command::SEND_STATUS {
             return self.answer();
@@ -185,7 +188,8 @@ impl<'m, F: Flash> Emmc<'m, F> {
         answer
     }
 
-    /// Takes whole sectors that the host writes: any number of the announced sectors.
+    /// Receives whole sectors that the host writes. One call may transfer any number of the
+    /// announced sectors.
     ///
     /// # Power loss
     /// If the write is reliable or forced, or the cache is off, all of the data is durable when
@@ -207,7 +211,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
     }
 
     /// Returns whole sectors to the host that reads them, or the register. After an error `data`
-    /// holds anything.
+    /// may hold any bytes.
     pub fn receive(&mut self, data: &mut [u8]) -> Status {
         let transfer = match self.phase {
             Phase::Send(transfer) => transfer,
@@ -237,12 +241,12 @@ impl<'m, F: Flash> Emmc<'m, F> {
         &mut self.disk
     }
 
-    /// Removes the front. Data that waits for a flush still waits.
+    /// Returns the disk, and drops the eMMC. The disk does not flush waiting data.
     pub fn into_disk(self) -> Disk<'m, F> {
         self.disk
     }
 
-    /// Discards the range of an erase if any other command than the next erase command comes.
+    /// Discards the range of an erase if the command is not the next command of the erase sequence.
     fn end_erase_before(&mut self, index: u8) {
         let goes_on =
             matches!(index, command::ERASE_GROUP_START | command::ERASE_GROUP_END | command::ERASE);
@@ -331,7 +335,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         count: Option<BlockCount>,
         may: fn(&Register, u8) -> bool,
     ) -> Result<Transfer, Status> {
-        // A transfer of one sector needs no count, and ignores a count before it.
+        // A transfer of one sector needs no block count, and ignores a block count before it.
         let count = count.filter(|_| !is_single).unwrap_or_default();
         let left = if is_single {
             Some(1)
@@ -362,15 +366,15 @@ impl<'m, F: Flash> Emmc<'m, F> {
         if !bytes.is_multiple_of(BLOCK_BYTES) || transfer.left.is_some_and(|left| blocks > left) {
             return Err(Status::BLOCK_LEN_ERROR);
         }
-        // A transfer without an end may run into the end of the disk.
+        // A transfer without a block count may reach the end of the disk.
         if blocks > self.disk.sectors() - transfer.next {
             return Err(Status::ADDRESS_OUT_OF_RANGE);
         }
         Ok(blocks)
     }
 
-    /// Advances behind the moved sectors. A transfer without a count stays open until the host
-    /// stops it.
+    /// Advances the transfer behind the sectors that were transferred. A transfer without a count
+    /// stays open until the host stops it.
     fn step(
         &mut self,
         phase: fn(Transfer) -> Phase,
@@ -391,7 +395,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         self.answer()
     }
 
-    /// Takes the first or the last sector of an erase.
+    /// Stores the first or the last sector of an erase.
     fn mark_erase(&mut self, index: u8, sector: u32) -> Result<(), Status> {
         if sector >= self.disk.sectors() {
             return self.reset_erase(Status::ADDRESS_OUT_OF_RANGE);
@@ -414,7 +418,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
     fn erase_sectors(&mut self, first: u32, last: u32, how: u32) -> Result<(), Status> {
         let per_page = self.disk.page_sectors();
         let (begin, end) = match how {
-            // An erase group is a logical page.
+            // An erase group is a logical page, so the range is extended to whole logical pages.
             ERASE => (first / per_page * per_page, (last / per_page + 1) * per_page),
             TRIM | DISCARD => (first, last + 1),
             _ => return Err(Status::ERASE_PARAM),
@@ -424,7 +428,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
             at += self.disk.trim(at, end - at).map_err(status_of)?;
         }
         if how == TRIM {
-            // The disk trims whole logical pages.
+            // The disk trims only whole logical pages.
             let whole = begin.div_ceil(per_page) * per_page..end / per_page * per_page;
             for sector in (begin..end).filter(|sector| !whole.contains(sector)) {
                 self.clear(sector)?;

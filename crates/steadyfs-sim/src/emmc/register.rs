@@ -11,8 +11,8 @@ pub const EXT_CSD_BYTES: usize = 512;
 const FLUSH_CACHE: usize = 32;
 const CACHE_CTRL: usize = 33;
 const CONTEXT_CONF: usize = 37;
-/// The meaning of the number in CMD23: 0 a context, 1 a stream. PRODUCTION_STATE_AWARENESS of the
-/// standard.
+/// Index of the byte that selects the meaning of the number in CMD23: 0 for a context, 1 for a
+/// stream. In the standard it is PRODUCTION_STATE_AWARENESS.
 const NUMBERS_ARE_STREAMS: usize = 133;
 const WR_REL_PARAM: usize = 166;
 const REVISION: usize = 192;
@@ -24,16 +24,16 @@ const CACHE_SIZE: usize = 249;
 const CONTEXT_CAPABILITIES: usize = 496;
 const S_CMD_SET: usize = 504;
 
-/// Number of contexts, without the context 0 for data without a context.
+/// Number of contexts. It does not include context 0, which stands for data without a context.
 const CONTEXTS: usize = 15;
 /// Direction of a context: bit 0 for writing, bit 1 for reading.
 const DIRECTION: u8 = 3;
 const WRITES: u8 = 1;
 const READS: u8 = 2;
-/// Reliability of a context: any value, since all flushed data is whole.
+/// Reliability of a context. Any value is accepted, because flushed data is always complete.
 const RELIABILITY: u8 = 0xC0;
 
-/// The work that remains once a byte is set.
+/// The work that must be done after a byte was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Switched {
     Flush,
@@ -119,7 +119,7 @@ impl Register {
         }
     }
 
-    /// Returns the whole register. All bytes that are not set here are 0. For most of them 0
+    /// Returns the whole register. All bytes that are not set here are 0. For most of these bytes 0
     /// means that the device does not have the feature. For ERASED_MEM_CONT it means that erased
     /// sectors are zeros.
     pub fn emit<F: Flash>(&self, disk: &Disk<'_, F>) -> [u8; EXT_CSD_BYTES] {

@@ -11,15 +11,16 @@ const STATE_SHIFT: u32 = 9;
 const STATE_MASK: u32 = 0xF << STATE_SHIFT;
 const READY: u32 = 1 << 8;
 
-/// The event that the device waits for. The numbers are as in the status word.
+/// The state of the device, which defines the event that it waits for. The discriminants are the
+/// numbers in the status word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
-    /// A command.
+    /// The device waits for a command.
     Transfer = 4,
-    /// The host takes data, or CMD12.
+    /// The host reads data, or sends CMD12.
     SendData = 5,
-    /// The host sends data, or CMD12.
+    /// The host writes data, or sends CMD12.
     ReceiveData = 6,
 }
 
@@ -45,10 +46,10 @@ const ERRORS: [(Status, &str); 11] = [
 impl Status {
     /// No error.
     pub(super) const NONE: Self = Self(0);
-    /// The disk does not have the sectors.
+    /// The sectors lie beyond the end of the disk.
     pub const ADDRESS_OUT_OF_RANGE: Self = Self(1 << 31);
-    /// The data is not whole sectors, or is more than was announced; or the block length is not
-    /// 512.
+    /// The data is not whole sectors, or has more bytes than were announced. Or the block length is
+    /// not 512.
     pub const BLOCK_LEN_ERROR: Self = Self(1 << 29);
     /// CMD35, CMD36 and CMD38 came out of order.
     pub const ERASE_SEQ_ERROR: Self = Self(1 << 28);
@@ -56,18 +57,18 @@ impl Status {
     pub const ERASE_PARAM: Self = Self(1 << 27);
     /// The disk can only be read.
     pub const WP_VIOLATION: Self = Self(1 << 26);
-    /// The device does not support the command, or waits for another one or for data.
+    /// The device does not support the command, or waits for another command or for data.
     pub const ILLEGAL_COMMAND: Self = Self(1 << 22);
     /// Data is lost.
     pub const DEVICE_ECC_FAILED: Self = Self(1 << 21);
     /// The chip does not answer, or too many of its programs fail.
     pub const CC_ERROR: Self = Self(1 << 20);
-    /// Any other error: no room in a transaction, a context that is not open, a request that the
-    /// device does not have.
+    /// Any other error: a full transaction, a context that is not open, or an unsupported request.
     pub const ERROR: Self = Self(1 << 19);
     /// The range of an erase was discarded, because another command came.
     pub const ERASE_RESET: Self = Self(1 << 13);
-    /// SWITCH named a byte that cannot be written, or a value that the byte does not accept.
+    /// The argument of SWITCH contained a byte index that cannot be written, or a value that the
+    /// byte does not accept.
     pub const SWITCH_ERROR: Self = Self(1 << 7);
 
     /// Returns the word on the bus.
@@ -80,8 +81,8 @@ impl Status {
         self.0 & error.0 != 0
     }
 
-    /// Returns true if the status contains any error. A [discarded](Self::ERASE_RESET) range is
-    /// no error.
+    /// Returns true if the status contains any error. A [discarded](Self::ERASE_RESET) range does
+    /// not count as an error.
     pub const fn is_error(self) -> bool {
         self.0 & !(STATE_MASK | READY | Self::ERASE_RESET.0) != 0
     }

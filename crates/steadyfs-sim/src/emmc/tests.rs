@@ -22,8 +22,8 @@ fn chip(streams: u8) -> Nand {
         .unwrap()
 }
 
-/// Runs a device on a chip up to a power cut, which loses the data that was not flushed. Returns
-/// the chip.
+/// Runs a test with a device on a chip. At its end power is cut, which loses the data that was not
+/// flushed. Returns the chip.
 fn powered<F: Flash + Clone>(chip: F, test: impl FnOnce(&mut Emmc<'_, F>)) -> F {
     let mut memory = vec![0; config(4).memory_bytes(&GEOMETRY)];
     let mut emmc = Emmc::new(Disk::mount(chip, Access::ReadWrite, &mut memory).unwrap());
@@ -85,7 +85,7 @@ fn blocks_of(chip: &mut Nand, byte: u8) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Writes with each of `numbers` in turns. Returns the blocks that hold the data of each number.
+/// Writes with each of `numbers` in turn. Returns the blocks that hold the data of each number.
 fn blocks_of_numbers(
     streams: u8,
     numbers: &[u8],
@@ -171,7 +171,7 @@ fn a_reliable_write_survives_a_power_cut_and_what_waits_in_the_cache_does_not() 
     });
     let left = powered(left, |emmc| {
         assert_eq!([0, 16, 32].map(|sector| read(emmc, sector)[511]), [1, 2, 0]);
-        // The cache is off again.
+        // After the power cut the cache is off again.
         good(write(emmc, 32, 4, of(2)));
     });
     let left = powered(left, |emmc| {
@@ -230,7 +230,7 @@ fn transfers_without_a_count_go_on_until_they_are_stopped() {
             data.chunks(BLOCK_BYTES).zip(2..).all(|(sector, byte)| sector == [byte; BLOCK_BYTES])
         );
         assert_eq!(good(emmc.command(command::STOP_TRANSMISSION, 0)), State::Transfer);
-        // A count of 0 is no count, but still names a stream.
+        // A block count of 0 sets no count, but still selects a stream.
         good(emmc.command(
             command::SET_BLOCK_COUNT,
             BlockCount { context: 2, ..BlockCount::default() }.emit(),
@@ -245,7 +245,7 @@ fn transfers_without_a_count_go_on_until_they_are_stopped() {
 #[test]
 fn a_count_is_for_the_next_command_alone() {
     powered(chip(4), |emmc| {
-        // One sector needs no count.
+        // A transfer of one sector needs no block count.
         good(emmc.command(command::SET_BLOCK_COUNT, of(1).emit()));
         good(emmc.command(command::WRITE_BLOCK, 0));
         assert_eq!(good(emmc.send(&[1; BLOCK_BYTES])), State::Transfer);
@@ -289,7 +289,7 @@ fn sectors_that_there_are_not_are_refused() {
         );
         good(emmc.command(command::ERASE_GROUP_START, end - 1));
         assert!(emmc.command(command::ERASE_GROUP_END, end).has(Status::ADDRESS_OUT_OF_RANGE));
-        // A transfer without a count runs into the end.
+        // A transfer without a block count reaches the end of the disk.
         good(emmc.command(command::WRITE_MULTIPLE_BLOCK, end - 1));
         good(emmc.send(&[1; BLOCK_BYTES]));
         let status = emmc.send(&[2; BLOCK_BYTES]);
@@ -419,7 +419,7 @@ fn an_erase_needs_its_three_commands_in_order() {
         good(emmc.command(command::ERASE_GROUP_END, 7));
         let [answer, after] = both(emmc, command::ERASE, 0x8000_0000);
         assert!(!answer.is_error() && after.has(Status::ERASE_PARAM));
-        // Another command between them ends the sequence. A request for the status does not.
+        // Another command between them ends the sequence. A request for the status does not end it.
         good(emmc.command(command::ERASE_GROUP_START, 0));
         assert!(emmc.command(command::SET_BLOCKLEN, 512).has(Status::ERASE_RESET));
         assert!(emmc.command(command::ERASE_GROUP_END, 7).has(Status::ERASE_SEQ_ERROR));

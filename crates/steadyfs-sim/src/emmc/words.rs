@@ -37,10 +37,10 @@ pub mod command {
 
 /// Argument of CMD38: the logical pages that hold any of the sectors read as zeros.
 pub const ERASE: u32 = 0;
-/// Argument of CMD38: the sectors read as zeros, and no others.
+/// Argument of CMD38: only these sectors read as zeros.
 pub const TRIM: u32 = 1;
-/// Argument of CMD38: the sectors are not needed any more. Sectors in whole logical pages read as
-/// zeros, and the others stay.
+/// Argument of CMD38: the sectors are no longer needed. Sectors in whole logical pages read as
+/// zeros, and the other sectors do not change.
 pub const DISCARD: u32 = 3;
 
 const RELIABLE: u32 = 1 << 31;
@@ -51,19 +51,19 @@ const FORCED: u32 = 1 << 24;
 /// Argument of CMD23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockCount {
-    /// Sectors of the next command; 0 for a transfer until CMD12.
+    /// Number of sectors of the next command. 0 stands for a transfer that lasts until CMD12.
     pub blocks: u16,
-    /// True if the sectors are on the medium when they are written, each old or new after a power
-    /// cut.
+    /// True if the write is reliable: the sectors are durable when the write ends, and after a
+    /// power cut each sector is old or new.
     pub reliable: bool,
-    /// True if the sectors do not wait in the cache.
+    /// True if the sectors bypass the cache.
     pub forced: bool,
-    /// Context or stream, 0 to 15; 0 is none.
+    /// Number of the context or stream, 0 to 15. 0 stands for none.
     pub context: u8,
 }
 
 impl BlockCount {
-    /// Returns the word of the argument. Only the lowest four bits of `context` count.
+    /// Returns the word of the argument. Only the lowest four bits of `context` are used.
     pub const fn emit(&self) -> u32 {
         let reliable = if self.reliable { RELIABLE } else { 0 };
         let forced = if self.forced { FORCED } else { 0 };
@@ -118,7 +118,7 @@ mod tests {
         let count = BlockCount { blocks: 0x1234, reliable: true, forced: true, context: 15 };
         assert_eq!(count.emit(), 0x9F00_1234);
         assert_eq!(BlockCount::parse(count.emit()), Some(count));
-        // A tag request is not part of it.
+        // A tag request is ignored, so the result does not contain it.
         assert_eq!(
             BlockCount::parse(1 << 29 | 1 << 25 | 7),
             Some(BlockCount { blocks: 7, context: 1, ..BlockCount::default() })

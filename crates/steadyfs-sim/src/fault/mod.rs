@@ -1,27 +1,27 @@
 //! Faults of chips: power cuts, lost caches, failing operations, flipping bits, and a record of
 //! the operations.
 //!
-//! Each fault is a wrapper that is a [`Flash`] itself, so they combine:
-//! `PowerCut<FailOps<BitErrors<Nand>>>` is raw NAND, `PowerCut<FailOps<WriteCache<Nand>>>` a
-//! managed device. A wrapper on which nothing is planned passes all calls on. [`BitErrors`] lies
+//! Each fault is a wrapper that is itself a [`Flash`], so faults can be combined.
+//! `PowerCut<FailOps<BitErrors<Nand>>>` is raw NAND, and `PowerCut<FailOps<WriteCache<Nand>>>` is a
+//! managed device. A wrapper without a planned fault passes all calls on. [`BitErrors`] lies
 //! directly on the chip. A [`WriteCache`] lies below the wrappers that fail operations, because a
-//! cache answers before it programs.
+//! cache reports success before it programs.
 //!
-//! - A cut program or erase leaves the old content, the new content, some of the bits, or bytes
-//!   that read differently each time: [`PowerCut`], [`Torn`]. Source: linux-mtd, "UBIFS recovery
-//!   fails", October 2011: after a cut, pages read well a few times and then not at all, on several
-//!   devices.
-//! - A page reads as erased after a cut, and does not hold a later program: [`Torn::Old`]. Source:
-//!   the same thread: the maker's answer is that partially programmed or erased pages must not be
-//!   used.
-//! - Writes that were not flushed vanish, in an order of their own: [`WriteCache`]. Source: Zheng
-//!   et al., "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable
-//!   and shorn writes on most of 15 drives.
+//! - An interrupted program or erase leaves the old content, the new content, some of the bits, or
+//!   bytes that read differently each time: [`PowerCut`], [`Torn`]. Source: linux-mtd, "UBIFS
+//!   recovery fails", October 2011: after a power cut, pages on several devices could be read a few
+//!   times and then no longer.
+//! - A page reads as erased after a power cut, but does not hold a later program: [`Torn::Old`].
+//!   Source: in the same thread, the maker answers that partially programmed or erased pages must
+//!   not be used.
+//! - Writes that were not flushed vanish, in any order: [`WriteCache`]. Source: Zheng et al.,
+//!   "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable and shorn
+//!   writes on most of 15 drives.
 //! - Blocks are bad from the factory: [`Nand::with_bad_blocks`](crate::Nand::with_bad_blocks).
 //!   Source: datasheets: 20 of 1,024, block 0 is good.
 //! - Programs and erases fail, blocks wear out: [`FailOps`], [`Lives`]. Source: datasheets: a block
-//!   whose program or erase fails is to be retired; Boboila and Desnoyers, "Write Endurance in
-//!   Flash Drives", FAST 2010: blocks differ, most live longer than promised.
+//!   whose program or erase fails must be retired; Boboila and Desnoyers, "Write Endurance in Flash
+//!   Drives", FAST 2010: the lives of blocks differ, and most blocks live longer than promised.
 //! - A device locks itself when its spare is used up: [`FailOps::with_spare`],
 //!   [`FailOps::lock_after`]. Source: eMMC and SD devices turn read-only at the end of their life.
 //! - Bits flip with wear, age and reads; some pages are weak: [`BitErrors`], [`BitErrorModel`].
@@ -48,7 +48,8 @@ use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 /// The state that an operation leaves behind when power interrupts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Torn {
-    /// The old content, but too weak: a later program without an erase holds garbage, or fails.
+    /// The old content. But the cells are weak: a later program without an erase leaves garbage or
+    /// fails.
     Old,
     /// Some of the bits changed.
     Garbled,
@@ -56,26 +57,26 @@ pub enum Torn {
     Metastable,
     /// The new content or garbage, decided again at each read, until a power-on settles it.
     Unstable,
-    /// The new content: power failed when the operation had just completed.
+    /// The new content: power failed directly after the operation was complete.
     New,
 }
 
 impl Torn {
-    /// All kinds.
+    /// All torn states.
     pub const ALL: [Self; 5] =
         [Self::Old, Self::Garbled, Self::Metastable, Self::Unstable, Self::New];
 }
 
 /// A medium on which an operation can be interrupted by a power cut.
 ///
-/// The interrupted operation is counted and takes its full time. It must be as legal as a
+/// The interrupted operation is counted and takes its full time. It must obey the same rules as a
 /// complete operation.
 pub trait Tearable: Flash {
     /// Programs one page while power fails.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn);
 
-    /// Returns true if [`program_many`](Flash::program_many) is one command here, of which any
-    /// part may be on the medium after a cut.
+    /// Returns true if [`program_many`](Flash::program_many) is one command on this medium. After a
+    /// power cut any part of this command may be on the medium.
     fn joins_programs(&self) -> bool {
         false
     }
@@ -109,8 +110,8 @@ pub trait Tearable: Flash {
     fn power_on(&mut self);
 }
 
-/// Runs [`program_many`](Flash::program_many) on a medium on which each page is a command of its
-/// own.
+/// Runs [`program_many`](Flash::program_many) on a medium that programs each page with a separate
+/// command.
 fn one_by_one<F: Flash>(
     flash: &mut F,
     first: PageIndex,

@@ -10,12 +10,13 @@ use fastrand::Rng;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// A planned cut.
+/// A planned power cut.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// The interrupted operation, in the count of `PowerCut::operations`.
+    /// Number of the interrupted operation, as `PowerCut::operations` counts it.
     operation: u64,
-    /// The state that the cut leaves in the page or block; the seed draws it if this is `None`.
+    /// The state that the power cut leaves in the page or block. If it is `None`, the seed
+    /// determines the state.
     torn: Option<Torn>,
 }
 
@@ -40,14 +41,14 @@ enum Fate {
 }
 
 impl<F: Tearable> PowerCut<F> {
-    /// Wraps a medium. No cut is planned yet. The seed draws the states that the cuts leave
-    /// behind.
+    /// Wraps a medium. No power cut is planned yet. The seed determines the states that power cuts
+    /// leave.
     pub fn new(inner: F, seed: u64) -> Self {
         Self { inner, rng: Rng::with_seed(seed), operations: 0, plan: None, torn: None, off: false }
     }
 
-    /// Plans a cut in the `n`-th program, copy or erase from now; 1 is the next. A later plan
-    /// replaces an earlier one.
+    /// Plans a power cut in the `n`-th program, copy or erase from now. An `n` of 1 is the next
+    /// operation. A later plan replaces an earlier one.
     pub fn cut_at(&mut self, n: u64) {
         self.plan_cut(n, None);
     }
@@ -114,7 +115,7 @@ impl<F: Tearable> PowerCut<F> {
         if self.off { Err(Failure::Device) } else { Ok(()) }
     }
 
-    /// Counts a program or erase, and checks if power fails in it.
+    /// Counts a program or erase, and decides if power fails in it.
     fn fate(&mut self) -> Result<Fate, Failure> {
         self.answer()?;
         self.operations += 1;
@@ -277,7 +278,7 @@ impl PowerCut<Nand> {
     }
 }
 
-/// The bytes of the chip under the same power, for users that need no pages.
+/// Access to the bytes of the chip with the same power cuts, for users that need no pages.
 impl NorFlash for PowerCut<NorPages<Nor>> {
     fn block_bytes(&self) -> u32 {
         self.inner.chip().block_bytes()

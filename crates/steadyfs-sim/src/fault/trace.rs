@@ -26,7 +26,7 @@ pub enum Operation {
 pub struct Record {
     /// The kind of the operation.
     pub operation: Operation,
-    /// The page, or the block of an erase.
+    /// Index of the page. For an erase, index of the block.
     pub index: u32,
     /// Virtual time at its start, in nanoseconds.
     pub start_ns: u64,
@@ -70,9 +70,9 @@ impl<F: Flash + Metered> Trace<F> {
 
     /// Returns the counts of the operations of the [`Flash`] interface, including failed ones.
     ///
-    /// They differ from [`counters`](Metered::counters), which count the commands of the chip.
-    /// There one operation is several commands: a page of NOR is programmed in pieces of 256
-    /// bytes and a tag, and read with two commands.
+    /// They differ from [`counters`](Metered::counters), which count the commands of the chip. One
+    /// operation may be several commands. For example, a page of NOR is programmed in pieces of 256
+    /// bytes and a tag, and is read with two commands.
     pub fn counts(&self) -> Counters {
         self.counts
     }
@@ -159,7 +159,7 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Program, page, bytes, |inner| inner.program(page, data, tag))
     }
 
-    /// Records each page as a program. The first page gets the time of all pages.
+    /// Records each page as a program. The record of the first page contains the time of all pages.
     fn program_many(
         &mut self,
         first: PageIndex,

@@ -13,12 +13,13 @@ use steadyfs::media::{
 /// The programs and erases in the cache that survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Survivors {
-    /// The first few: the cache is emptied in order.
+    /// The first few operations, because the cache is written in order.
     InOrder,
-    /// The first few of each erase block: the cache is emptied in order for each block.
+    /// The first few operations of each erase block, because the cache is written in order for each
+    /// block.
     InOrderOfBlocks,
-    /// Any of them. A program whose erase was lost may survive too. It then replaces the content
-    /// of the page.
+    /// Any of the operations. A program may also survive if the erase before it was lost. It then
+    /// replaces the content of the page.
     Any,
 }
 
@@ -29,25 +30,26 @@ enum Waiting {
     Erase(BlockIndex),
 }
 
-/// A medium behind a volatile write cache, as managed flash has one.
+/// A medium behind a volatile write cache, such as the cache of managed flash.
 ///
 /// Programs and erases wait in the cache until [`sync`](Flash::sync), or until the cache is full
-/// and the oldest makes room. Reads return the cached content. The medium takes the time of an
-/// operation, and panics on illegal use, only when the operation reaches it.
+/// and writes the oldest operation to the medium. Reads return the cached content. The medium takes
+/// the time of an operation, and panics on illegal use, only when the operation reaches it.
 ///
-/// When power returns ([`power_on`](Tearable::power_on)), the seed draws which waiting operations
-/// had reached the medium. There is no on-chip copy. A failure below is a [`Failure::Device`] of
-/// the sync, because the call that caused the failed operation has already returned.
+/// When power returns ([`power_on`](Tearable::power_on)), the seed determines which waiting
+/// operations had reached the medium. On-chip copies are not supported. A failure of the medium is
+/// reported as a [`Failure::Device`] of the sync, because the call that caused the failed operation
+/// has already returned.
 #[derive(Clone, Debug)]
 pub struct WriteCache<F> {
     inner: F,
     rng: Rng,
-    /// `None` while there is no cache: then all calls are passed on.
+    /// `None` if there is no cache. All calls are then passed on.
     survivors: Option<Survivors>,
     operations_max: usize,
     shorn_writes: bool,
     waiting: Vec<Waiting>,
-    /// The state that the cut leaves of the device's last operation.
+    /// The state in which the power cut leaves the device's last operation.
     cut: Option<Torn>,
     /// True if the cache answered the last read.
     answered: bool,
@@ -68,15 +70,15 @@ impl<F: Tearable> WriteCache<F> {
         }
     }
 
-    /// Puts a cache before the medium that holds up to `operations_max` programs and erases.
+    /// Adds a cache before the medium. The cache holds up to `operations_max` programs and erases.
     #[must_use]
     pub fn with_cache(mut self, survivors: Survivors, operations_max: usize) -> Self {
         (self.survivors, self.operations_max) = (Some(survivors), operations_max);
         self
     }
 
-    /// Allows the cut to tear the last survivor: a shorn write. Otherwise each operation survives
-    /// as a whole or not at all.
+    /// Allows the power cut to tear the last operation that survives: a shorn write. Otherwise each
+    /// operation survives as a whole or not at all.
     #[must_use]
     pub fn with_shorn_writes(mut self) -> Self {
         self.shorn_writes = true;
@@ -195,7 +197,7 @@ impl<F: Tearable> WriteCache<F> {
             } else if let Some(torn) = cut.filter(|_| last == Some(index)) {
                 self.apply_torn(operation, torn);
             } else {
-                // An operation that fails here is lost as well.
+                // An operation that fails here is also lost.
                 let _ = self.apply(operation);
             }
         }
@@ -331,7 +333,7 @@ impl<F: Tearable> Flash for WriteCache<F> {
     }
 }
 
-/// An operation that is cut is in the cache when power fails, unless the cut leaves the old
+/// An interrupted operation is in the cache when power fails, unless the power cut leaves the old
 /// content.
 impl<F: Tearable> Tearable for WriteCache<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {

@@ -1,34 +1,36 @@
-//! The time of a managed device: the waits of the host, and the work of the NAND meanwhile.
+//! The time of a managed device: the waits of the host, and the work of the NAND during these
+//! waits.
 
-/// The work of the NAND inside, and its reasons.
+/// The work of the NAND inside the device, and the reasons for this work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NandCounts {
-    /// Pages that were read, whole or in part.
+    /// Number of pages that were read, whole or in part.
     pub reads: u64,
-    /// Programs, of whole pages and of parts.
+    /// Number of programs, of whole pages and of parts.
     pub programs: u64,
-    /// Erases of units, log blocks and superblocks.
+    /// Number of erases of units, log blocks and superblocks.
     pub erases: u64,
-    /// Bytes that programs held.
+    /// Number of bytes that were programmed.
     pub programmed_bytes: u64,
-    /// Bytes that the host wrote.
+    /// Number of bytes that the host wrote.
     pub host_bytes: u64,
-    /// Bytes that were moved without a request of the host.
+    /// Number of bytes that were moved without a request of the host.
     pub copied_bytes: u64,
-    /// Units that were closed before they were full.
+    /// Number of units that were closed before they were full.
     pub early_closes: u64,
-    /// Times that cleaning began.
+    /// Number of times that cleaning began.
     pub bursts: u64,
     /// Time that accesses waited for cleaning, in nanoseconds.
     pub cleaning_ns: u64,
-    /// Units or superblocks that cleaning rewrote.
+    /// Number of units or superblocks that cleaning rewrote.
     pub folds: u64,
     /// Number of times that the whole map was written.
     pub checkpoints: u64,
 }
 
 impl NandCounts {
-    /// Returns the bytes programmed for each byte that the host wrote; 0 before the first.
+    /// Returns the number of bytes programmed for each byte that the host wrote. Returns 0 if the
+    /// host has written nothing.
     pub fn write_amplification(&self) -> f64 {
         if self.host_bytes == 0 {
             0.0
@@ -65,7 +67,7 @@ impl Clock {
         self.now_ns += ns;
     }
 
-    /// Gives the array work, behind its present work. The host does not wait.
+    /// Adds work for the array behind its present work. The host does not wait.
     pub(super) fn start(&mut self, ns: u64) {
         self.array_free_ns = self.array_free_ns.max(self.now_ns) + self.jittered(ns);
     }
@@ -75,7 +77,7 @@ impl Clock {
         self.now_ns = self.now_ns.max(self.array_free_ns);
     }
 
-    /// Gives the array work that takes exactly `ns`, and waits.
+    /// Adds work for the array that takes exactly `ns`, and waits until it is done.
     pub(super) fn stall(&mut self, ns: u64) {
         self.now_ns = self.array_free_ns.max(self.now_ns) + ns;
         self.array_free_ns = self.now_ns;

@@ -1,12 +1,13 @@
-//! An eMMC or an SSD: a map of slots, superblocks, a volatile cache.
+//! An eMMC or an SSD. It has a map of slots, superblocks, and a volatile cache.
 //!
-//! A write goes into the cache. If the cache is full, its oldest page goes to the superblock that
-//! is being filled. If few superblocks are free, the superblocks with the fewest needed slots are
-//! moved, several in a burst. Each access waits for a slice.
+//! A write is stored in the cache. If the cache is full, its oldest page is programmed into the
+//! superblock that is being filled. If few superblocks are free, the needed slots of several
+//! superblocks are moved in a burst. Superblocks with the fewest needed slots come first. Each
+//! access waits for a slice of this work.
 //!
-//! A flush programs the content of the cache, then the changed parts of the map, and at times the
-//! whole map: a *checkpoint*. A device without a journal of its map writes a checkpoint at each
-//! flush, which takes a second.
+//! A flush programs the content of the cache, then the changed parts of the map, and sometimes the
+//! whole map, which is a *checkpoint*. A device without a journal of its map writes a checkpoint at
+//! each flush, which takes a second.
 
 use super::clock::Clock;
 use super::profile::DriveProfile;
@@ -15,7 +16,7 @@ use std::collections::{HashSet, VecDeque};
 
 /// Bytes of a sector.
 const SECTOR: u32 = 512;
-/// Nothing is stored.
+/// Value of the map for a slot that stores nothing.
 const BLANK: u16 = u16::MAX;
 /// Bytes of an entry of the map, and bytes of a part of the map that is written at once.
 const ENTRY: u32 = 4;
@@ -207,7 +208,8 @@ impl Drive {
         self.clock.wait();
     }
 
-    /// Programs the oldest slots of the cache as one page. The host waits for the page before.
+    /// Programs the oldest slots of the cache as one page. The host waits until the previous page
+    /// is programmed.
     fn program_oldest(&mut self, count: u32) {
         self.clock.wait();
         self.program_page();
@@ -242,8 +244,7 @@ impl Drive {
         self.changed_parts.insert(slot / (MAP_PART / ENTRY));
     }
 
-    /// Gives a slot a place at one of the heads: the head of the host (0), or the head of
-    /// cleaning (1).
+    /// Assigns a slot to one of the heads: the head of the host (0), or the head of cleaning (1).
     fn place(&mut self, slot: u32, head: usize) {
         let block = self.advance(head);
         let old = self.map.set(slot, block);
@@ -273,8 +274,8 @@ impl Drive {
         self.heads[head].0
     }
 
-    /// Moves the needed slots of the superblock with the fewest of them. Returns true if that
-    /// gained anything.
+    /// Moves the needed slots of the superblock that has the fewest needed slots. Returns true if
+    /// this freed space.
     fn clean_step(&mut self) -> bool {
         let [(host, _), (cleaning, _)] = self.heads;
         let full = (0..self.valid.len() as u16)
@@ -286,7 +287,8 @@ impl Drive {
         if needed == self.superblock_slots() {
             return false;
         }
-        // The slots that fit go to the present superblock of cleaning, the rest to the next.
+        // The slots that fit go to the present superblock of cleaning, and the rest go to the next
+        // superblock.
         let room = self.superblock_slots() - self.heads[1].1;
         let present = self.heads[1].0;
         self.heads[1].1 += needed.min(room);
@@ -332,7 +334,8 @@ impl Drive {
         self.owed_cleaning_ns += self.clock.jittered(pages * page + us(self.profile.erase_us));
     }
 
-    /// Makes an access wait for its share of the owed work: a part for each of its busy gaps.
+    /// Makes an access wait for its share of the work that is due. The access waits a part in each
+    /// of its busy gaps.
     fn pay(&mut self, gaps: u32) {
         for _ in 0..gaps {
             let (longest, slice) = (us(self.profile.busy_us_max), us(self.profile.clean_slice_us));

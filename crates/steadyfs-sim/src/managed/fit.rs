@@ -2,21 +2,22 @@
 
 use super::{Figures, Kind, ManagedProfile, Summary, Translation, random_writes};
 
-/// Most accesses before the compared ones. They fill a log or the spare superblocks, which
-/// decides how cleaning goes.
+/// Largest number of accesses before the accesses that are compared. They fill the log or the spare
+/// superblocks, so that cleaning is in its usual state.
 const WARM_UP_MAX: usize = 1_500_000;
-/// Most accesses that are compared.
+/// Largest number of accesses that are compared.
 const COMPARED_MAX: usize = 60_000;
-/// Most accesses of all runs of the model in one search, with a card and with a drive. They take
-/// ten seconds.
+/// Largest number of accesses of all runs of the model in one search, for a card and for a drive.
+/// These accesses take ten seconds.
 const ACCESSES_MAX: [usize; 2] = [16_000_000, 18_000_000];
 /// The error at which a search stops: 2 % in each figure.
 const GOOD: f64 = 0.02;
 /// The error up to which one search suffices.
 const ENOUGH: f64 = 0.06;
-/// Number of starts from which the search goes on: the nearest ones.
+/// Number of nearest starts from which the search continues.
 const STARTS: usize = 2;
-/// Fewest accesses of a trace that determine a profile. With fewer a device has hardly cleaned.
+/// Smallest number of accesses of a trace that determine a profile. In a shorter trace the device
+/// has hardly cleaned.
 const ACCESSES_MIN: usize = 4000;
 /// The error above which a profile does not describe the device well.
 const ERROR_MAX: f64 = 0.15;
@@ -24,7 +25,7 @@ const ERROR_MAX: f64 = 0.15;
 /// The quality of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
-    /// Bytes of a write.
+    /// Number of bytes of a write.
     pub write_bytes: u32,
     /// Rates of the two backlogs, in bytes a second: 7 % and 33 % of the mean rate of the device.
     pub rates_bytes_per_s: [u64; 2],
@@ -34,16 +35,16 @@ pub struct Quality {
     pub fit: Summary,
     /// Root of the mean square of the logarithms of the ratios: 0.1 is about 10 %.
     pub error: f64,
-    /// Runs of the model.
+    /// Number of runs of the model.
     pub runs: u32,
-    /// Accesses of the trace.
+    /// Number of accesses of the trace.
     pub accesses: usize,
 }
 
 /// The reason why a fit is not reliable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doubt {
-    /// The trace has too few accesses; their number.
+    /// The trace has too few accesses. The number is their number.
     Short(usize),
     /// The profile misses the trace by this error: the device is not of this kind, or no model
     /// describes it.
@@ -114,12 +115,13 @@ impl std::fmt::Display for Quality {
 /// Finds a profile whose random writes take as long as the writes of a trace.
 ///
 /// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512.
-/// The writes went to random places of the whole device, without a pause. A few thousand show the
-/// bursts of most cards. Fewer than two bursts leave their distance open. `capacity_mib` is the
-/// capacity of the device: random writes lie over all of it.
+/// The writes went to random positions on the whole device, without a pause. A few thousand writes
+/// show the bursts of most cards. If the trace has fewer than two bursts, their distance remains
+/// unknown. `capacity_mib` is the capacity of the device: the random writes are spread over all of
+/// it.
 ///
-/// The search begins with the built-in profiles of the kind, and changes one figure after the
-/// other. Figures that random writes do not show, such as open units, keep their values.
+/// The search begins with the built-in profiles of the kind, and changes one figure after another.
+/// Figures that do not affect random writes, such as the number of open units, keep their values.
 ///
 /// `progress` is called after each run of the search, with the share of the longest search that is
 /// done, from 0 to 1. The search ends earlier if it finds a good profile.
@@ -150,8 +152,8 @@ pub fn fit(
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
     found.truncate(STARTS);
     let (like, (mut profile, error, fit)) = search.find(found);
-    // The figures that the trace does not determine come from the nearest profile. Their own
-    // sources there do not matter.
+    // The figures that the trace does not determine come from the nearest profile. Their sources in
+    // that profile do not apply to this device.
     profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
     profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
@@ -210,7 +212,7 @@ fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfi
 struct Figure<'p> {
     key: &'static str,
     value: &'p mut u32,
-    /// The unit: the value is a whole multiple of it.
+    /// The unit. The value is a whole multiple of this unit.
     unit: u32,
 }
 
@@ -240,7 +242,7 @@ fn figures_of(figures: &mut Figures) -> Vec<Figure<'_>> {
 fn times_of(figures: &mut Figures) -> [&mut u32; 2] {
     match figures {
         Figures::Card(card) => {
-            // A part of a page takes no longer than the whole page.
+            // The program of a part of a page takes no longer than the program of the whole page.
             let is_whole = card.slot_program_us >= card.page_program_us;
             [
                 if is_whole { &mut card.page_program_us } else { &mut card.slot_program_us },
@@ -263,9 +265,9 @@ struct Shape {
     /// cleaning, in microseconds.
     write_us: u32,
     slice_us: u32,
-    /// The longest access, in microseconds. No busy time is longer, however much work there is.
+    /// The longest access, in microseconds. No busy time is longer, even if there is more work.
     longest_us: u32,
-    /// Accesses from the beginning of a burst to the beginning of the next.
+    /// Number of accesses from the beginning of a burst to the beginning of the next burst.
     period: f64,
 }
 
@@ -300,7 +302,7 @@ impl Shape {
         let Figures::Card(card) = &mut profile.figures else { return None };
         let transfer_us = card.command_us + card.sector_ns * (card.slot_bytes / 512) / 1000;
         card.slot_program_us = self.write_us.saturating_sub(transfer_us).max(1);
-        // A part of a page takes no longer than the whole page.
+        // The program of a part of a page takes no longer than the program of the whole page.
         card.page_program_us = card.page_program_us.max(card.slot_program_us);
         card.clean_slice_us = self.slice_us.max(1);
         // A unit that is closed early is copied in as many busy times as the copy needs.
@@ -353,8 +355,8 @@ impl<'p> Search<'p> {
     }
 
     /// Searches from each start, the nearest first, with and without a shift of the times. The
-    /// shift saves many steps, but may lead astray. Stops when a search reaches `ENOUGH`. Also
-    /// returns the name of the start.
+    /// shift saves many steps, but may lead to a worse result. Stops when a search reaches
+    /// `ENOUGH`. Also returns the name of the start.
     fn find(&mut self, starts: Vec<Found>) -> (String, Found) {
         let mut best: Option<(String, Found)> = None;
         self.searches = [0, 2 * starts.len()];
@@ -421,7 +423,7 @@ impl<'p> Search<'p> {
     }
 
     /// Shifts the time of a write and the time of cleaning by the errors at the median and at 99 %.
-    /// Repeats this while it helps. The search would need many steps for that.
+    /// Repeats this while the error falls. Without this shift, the search would need many steps.
     fn align(&mut self, best: &mut Found) {
         for _ in 0..6 {
             let mut other = best.0.clone();
@@ -438,7 +440,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Increases or decreases a figure while the error falls.
+    /// Increases or decreases a figure as long as the error falls.
     fn improve(&mut self, best: &mut Found, index: usize, step: f64) -> bool {
         let mut is_better = false;
         for factor in [step, 1.0 / step] {
@@ -482,8 +484,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Changes a figure by a factor, by one unit at least if the factor is above 1. Returns true if
-/// the figure changed.
+/// Changes a figure by a factor. If the factor is above 1, changes the figure by at least one unit.
+/// Returns true if the figure changed.
 fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
     let Figure { value, unit, .. } = figures_of(figures).swap_remove(index);
     let units = *value / unit;
@@ -518,7 +520,7 @@ fn warm_up(figures: &Figures, write_bytes: u32) -> usize {
         .map_or(WARM_UP_MAX, |count| count.min(WARM_UP_MAX))
 }
 
-/// Returns the mean square of the logarithms of the ratios. A backlog counts with the write in
+/// Returns the mean square of the logarithms of the ratios. A backlog includes the write in
 /// progress.
 fn difference(trace: &Summary, fit: &Summary, write_bytes: u32) -> f64 {
     let mut pairs = vec![(trace.mean_ns, fit.mean_ns), (trace.mean_ns, fit.mean_ns)];

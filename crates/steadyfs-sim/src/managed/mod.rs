@@ -1,10 +1,10 @@
-//! Managed flash: SD cards, eMMC, disks. Their access times follow from the work of their
+//! Managed flash: SD cards, eMMC, disks. Their access times are computed from the work of their
 //! translation layer.
 //!
 //! [`Translation`] keeps the map of such a device. For each command it counts the pages that it
-//! reads and programs, and the blocks that it erases. It stores no data. Time is a number. Equal
-//! seeds and equal calls give equal times. `docs/results/cards.md` compares the models with
-//! published figures.
+//! reads and programs, and the blocks that it erases. It stores no data. Time is a number that the
+//! calls advance. Equal seeds and equal calls give equal times. `docs/results/cards.md` compares
+//! the models with published figures.
 //!
 //! ```
 //! use steadyfs_sim::managed::{ManagedProfile, Translation};
@@ -17,8 +17,8 @@
 //! assert!(ns < 64 * 500_000);
 //! ```
 //!
-//! The wait for the end of a stream is only known when the next access begins. The command that
-//! breaks the stream waits for the program at its end. A driver behaves the same if it keeps a
+//! The wait for the end of a stream can be computed only when the next access begins. The command
+//! that breaks the stream waits for the program at its end. A driver behaves the same if it keeps a
 //! multi-block write open until it needs the card for another command.
 //! [`flush`](Translation::flush) ends a stream too.
 
@@ -78,7 +78,7 @@ macro_rules! timed {
 }
 
 impl Translation {
-    /// Makes a device that was never written.
+    /// Creates a device that was never written.
     pub fn new(profile: &ManagedProfile, seed: u64) -> Self {
         let layer = match &profile.figures {
             Figures::Card(card) => Layer::Card(Box::new(Card::new(card, seed))),
@@ -121,7 +121,7 @@ impl Translation {
         timed!(self, layer => layer.read(first, count))
     }
 
-    /// Discards sectors: whole slots of them are never copied again.
+    /// Discards sectors. Whole slots that consist of discarded sectors are never copied again.
     ///
     /// # Panics
     /// If the device has no such sectors.
@@ -162,7 +162,8 @@ impl Translation {
         self.times
     }
 
-    /// Recounts the counts that the layer maintains, and compares them.
+    /// Computes the counters of the layer again, and compares them with the values that the layer
+    /// maintains.
     #[cfg(test)]
     fn check_books(&self) {
         match &self.layer {

@@ -14,7 +14,7 @@ const BUILT_IN: [&str; 5] = [
     include_str!("../../profiles/ssd-desktop.toml"),
 ];
 
-/// Sorts of managed devices.
+/// Kinds of managed devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// SD card.
@@ -39,9 +39,9 @@ impl Kind {
 /// The figures of one managed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedProfile {
-    /// Short name, as on the command line.
+    /// Short name, as the command line accepts it.
     pub name: String,
-    /// Maker, type, size.
+    /// Maker, type and size of the device.
     pub title: String,
     /// The kind of the device.
     pub kind: Kind,

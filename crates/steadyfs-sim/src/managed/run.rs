@@ -2,8 +2,8 @@
 
 use super::Translation;
 
-/// Makes `count` writes of `bytes` bytes at random places that are multiples of `bytes`, without
-/// a pause. Returns the duration of each, in nanoseconds.
+/// Makes `count` writes of `bytes` bytes at random offsets that are multiples of `bytes`, without a
+/// pause. Returns the duration of each, in nanoseconds.
 pub fn random_writes(device: &mut Translation, bytes: u32, count: usize, seed: u64) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(seed);
     let (size, places) = (bytes / 512, device.sector_count() / (bytes / 512));
@@ -26,8 +26,8 @@ pub fn longest_window(access_ns: &[u64], length: usize) -> &[u64] {
     &access_ns[first..first + length]
 }
 
-/// Returns the greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty
-/// buffer, in bytes.
+/// Returns the greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty buffer.
+/// The result is in bytes.
 pub fn backlog_bytes(access_ns: &[u64], write_bytes: u32, rate_bytes_per_s: u64) -> u64 {
     let (mut level, mut greatest) = (0_u128, 0);
     for &ns in access_ns {
@@ -54,7 +54,7 @@ impl Summary {
     /// Names of the percentiles.
     pub const PERCENTILES: [&'static str; 8] =
         ["10 %", "25 %", "50 %", "75 %", "90 %", "99 %", "99.9 %", "max"];
-    /// Indexes of the median and of 99 % among them.
+    /// Indices of the median and of 99 % in the list of percentiles.
     pub(super) const MEDIAN: usize = 2;
     pub(super) const HIGH: usize = 5;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Entries of a part, which is shared or copied as a whole.
+/// Number of entries of a part. A part is shared or copied as a whole.
 const PART: usize = 4096;
 
 /// One entry for each slot of a device.
@@ -13,7 +13,7 @@ pub(super) struct Slots<T> {
 }
 
 impl<T: Copy + PartialEq> Slots<T> {
-    /// Returns a table with equal entries. It takes memory as entries change.
+    /// Returns a table with equal entries. The table allocates memory only when entries change.
     pub(super) fn filled(value: T, len: usize) -> Self {
         let part = Arc::new([value; PART]);
         Self { parts: vec![part; len.div_ceil(PART)], len }

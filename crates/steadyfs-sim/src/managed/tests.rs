@@ -23,8 +23,8 @@ fn assert_near(what: &str, found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() <= 0.15, "{what}: {found:.0}, published {expected:.0}");
 }
 
-/// Returns the megabytes a second of streams in turn, each in its own aligned units, until each
-/// has written `units`.
+/// Returns the rate of several streams in megabytes per second. The streams write in turn, each in
+/// its own aligned units, until each has written `units` units.
 fn streams_mb_per_s(card: &mut Translation, streams: u32, sectors: u32, units: u32) -> f64 {
     let mut ns = 0;
     for at in (0..units * UNIT).step_by(sectors as usize) {
@@ -95,7 +95,7 @@ fn interleaved_streams_are_fine_as_long_as_their_units_can_be_open() {
 }
 
 /// Writes as a file system for cards does: data, moved data and a journal, each in its own
-/// discarded units. Now and then it writes a few sectors elsewhere.
+/// discarded units. Now and then it writes a few sectors at other positions.
 #[test]
 fn a_file_system_with_three_streams_runs_without_copies() {
     for name in ["sd-industrial", "sd-consumer"] {
@@ -218,8 +218,8 @@ fn the_same_seed_gives_the_same_times_and_clones_go_their_own_way() {
     }
 }
 
-/// Every mixture of calls keeps the counts of the layers consistent. In debug builds the layers
-/// assert their counts.
+/// After every mixture of calls the counters of the layers are consistent. In debug builds the
+/// layers assert this.
 #[test]
 fn mixed_calls_on_small_devices_keep_the_books() {
     for profile in ManagedProfile::all() {
@@ -281,7 +281,7 @@ fn a_fit_finds_the_times_of_another_card() {
 
 #[test]
 fn a_fit_doubts_short_traces_and_what_no_card_does() {
-    // Ever slower accesses, as no device that cleans shows them.
+    // Accesses that become slower and slower. No device that cleans behaves in this way.
     let slower: Vec<u64> = (0..8000).map(|access| access * access / 8).collect();
     let (_, quality) = fit(&slower, 4096, Kind::Sd, 4096, &mut |_| ());
     assert_eq!(quality.doubt(), Some(Doubt::Far(quality.error)));

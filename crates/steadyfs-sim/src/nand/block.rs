@@ -11,13 +11,12 @@ pub(super) enum Mark {
     User,
 }
 
-/// The pages that differ from erased ones. They are shared with clones of the chip until one of
-/// them writes.
+/// The pages that are not erased. They are shared with clones of the chip until one of them writes.
 #[derive(Clone, Debug)]
 struct Pages {
-    /// The cells of the pages up to the last changed one.
+    /// The cells of the pages up to the last page that changed.
     cells: Vec<u8>,
-    /// Programs of each page since the last erase.
+    /// Number of programs of each page since the last erase.
     programs: Vec<u8>,
 }
 
@@ -30,7 +29,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Returns the cells of a page; `None` if the page and all pages behind it are erased.
+    /// Returns the cells of a page. Returns `None` if the page and all pages behind it are erased.
     pub(super) fn cells(&self, page: usize, stride: usize) -> Option<&[u8]> {
         self.pages.as_ref().and_then(|pages| pages.cells.get(page * stride..(page + 1) * stride))
     }
@@ -60,7 +59,7 @@ impl Block {
         self.pages.as_ref().map_or(0, |pages| pages.programs[page])
     }
 
-    /// Sets the number of programs of a page. The block has cells already.
+    /// Sets the number of programs of a page. The block already has cells.
     pub(super) fn set_programs(&mut self, page: usize, count: u8) {
         if let Some(pages) = &mut self.pages {
             Arc::make_mut(pages).programs[page] = count;

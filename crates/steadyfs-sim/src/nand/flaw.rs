@@ -6,15 +6,15 @@ use fastrand::Rng;
 /// The damage of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// The page reads as before, but a program would not hold.
+    /// The page reads as before, but a program of it would leave garbage.
     Weak,
-    /// The page holds garbage: a read returns it, or fails.
+    /// The page holds garbage: a read returns the garbage or fails.
     Garbled,
     /// The page reads well or badly.
     Metastable {
-        /// True if it reads well, as far as that is decided.
+        /// True if the page reads well, if this is already decided.
         good: bool,
-        /// The event that decides.
+        /// The event that decides if the page reads well.
         decided: Decided,
     },
 }
@@ -22,11 +22,11 @@ pub(super) enum Flaw {
 /// The event that decides if a metastable page reads well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decided {
-    /// Each read separately.
+    /// Each read decides separately.
     AtEachRead,
-    /// The last power-on.
+    /// The last power-on has decided.
     AtPowerOn,
-    /// A power-on some time ago: the page has settled.
+    /// An earlier power-on has decided: the page has settled.
     ForGood,
 }
 

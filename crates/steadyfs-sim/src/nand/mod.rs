@@ -1,14 +1,15 @@
-//! A NAND chip: pages, tags, erase blocks, rules, virtual time.
+//! A NAND chip. It has pages, tags, erase blocks, rules, and virtual time.
 //!
-//! [`Nand::new`] makes a chip from a [`Profile`], and [`Nand::with_geometry`] a chip of any
+//! [`Nand::new`] makes a chip from a [`Profile`], and [`Nand::with_geometry`] makes a chip of any
 //! shape. A chip is a [`Flash`]. Faults wrap around it ([`fault`](crate::fault)), and [`Metered`]
 //! returns its counters.
 //!
 //! # Panics
 //! Illegal use aborts the test:
-//! - a page or a block that the chip does not have;
+//! - an access to a page or a block that the chip does not have;
 //! - any use of a factory bad block, except the check if it is bad;
-//! - a page programmed again without an erase, or after a higher page of its block;
+//! - a program of a page that is already programmed, or that lies before a programmed page of its
+//!   block;
 //! - more data than a page holds, or a read into a buffer of another size;
 //! - a copy that does not directly follow a `read_tag`.
 
@@ -34,7 +35,7 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 #[derive(Clone, Copy, Debug)]
 struct Loaded {
     page: PageIndex,
-    /// True if a metastable page was read well.
+    /// True if a metastable page read well.
     good: bool,
 }
 
@@ -104,8 +105,8 @@ impl Nand {
         self
     }
 
-    /// Sets the number of 100 power-ons that settle a metastable page. A settled page reads well
-    /// for good, or holds garbage. Default 25.
+    /// Sets how many of 100 power-ons settle a metastable page. A settled page reads well for ever,
+    /// or holds garbage. Default: 25.
     ///
     /// With 0 the page never settles. With 100 it settles at the next power-on.
     #[must_use]
@@ -151,8 +152,8 @@ impl Nand {
         meter::spread(good.map(|block| block.erase_count))
     }
 
-    /// Reads a part of a page's data. The array is read as for the whole page, but only these
-    /// bytes are sent.
+    /// Reads a part of a page's data. The array read takes as long as for the whole page, but only
+    /// these bytes are sent over the bus.
     ///
     /// The file system does not need this call. It is for contenders.
     ///
@@ -265,7 +266,7 @@ impl Nand {
         }
     }
 
-    /// Reads the cells of a page into `data` and `tag`. Fails if the ECC cannot correct them.
+    /// Reads the cells of a page into `data` and `tag`. Fails if the ECC cannot correct the cells.
     /// `good` is true if a metastable page reads well this time.
     fn sense(
         &mut self,
@@ -470,7 +471,7 @@ impl Flash for Nand {
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let block = self.demand_block(block, "mark_bad");
         self.loaded = None;
-        // As in Linux for most chips: the content of the block is lost.
+        // As in Linux for most chips, the mark destroys the content of the block.
         self.counters.erases += 1;
         self.counters.time_ns += self.timing.erase_ns();
         self.count_program(0);

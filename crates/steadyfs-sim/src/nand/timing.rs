@@ -5,25 +5,26 @@ use steadyfs::media::{Geometry, TAG_BYTES, Timing};
 
 /// The parts of an operation's duration.
 ///
-/// A read consists of command, array, transfer. A program consists of command, transfer, array.
-/// An erase consists of command, array.
+/// A read consists of the command, the array read and the transfer. A program consists of the
+/// command, the transfer and the array program. An erase consists of the command and the array
+/// erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandTiming {
-    /// Commands, addresses and status polls of a read, in nanoseconds.
+    /// Time of commands, addresses and status polls of a read, in nanoseconds.
     pub read_command_ns: u64,
-    /// Commands, addresses and status polls of a program, in nanoseconds.
+    /// Time of commands, addresses and status polls of a program, in nanoseconds.
     pub program_command_ns: u64,
-    /// Commands, addresses and status polls of an erase, in nanoseconds.
+    /// Time of commands, addresses and status polls of an erase, in nanoseconds.
     pub erase_command_ns: u64,
-    /// Transfer from the chip, in picoseconds a byte.
+    /// Time to transfer a byte from the chip, in picoseconds.
     pub bus_read_ps_per_byte: u64,
-    /// Transfer to the chip, in picoseconds a byte.
+    /// Time to transfer a byte to the chip, in picoseconds.
     pub bus_program_ps_per_byte: u64,
-    /// Array to page register, in nanoseconds.
+    /// Time to read a page from the array into the page register, in nanoseconds.
     pub array_read_ns: u64,
-    /// Page register to array, in nanoseconds.
+    /// Time to program the page register into the array, in nanoseconds.
     pub array_program_ns: u64,
-    /// Erase inside the chip, in nanoseconds.
+    /// Time of an erase inside the chip, in nanoseconds.
     pub array_erase_ns: u64,
 }
 
@@ -102,8 +103,8 @@ mod tests {
         NandTiming::of(nand, choice).summary(&nand.geometry(), true)
     }
 
-    /// Computed by hand, in nanoseconds: 88 clocks of 7.519 are 662; 2064 bytes of 15.038 are
-    /// 31,039; 16 are 241.
+    /// Computed by hand, in nanoseconds: 88 clocks of 7.519 take 662, 2064 bytes of 15.038 take
+    /// 31,039, and 16 such bytes take 241.
     #[test]
     fn durations_of_mt29f1g01abafd_are_those_computed_by_hand() {
         let typical = micron(TimingChoice::Typical);

@@ -1,10 +1,10 @@
 //! A NAND chip on SPI, at the level of bytes, to test drivers on
 //! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! [`NandSim`] is the wire. It is an `SpiDevice` and a `DelayNs`. The chip behind it,
-//! [`NandSpi`], decodes commands. It has registers, a page buffer, locks, and an ECC status in
-//! the encoding of its maker. It keeps its pages in a [`Nand`], so that bad blocks, power cuts
-//! and torn pages behave as in that model.
+//! [`NandSim`] is the wire. It is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NandSpi`],
+//! decodes commands. It has registers, a page buffer, locks, and an ECC status in the encoding of
+//! its maker. It stores its pages in a [`Nand`], so that bad blocks, power cuts and torn pages
+//! behave as in that model.
 //!
 //! **Illegal use panics**:
 //!
@@ -28,8 +28,8 @@
 //! ```
 //!
 //! # Left out
-//! More than one data line, continuous reads, cache reads, several dies, and the one-time
-//! programmable area except its parameter page.
+//! The chip does not support more than one data line, continuous reads, cache reads, several dies,
+//! and the one-time programmable area except its parameter page.
 
 mod chip;
 mod profile;

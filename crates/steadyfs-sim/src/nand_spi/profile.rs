@@ -6,15 +6,16 @@ use steadyfs::media::{Geometry, TAG_BYTES};
 /// The encoding of the ECC result in the status register, 0xC0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EccStatus {
-    /// Bits 4 and 5: corrected, not corrected (Winbond W25N01GV).
+    /// Bit 4 stands for corrected errors, and bit 5 for uncorrectable errors (Winbond W25N01GV).
     OneBit,
-    /// Bits 4 to 6: 1 to 3, 4 to 6, 7 to 8 bits are 1, 3 and 5; 2 is not corrected (Micron).
+    /// Bits 4 to 6 contain 1 for 1 to 3 corrected bits, 3 for 4 to 6, and 5 for 7 to 8. They
+    /// contain 2 for uncorrectable errors (Micron).
     Steps,
-    /// Bits 4 and 5: 1 is corrected. Bits 4 and 5 of register 0xF0 are the number minus one
-    /// (GigaDevice GD5F1GQ5).
+    /// Bits 4 and 5 contain 1 for corrected errors. Bits 4 and 5 of register 0xF0 contain the
+    /// number of corrected bits minus one (GigaDevice GD5F1GQ5).
     Counted,
-    /// Bits 4 and 5: 1 and 3 are corrected. The upper half of register 0x30 is the number
-    /// (Winbond W25N02KV).
+    /// Bits 4 and 5 contain 1 or 3 for corrected errors. The upper half of register 0x30 contains
+    /// the number of corrected bits (Winbond W25N02KV).
     Register,
 }
 

@@ -1,7 +1,8 @@
-//! A NOR chip: bytes whose bits programs clear and erases set, rules, virtual time.
+//! A NOR chip. Programs clear bits of its bytes, and erases set these bits. It also has rules and
+//! virtual time.
 //!
-//! [`Nor::new`] makes a chip from a [`Profile`], and [`Nor::with_geometry`] a chip of any shape.
-//! A chip is a [`NorFlash`]. [`NorPages`](steadyfs::media::nor::NorPages) turns it into the
+//! [`Nor::new`] makes a chip from a [`Profile`], and [`Nor::with_geometry`] makes a chip of any
+//! shape. A chip is a [`NorFlash`]. [`NorPages`](steadyfs::media::nor::NorPages) turns it into the
 //! [`Flash`](steadyfs::media::Flash) that a volume takes.
 //!
 //! # Panics
@@ -31,7 +32,8 @@ use steadyfs::media::{BlockIndex, Failure};
 #[derive(Clone, Debug, Default)]
 struct Block {
     cells: Option<Arc<Vec<u8>>>,
-    /// The flaw of each byte (`torn::SOUND` and its siblings); `None` if all bytes are sound.
+    /// The flaw of each byte (`torn::SOUND` and the constants behind it). `None` means that no byte
+    /// has a flaw.
     flaws: Option<Arc<Vec<u8>>>,
     /// Lines that were programmed since the last erase, on a chip with lines.
     programmed: BTreeSet<usize>,
@@ -50,8 +52,8 @@ struct Tear {
 pub struct Nor {
     block_bytes: u32,
     timing: NorTiming,
-    /// Bytes that are programmed together, once between erases; 1 if each bit may be programmed
-    /// at any time.
+    /// Number of bytes that are programmed together, once between erases. It is 1 if each bit may
+    /// be programmed at any time.
     line_bytes: u32,
     blocks: Vec<Block>,
     /// Number of power-ons in 100 that settle the metastable bytes of a program page.
@@ -117,7 +119,7 @@ impl Nor {
     }
 
     /// Sets the number of power-ons in 100 that settle the metastable bytes of a program page.
-    /// Settled bytes read well for good, or hold garbage. Default 25.
+    /// Settled bytes read well for ever, or hold garbage. Default: 25.
     #[must_use]
     pub fn with_settling_percent(mut self, settling_percent: u8) -> Self {
         assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
@@ -125,8 +127,8 @@ impl Nor {
         self
     }
 
-    /// Makes it a chip whose lines of `line_bytes` bytes are programmed once between erases,
-    /// because an ECC covers each line.
+    /// Changes the chip to a chip whose lines of `line_bytes` bytes are programmed once between
+    /// erases, because an ECC covers each line.
     #[must_use]
     pub fn with_lines(self, line_bytes: u32) -> Self {
         assert!(
@@ -244,8 +246,8 @@ impl NorFlash for Nor {
         self.blocks.len() as u32
     }
 
-    /// Returns the times. The program time holds for bytes that start at a program page or lie
-    /// within one. Other places need one more command.
+    /// Returns the times. The program time holds for bytes that start at the beginning of a program
+    /// page, or lie within one program page. Other bytes need one more command.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
         let bytes = bytes as usize;
         (self.timing.read_ns(bytes), self.timing.program_ns(bytes), self.timing.erase_ns())

@@ -6,25 +6,25 @@ use crate::profile::{NorProfile, TimingChoice};
 /// The parts of an operation's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NorTiming {
-    /// Command, address and dummy clocks of a read, in nanoseconds.
+    /// Time of command, address and dummy clocks of a read, in nanoseconds.
     pub read_command_ns: u64,
-    /// Commands, address and status polls of a program, in nanoseconds.
+    /// Time of commands, address and status polls of a program, in nanoseconds.
     pub program_command_ns: u64,
-    /// Commands, address and status polls of an erase, in nanoseconds.
+    /// Time of commands, address and status polls of an erase, in nanoseconds.
     pub erase_command_ns: u64,
-    /// Transfer from the chip, in picoseconds a byte.
+    /// Time to transfer a byte from the chip, in picoseconds.
     pub bus_read_ps_per_byte: u64,
-    /// Transfer to the chip, in picoseconds a byte.
+    /// Time to transfer a byte to the chip, in picoseconds.
     pub bus_program_ps_per_byte: u64,
-    /// Program of the first byte of a command, in nanoseconds.
+    /// Time to program the first byte of a command, in nanoseconds.
     pub program_first_byte_ns: u64,
-    /// Program of each further byte, in nanoseconds.
+    /// Time to program each further byte, in nanoseconds.
     pub program_byte_ns: u64,
-    /// Program of a full program page, in nanoseconds; no shorter program takes longer.
+    /// Time to program a full program page, in nanoseconds. No shorter program takes longer.
     pub program_page_ns: u64,
-    /// Erase inside the chip, in nanoseconds.
+    /// Time of an erase inside the chip, in nanoseconds.
     pub array_erase_ns: u64,
-    /// Bytes that one program command can reach; a power of two.
+    /// Number of bytes that one program command can program at most, a power of two.
     pub program_page_bytes: u32,
 }
 
@@ -121,7 +121,8 @@ mod tests {
         NorTiming::of(Profile::named("w25q128jv").unwrap().nor().unwrap(), erase_bytes, choice)
     }
 
-    /// Computed by hand, in nanoseconds: 16 bytes of 19.231 are 308, 256 are 4,924.
+    /// Computed by hand, in nanoseconds: 16 bytes of 19.231 take 308, and 256 such bytes take
+    /// 4,924.
     #[test]
     fn durations_of_w25q128jv_are_those_computed_by_hand() {
         let typical = winbond(65_536, TimingChoice::Typical).unwrap();

@@ -21,7 +21,7 @@ const UNSTEADY: u8 = 3;
 const UNSTABLE: u8 = 4;
 
 impl Nor {
-    /// Reads the cells at an address, as they read this time.
+    /// Reads the cells at an address. Each read of a metastable byte may return another value.
     pub(super) fn sense(&mut self, address: u32, data: &mut [u8]) {
         let (mut address, mut rest) = (address, data);
         while !rest.is_empty() {
@@ -102,8 +102,8 @@ impl Nor {
         }
     }
 
-    /// Returns true for each byte that is zero and sound: a program changes nothing in it, even
-    /// if power fails.
+    /// Returns true for each byte that is zero and has no flaw. A program does not change such a
+    /// byte, even if power fails.
     fn sound_zeros(&self, block: usize, start: usize, bytes: usize) -> Vec<bool> {
         let Some(cells) = &self.blocks[block].cells else { return vec![false; bytes] };
         let is_sound =
@@ -149,8 +149,8 @@ impl Nor {
         self.set_flaws(block, start, bytes, flaw);
     }
 
-    /// Makes power fail in a later program command: `commands_before` complete commands come
-    /// first.
+    /// Makes power fail in a later program command: `commands_before` commands before it are
+    /// complete.
     ///
     /// That command and every operation after it fail with
     /// [`Failure::Device`](steadyfs::media::Failure::Device), until [`power_on`](Nor::power_on).
@@ -194,8 +194,8 @@ impl Nor {
         }
     }
 
-    /// Restores power. The chip answers again. Each program page draws anew how its metastable
-    /// bytes read, or the bytes settle: then they read the same for good.
+    /// Restores power. The chip answers again. For each program page it is decided again how its
+    /// metastable bytes read. Or these bytes settle, and then read the same for ever.
     pub fn power_on(&mut self) {
         self.tear = None;
         self.off = false;
@@ -216,7 +216,7 @@ impl Nor {
 }
 
 /// Decides how the metastable bytes of a program page read from this power-on. Bytes that settle
-/// are stable, but would not hold a program.
+/// are stable, but a program of them would leave garbage.
 fn decide(flaws: &mut [u8], cells: &mut [u8], good: bool, settles: bool, rng: &mut Rng) {
     let mut spoilt = cells.to_vec();
     if settles && !good {
@@ -276,8 +276,8 @@ impl Cuttable for Groups<Nor> {
 
 impl<C: Cuttable> Tearable for NorPages<C> {
     /// Programs a page while power fails in one command. Half of the time this is the command of
-    /// the tag, otherwise a command of the data. If the state is garbled, the part that was being
-    /// programmed may also look untouched.
+    /// the tag, otherwise a command of the data. If the torn state is garbled, the part that was
+    /// being programmed may also read as before.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let chip = self.chip_mut().nor();
         // Trailing 0xFF bytes are not programmed.

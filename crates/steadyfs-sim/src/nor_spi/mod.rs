@@ -2,7 +2,7 @@
 //! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
 //! [`NorSim`] is the wire. It is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NorSpi`],
-//! decodes commands. It has a status register, a write enable latch and busy times. It keeps its
+//! decodes commands. It has a status register, a write enable latch and busy times. It stores its
 //! bytes in a [`Nor`], so that power cuts have the effects of that model. Its parameters can be
 //! read by SFDP (JESD216B).
 //!
@@ -29,8 +29,8 @@
 //! ```
 //!
 //! # Left out
-//! More than one data line, suspend, security registers, write protection by pins, and deep
-//! power-down.
+//! The chip does not support more than one data line, suspend, security registers, write protection
+//! by pins, and deep power-down.
 
 mod chip;
 mod profile;

@@ -5,18 +5,18 @@ use crate::nor::NorTiming;
 /// An erase command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseCommand {
-    /// The command with three bytes of address.
+    /// Code of the command that takes three address bytes.
     pub opcode: u8,
-    /// Bytes that it erases; a power of two.
+    /// Number of bytes that the command erases, a power of two.
     pub bytes: u32,
-    /// Typical time, in milliseconds.
+    /// Typical time of the erase, in milliseconds.
     pub ms: u32,
 }
 
 /// The register in which a chip reports that a program or an erase failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorBits {
-    /// None (Winbond, GigaDevice).
+    /// The chip has no such register (Winbond, GigaDevice).
     None,
     /// Bits 5 and 6 of the security register, 0x2B (Macronix).
     Security,
@@ -30,13 +30,13 @@ pub enum ErrorBits {
 /// The way a chip takes four bytes of address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FourByte {
-    /// Not supported.
+    /// The chip does not support four address bytes.
     No,
-    /// By separate commands.
+    /// The chip has separate commands for four address bytes.
     Commands,
-    /// After 0xB7.
+    /// The chip takes four address bytes after the command 0xB7.
     Mode,
-    /// After 0x06 and 0xB7.
+    /// The chip takes four address bytes after the commands 0x06 and 0xB7.
     EnabledMode,
 }
 

@@ -62,37 +62,39 @@ pub enum Chip {
 /// Figures of a NAND chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NandProfile {
-    /// Data bytes of a page: a power of two from 256 to 65,536.
+    /// Number of data bytes of a page: a power of two from 256 to 65,536.
     pub page_bytes: u32,
-    /// Spare bytes of a page.
+    /// Number of spare bytes of a page.
     pub spare_bytes: u32,
-    /// Spare bytes that the user may write and the ECC protects; at least the 16 bytes of a tag.
+    /// Number of spare bytes that the user may write and the ECC protects. At least the 16 bytes of
+    /// a tag.
     pub user_bytes: u32,
-    /// Pages of an erase block: a power of two from 4 to 256.
+    /// Number of pages of an erase block: a power of two from 4 to 256.
     pub pages_per_block: u32,
-    /// Erase blocks.
+    /// Number of erase blocks.
     pub block_count: u32,
     /// Blocks that may be bad when the chip leaves the factory; fewer than `block_count`.
     pub factory_bad_blocks_max: u32,
-    /// Commands, addresses and status polls of a read, in nanoseconds.
+    /// Time of commands, addresses and status polls of a read, in nanoseconds.
     pub read_command_ns: u32,
-    /// Commands, addresses and status polls of a program, in nanoseconds.
+    /// Time of commands, addresses and status polls of a program, in nanoseconds.
     pub program_command_ns: u32,
-    /// Commands, addresses and status polls of an erase, in nanoseconds.
+    /// Time of commands, addresses and status polls of an erase, in nanoseconds.
     pub erase_command_ns: u32,
-    /// Transfer from the chip, in picoseconds a byte.
+    /// Time to transfer a byte from the chip, in picoseconds.
     pub bus_read_ps_per_byte: u32,
-    /// Transfer to the chip, in picoseconds a byte.
+    /// Time to transfer a byte to the chip, in picoseconds.
     pub bus_program_ps_per_byte: u32,
-    /// Array to page register, ECC included, in microseconds.
+    /// Time to read a page from the array into the page register, including the ECC, in
+    /// microseconds.
     pub array_read_us: Spread,
-    /// Page register to array, in microseconds.
+    /// Time to program the page register into the array, in microseconds.
     pub program_us: Spread,
-    /// Erase of a block, in microseconds.
+    /// Time to erase a block, in microseconds.
     pub erase_us: Spread,
-    /// Erases that the maker allows for each block.
+    /// Number of erases that the maker allows for each block.
     pub endurance_erases: u32,
-    /// Programs that one page takes between erases. The file system needs one.
+    /// Number of programs of one page that are allowed between erases. The file system needs one.
     pub programs_per_page: u32,
     /// True if a page can be moved inside the chip, with a new tag.
     pub on_chip_copy: bool,
@@ -101,15 +103,15 @@ pub struct NandProfile {
 /// Figures of a NOR chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NorProfile {
-    /// Bytes of the chip: a power of two.
+    /// Number of bytes of the chip: a power of two.
     pub size_bytes: u32,
-    /// Bytes that one program command can reach: a power of two.
+    /// Number of bytes that one program command can program at most: a power of two.
     pub program_page_bytes: u32,
     /// Bytes of a line. Between two erases, each line is programmed at most once, because an ECC
     /// covers it. 1, the default, means that the chip has no such lines: further bits of a byte
     /// may be programmed later.
     pub program_line_bytes: u32,
-    /// Erase size to use if none is chosen; one of `erases`.
+    /// Erase size that is used if no erase size is selected. It is one of `erases`.
     pub default_erase_bytes: u32,
     /// Command, address and dummy clocks of a read, in nanoseconds.
     pub read_command_ns: u32,
@@ -117,17 +119,17 @@ pub struct NorProfile {
     pub program_command_ns: u32,
     /// Commands, address and status polls of an erase, in nanoseconds.
     pub erase_command_ns: u32,
-    /// Transfer from the chip, in picoseconds a byte.
+    /// Time to transfer a byte from the chip, in picoseconds.
     pub bus_read_ps_per_byte: u32,
-    /// Transfer to the chip, in picoseconds a byte.
+    /// Time to transfer a byte to the chip, in picoseconds.
     pub bus_program_ps_per_byte: u32,
-    /// Program of the first byte of a command, in microseconds.
+    /// Time to program the first byte of a command, in microseconds.
     pub program_first_byte_us: Spread,
-    /// Program of each further byte, in microseconds.
+    /// Time to program each further byte, in microseconds.
     pub program_byte_us: Spread,
-    /// Program of a full program page, in microseconds; no shorter program takes longer.
+    /// Time to program a full program page, in microseconds. No shorter program takes longer.
     pub program_page_us: Spread,
-    /// Erases that the maker allows for each block.
+    /// Number of erases that the maker allows for each block.
     pub endurance_erases: u32,
     /// The erase sizes.
     pub erases: Vec<NorErase>,
@@ -136,7 +138,7 @@ pub struct NorProfile {
 /// One erase size of a NOR chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NorErase {
-    /// Bytes erased: a power of two.
+    /// Number of bytes that are erased: a power of two.
     pub bytes: u32,
     /// Duration, in microseconds.
     pub us: Spread,

@@ -21,7 +21,8 @@ impl Medium {
             .then(|| self.sectors.get(&sector).copied().unwrap_or([0; 512]))
     }
 
-    /// Writes a sector. All writes but the last `buffered` ones, at least one, are safe now.
+    /// Writes a sector. Now all writes are safe except the last `buffered` writes, or at least the
+    /// last write.
     pub fn write(&mut self, sector: u32, data: Sector, buffered: usize) {
         self.recent.push((sector, self.sectors.get(&sector).copied().unwrap_or([0; 512])));
         self.torn.remove(&sector);
@@ -51,7 +52,7 @@ impl Medium {
         self.recent.clear();
     }
 
-    /// Decides the content of each sector that was not safe after a cut: old, new, a part of
+    /// After a power cut, decides the content of each sector that was not safe: old, new, a part of
     /// both, or unreadable.
     pub fn cut(&mut self, rng: &mut Rng) {
         for (sector, old) in std::mem::take(&mut self.recent) {

@@ -1,7 +1,7 @@
 //! An SD card on SPI, at the level of bytes, to test drivers on
 //! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! [`SdSim`] is the card. A driver takes [`bus`](SdSim::bus), [`select`](SdSim::select) and
+//! [`SdSim`] is the card. A driver uses [`bus`](SdSim::bus), [`select`](SdSim::select) and
 //! [`delay`](SdSim::delay). The card keeps the time: each byte on the bus advances it, and each
 //! delay. The model follows the SD Association's *Physical Layer Simplified Specification*,
 //! chapters 4, 5 and 7. Numbers in brackets below are its paragraphs.
@@ -10,7 +10,7 @@
 //!
 //! - a command to a busy card, a command before all of an answer was read, or a command with a
 //!   bad checksum (7.2.2),
-//! - no eight clocks between an answer and the next bytes (7.5), or after the card was
+//! - fewer than eight clocks between an answer and the next bytes (7.5), or after the card was
 //!   deselected,
 //! - less than 74 clocks at power-on (6.4.1),
 //! - a clock above 400 kHz before the card is ready,
@@ -23,10 +23,11 @@
 //!
 //! [`inject`](SdSim::inject) adds **faults**. [`remove`](SdSim::remove) pulls the card.
 //! [`cut_power_after`](SdSim::cut_power_after) cuts its supply at any byte.
-//! [`power_on`](SdSim::power_on) draws the effects of the cut. An accepted sector whose busy time
-//! was over is safe. The sector that was being programmed is old, new, a part of both, or
-//! unreadable until it is written. [`buffer_sectors`](SdProfile::buffer_sectors) makes this
-//! several sectors. Sectors that were announced (ACMD23) and not written hold anything.
+//! [`power_on`](SdSim::power_on) draws the effects of the cut. An accepted sector is safe if its
+//! busy time was over before the cut. The sector that was being programmed is old, new, a part of
+//! both, or unreadable until it is written. With [`buffer_sectors`](SdProfile::buffer_sectors) this
+//! holds for several sectors. Sectors that were announced (ACMD23) and not written may hold any
+//! bytes.
 //!
 //! ```
 //! use embedded_hal::{digital::OutputPin, spi::SpiBus};
@@ -44,8 +45,8 @@
 //! ```
 //!
 //! # Left out
-//! CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and ACMD51, blocks of other
-//! lengths than 512, and voltages.
+//! The card does not support CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and
+//! ACMD51, blocks of other lengths than 512, and voltages.
 
 mod card;
 #[allow(missing_docs)]
@@ -92,7 +93,7 @@ impl fmt::Debug for SdSim {
 }
 
 impl SdSim {
-    /// Makes a card that has just got power. It contains zeros.
+    /// Creates a card that has just received power. It contains zeros.
     pub fn new(profile: SdProfile) -> Self {
         Self(Rc::new(RefCell::new(Card::new(profile))))
     }

@@ -16,14 +16,14 @@ pub enum SdKind {
 pub struct SdProfile {
     /// The kind of the card.
     pub kind: SdKind,
-    /// Sectors: a multiple of 1024 on SDHC and SDXC; on SDSC a multiple of 4, up to 16,384. A
-    /// sector takes memory only after it is written.
+    /// Number of sectors. On SDHC and SDXC it is a multiple of 1024. On SDSC it is a multiple of 4,
+    /// up to 16,384. A sector takes memory only after it is written.
     pub sectors: u32,
-    /// Bytes of an allocation unit: a power of two, 16 KiB to 4 MiB; 0 for a card that does not
-    /// report it.
+    /// Number of bytes of an allocation unit: a power of two, 16 KiB to 4 MiB. It is 0 for a card
+    /// that does not report this size.
     pub unit_bytes: u32,
-    /// Sectors that can only be erased together; only SDSC has more than one. 0 if the card
-    /// cannot erase.
+    /// Number of sectors that can only be erased together. Only SDSC has more than one. It is 0 if
+    /// the card cannot erase.
     pub erase_sectors: u32,
     /// Longest time of an erase as the card reports it: units, seconds, additional seconds.
     pub erase_time: (u16, u8, u8),
@@ -41,12 +41,12 @@ pub struct SdProfile {
     pub stop_ns: u64,
     /// Busy time of an erase.
     pub erase_ns: u64,
-    /// Sectors that the card may hold in RAM until its stream has ended. A power cut may lose any
-    /// of them. With 0, only the sector that is being programmed is at risk.
+    /// Number of sectors that the card may hold in RAM until its stream has ended. A power cut may
+    /// lose any of these sectors. If it is 0, only the sector that is being programmed is at risk.
     pub buffer_sectors: usize,
     /// True if the card does not require the eight clocks behind an answer, before a token, and
-    /// behind its release (7.5), as many cards do. Such a card is busy at once behind the end of
-    /// a stream. For drivers that rely on this.
+    /// behind its release (7.5), as many cards do. Such a card is busy at once behind the end of a
+    /// stream. Use it to test drivers that rely on this.
     pub is_lenient: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Sectors that can be written at any time, behind a cache that power cuts empty: managed flash
-//! as seen from outside.
+//! Managed flash as a host sees it: sectors that can be written at any time, behind a cache whose
+//! content a power cut may lose.
 //!
-//! [`Sectors`] is a [`SectorDevice`] with given times. A power cut loses content of the cache:
-//! its end, or any part ([`Survivors`]). An interrupted write may be *shorn*: some of its sectors
-//! are there. One sector may be garbage, or unreadable until it is written again. [`Timed`] gives
-//! it the times of a [`Controller`].
+//! [`Sectors`] is a [`SectorDevice`] with given times. A power cut loses content of the cache: the
+//! newest writes, or any writes ([`Survivors`]). An interrupted write may be *shorn*: only some of
+//! its sectors are written. One sector may be garbage, or unreadable until it is written again.
+//! [`Timed`] gives the device the times of a [`Controller`].
 
 mod timed;
 mod torn;
@@ -23,8 +23,8 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 /// Number of sectors that clones share until one of them is written.
 const CHUNK: u32 = 16;
 
-/// The sectors of a chunk that are not all zero, by their place in it, each without its trailing
-/// zeros. This saves memory: simulated devices have many gigabytes.
+/// The sectors of a chunk that are not all zero, by their index in the chunk. Each is stored
+/// without its trailing zeros. This saves memory: simulated devices have many gigabytes.
 type Chunk = Vec<(u8, Box<[u8]>)>;
 
 /// A sector that waits in the cache.
@@ -44,7 +44,7 @@ struct Cut {
     torn: Torn,
 }
 
-/// A device of sectors, all zero at first.
+/// A device of sectors, which contain zeros at first.
 #[derive(Clone, Debug)]
 pub struct Sectors {
     chunks: Vec<Arc<Chunk>>,
@@ -54,7 +54,7 @@ pub struct Sectors {
     /// Sectors that accept no writes, and the failure that their writes return.
     refused: Option<(Range<u32>, Failure)>,
     refusals: u32,
-    /// `None` while there is no cache: then a write is durable when it is answered.
+    /// `None` if there is no cache. A write is then durable when its call returns.
     survivors: Option<Survivors>,
     cache_sectors: usize,
     waiting: Vec<Waiting>,
@@ -77,7 +77,7 @@ impl Sectors {
         flush_ns: 1_000_000,
     };
 
-    /// Makes a device without a cache. The seed draws the state that cuts leave behind.
+    /// Makes a device without a cache. The seed determines the state that power cuts leave.
     pub fn new(sector_count: u32, times: SectorTimes, seed: u64) -> Self {
         Self {
             chunks: vec![Arc::default(); sector_count.div_ceil(CHUNK) as usize],
@@ -121,7 +121,8 @@ impl Sectors {
         self.waiting.len()
     }
 
-    /// Returns the content of a sector: the newest in the cache, or the content of the medium.
+    /// Returns the content of a sector: the newest content in the cache, or else the content of the
+    /// medium.
     fn sector(&self, sector: u32) -> Result<[u8; SECTOR_BYTES], Failure> {
         if let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.sector == sector) {
             return Ok(*waiting.data);
@@ -261,8 +262,8 @@ impl SectorDevice for Sectors {
         Ok(())
     }
 
-    /// Discards sectors. As the seed draws, half of them read as zeros at once and half of them
-    /// never, so that callers must not rely on either.
+    /// Discards sectors. For each sector the seed decides if the sector reads as zeros at once or
+    /// keeps its content. So callers cannot rely on either.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         self.check(first, count)?;
         self.counters.erases += 1;

@@ -1,4 +1,4 @@
-//! Damaged images, and images that are made to take long.
+//! Tests of damaged images, and of images that are made to take a long time.
 
 use super::maker::{Maker, Part};
 use super::mkfs;
@@ -9,7 +9,8 @@ use crate::tree::Limit;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Mends all checksums of headers, inodes and entries, so that damage gets past them.
+/// Corrects all checksums of headers, inodes and entries, so that the checksums do not reveal the
+/// damage.
 fn mend(image: &mut [u8], order: Order) {
     let put = |image: &mut [u8], at: usize, value: u32| {
         image[at..at + 4].copy_from_slice(&match order {
@@ -63,8 +64,8 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
         let Some(sound) = mkfs::image(root.path(), &options) else { return };
         for number in 0..2000 {
             let mut image = fixture::damage(&sound, number);
-            // Half of them get right checksums; otherwise nothing behind the checksums would be
-            // tested.
+            // Half of the images get right checksums. Otherwise only the checks of the checksums
+            // would be tested.
             if number % 2 == 0 {
                 mend(&mut image, order);
             }

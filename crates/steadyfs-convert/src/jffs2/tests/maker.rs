@@ -14,7 +14,7 @@ pub(super) struct Maker {
     pub image: Vec<u8>,
 }
 
-/// Content of an inode node; [`write`](Maker::write) makes the node.
+/// Content of an inode node. [`write`](Maker::write) makes the node.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub inode: u32,
@@ -78,7 +78,7 @@ impl Maker {
         at
     }
 
-    /// Writes a part of an inode. It belongs to 7 and 8, and was changed at the second of its
+    /// Writes a part of an inode. Its owner is 7 and its group is 8. Its time in seconds equals its
     /// version.
     pub fn write(&mut self, part: Part<'_>) -> usize {
         let head_bytes = 12 + 68 - 12 + part.packed.len();
@@ -101,7 +101,7 @@ impl Maker {
         self.node(0xe002, &[&head[12..], &sums, part.packed].concat())
     }
 
-    /// Writes a directory entry; inode 0 removes the name.
+    /// Writes a directory entry. An `inode` of 0 removes the name.
     pub fn entry(&mut self, directory: u32, version: u32, inode: u32, name: &[u8]) -> usize {
         let mut head = [self.u16(0x1985), self.u16(0xe001)].concat();
         head.extend(self.u32(40 + name.len() as u32));
@@ -126,7 +126,7 @@ impl Maker {
         self.node(0xe008, &[&head[12..], &sum, &data].concat())
     }
 
-    /// Writes the reference of an inode to an attribute; an odd sequence removes it.
+    /// Writes the reference of an inode to an attribute. An odd `sequence` removes the reference.
     pub fn reference(&mut self, inode: u32, number: u32, sequence: u32) -> usize {
         let mut head = [self.u16(0x1985), self.u16(0xe009)].concat();
         head.extend(self.u32(28));

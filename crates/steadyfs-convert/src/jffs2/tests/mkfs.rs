@@ -1,4 +1,4 @@
-//! Images of mkfs.jffs2, compared with their source directory.
+//! Tests that compare images of mkfs.jffs2 with their source directory.
 
 use crate::fixture;
 use crate::jffs2::{is_jffs2, read, scan};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Makes an image of a directory; returns `None` if the tool is missing.
+/// Makes an image of a directory. Returns `None` if the tool is missing.
 pub(super) fn image(root: &Path, options: &[&str]) -> Option<Vec<u8>> {
     let out = tempfile::NamedTempFile::new().expect("a file");
     let mut arguments =

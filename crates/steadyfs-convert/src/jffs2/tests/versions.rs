@@ -1,11 +1,12 @@
-//! Images from a running system: versions decide which nodes hold.
+//! Tests of images from a running system, in which versions decide which nodes are valid.
 
 use super::maker::{DIRECTORY, FILE, Maker, Part};
 use crate::jffs2::node::Order;
 use crate::jffs2::{Error, is_jffs2, read};
 use crate::tree::{Kind, Limit, Tree, TreeError};
 
-/// Makes an image of each byte order with `/f`, inode 2; `write` adds its nodes.
+/// Makes an image in each byte order. It contains the name `/f` with inode 2, and `write` adds the
+/// nodes of this inode.
 fn both(write: impl Fn(&mut Maker)) -> [Vec<u8>; 2] {
     [Order::Little, Order::Big].map(|order| {
         let mut maker = Maker::new(order);

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 const PHYSICAL_BYTES: usize = 128 << 10;
 
-/// Image that ubinize makes of two volumes, and their content.
+/// An image that ubinize makes of two volumes, and the content of these volumes.
 struct Made {
     image: Vec<u8>,
     dynamic: Vec<u8>,
     fixed: Vec<u8>,
 }
 
-/// Makes an image of a dynamic and a static volume; returns `None` if the tool is missing.
+/// Makes an image of a dynamic and a static volume. Returns `None` if the tool is missing.
 fn ubinize(dynamic: &[u8], options: &str) -> Option<Made> {
     let directory = tempfile::tempdir().expect("a directory");
     let at = |name: &str| directory.path().join(name).to_str().expect("text").to_owned();
@@ -59,7 +59,7 @@ fn compare(image: &[u8], made: &Made) -> Vec<Volume> {
     volumes
 }
 
-/// Changes the header of a volume in a physical erase block, and sums it anew.
+/// Changes the header of a volume in a physical erase block, and updates its checksum.
 fn change(physical: &mut [u8], change: impl FnOnce(&mut [u8])) {
     let header = &mut physical[2048..2048 + HEADER_BYTES];
     change(header);
@@ -71,7 +71,7 @@ fn put(bytes: &mut [u8], at: usize, value: u32) {
     bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Makes a newer block of a place, with other data.
+/// Makes a newer copy of a block with the same numbers and other data.
 fn newer(physical: &[u8], is_copy: bool) -> Vec<u8> {
     let mut newer = physical.to_vec();
     newer[4096..4196].fill(b'N');
@@ -216,7 +216,7 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
     let started = Instant::now();
     for number in 0..2000 {
         let mut image = fixture::damage(&made.image[..6 * 16384], number);
-        // Half of them get right checksums, and damage in their headers.
+        // Half of the images get damage in their headers, with right checksums.
         if number % 2 == 0 {
             for physical in image.chunks_exact_mut(16384) {
                 let mut random = fastrand::Rng::with_seed(number);
@@ -251,7 +251,8 @@ fn header(magic: &[u8; 4], fields: &[(usize, u32)]) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Makes an erase block from the volume, the place in it, the number of its places, and data.
+/// Makes an erase block that contains `data`, for logical erase block `place` of a volume with
+/// `used` logical erase blocks.
 fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     let mut block = vec![0xff; SMALL_BLOCK_BYTES];
     block[..HEADER_BYTES].copy_from_slice(&header(b"UBI#", &[(16, 512), (20, 1024)]));
@@ -270,8 +271,8 @@ fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Makes an image without a tool: a static volume of four blocks behind both copies of the table.
-/// Returns the image and the content of the volume.
+/// Makes an image without a tool. It contains a static volume of four blocks behind both copies of
+/// the table. Returns the image and the content of the volume.
 pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
     let mut table = vec![0; SMALL_BLOCK_BYTES - 1024];
     for (number, record) in table.chunks_exact_mut(172).enumerate() {

@@ -38,7 +38,7 @@ fn sound() -> Maker {
     maker
 }
 
-/// Mends the checksums of all nodes, so that damage gets past them.
+/// Corrects the checksums of all nodes, so that the checksums do not reveal the damage.
 fn mend(image: &mut [u8]) {
     for at in (0..image.len().saturating_sub(24)).step_by(8) {
         if u32_at(image, at) == MAGIC {
@@ -51,7 +51,8 @@ fn mend(image: &mut [u8]) {
     }
 }
 
-/// Changes one bit of some nodes. Most of a volume is erased, and damage there has no effect.
+/// Changes one bit of some nodes. Damage elsewhere would have no effect, because most of a volume
+/// is erased.
 fn damage_nodes(image: &mut [u8], number: u64) {
     let mut random = fastrand::Rng::with_seed(number);
     let nodes: Vec<usize> = (0..image.len().saturating_sub(24))

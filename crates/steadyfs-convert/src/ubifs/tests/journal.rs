@@ -5,7 +5,7 @@ use crate::tree::{Kind, Limit, Tree, TreeError};
 use crate::ubifs::node::Key;
 use crate::ubifs::{Error, Fault, is_ubifs, read};
 
-/// Makes a volume with `/f`, inode 64, committed with two blocks and five bytes.
+/// Makes a volume whose commit contains `/f`, inode 64, with two blocks and five bytes.
 fn committed() -> Maker {
     let size = 2 * 4096 + 5;
     let blocks = [data(64, 0, &[b'0'; 4096]), data(64, 1, &[b'1'; 4096]), data(64, 2, b"22222")];
@@ -166,7 +166,7 @@ fn data_that_came_before_the_new_size_make_a_file_longer_after_a_power_cut() {
     }
 }
 
-/// Returns the place of the index root: the last node of block 7.
+/// Returns the position of the index root: the last node of block 7.
 fn root_of(maker: &Maker) -> (u32, u32, u32) {
     let block = &maker.image[7 * BLOCK_BYTES..8 * BLOCK_BYTES];
     let nodes = crate::ubifs::node::scan(7, block, 0);
@@ -351,7 +351,7 @@ fn an_index_that_refers_to_itself_or_to_a_wrong_level_is_refused() {
     assert!(with(1, 0).is_ok());
     assert!(matches!(with(2, 0), Err(Error::Index { .. })));
     assert!(matches!(with(1, 1), Err(Error::Index { .. })));
-    // Many branches to one node would read it as many times.
+    // With many branches to one node, the reader would read this node many times.
     let mut maker = committed();
     let leaf = leaf_of_root(&maker);
     let (mut offset, mut bytes) = maker.append(7, 700, &index(0, &[leaf; 60]));

@@ -34,12 +34,12 @@ impl Unwritten {
         Self { kind, body, group: 0 }
     }
 
-    /// Puts the node into a group, not as its last node.
+    /// Marks the node as part of a group, but not as its last node.
     pub fn in_group(self) -> Self {
         Self { group: 1, ..self }
     }
 
-    /// Makes the node the last one of a group.
+    /// Marks the node as the last node of a group.
     pub fn ends_group(self) -> Self {
         Self { group: 2, ..self }
     }
@@ -60,13 +60,13 @@ fn key(inode: u32, kind: u8, rest: u32) -> Vec<u8> {
     key
 }
 
-/// Returns a hash for a key; a reader accepts any hash.
+/// Returns a hash for a key. A reader accepts any hash.
 fn hash(name: &[u8]) -> u32 {
     name.iter().fold(7u32, |hash, &byte| hash.wrapping_mul(31).wrapping_add(byte.into())) & 0xff
 }
 
-/// Makes an inode with links, a mode, a size, flags and its own content. It belongs to 7 and 8 and
-/// was changed in second 9.
+/// Makes an inode with links, a mode, a size, flags and its own content. Its owner is 7, its group
+/// is 8, and its time is 9 seconds.
 pub(super) fn inode_with(
     inode: u32,
     links: u32,
@@ -118,7 +118,7 @@ pub(super) fn packed(
     Unwritten::new(DATA, body)
 }
 
-/// Makes a block of a file, not packed.
+/// Makes a block of a file that is not packed.
 pub(super) fn data(inode: u32, block: u32, content: &[u8]) -> Unwritten {
     packed(inode, block, content.len() as u32, 0, content)
 }
@@ -134,12 +134,12 @@ fn named(kind: u8, inode: u32, name: &[u8], target: u64) -> Unwritten {
     Unwritten::new(kind, body)
 }
 
-/// Makes a name in a directory; target 0 removes it.
+/// Makes a name in a directory. A target of 0 removes the name.
 pub(super) fn name(directory: u32, name: &[u8], target: u64) -> Unwritten {
     named(NAME, directory, name, target)
 }
 
-/// Makes a name of an attribute; target 0 removes it.
+/// Makes a name of an attribute. A target of 0 removes the name.
 pub(super) fn attribute(inode: u32, name: &[u8], target: u64) -> Unwritten {
     named(ATTRIBUTE, inode, name, target)
 }
@@ -153,12 +153,12 @@ pub(super) fn truncation(inode: u32, before: u64, after: u64) -> Unwritten {
     Unwritten::new(TRUNCATION, body)
 }
 
-/// Makes padding of a length behind its node.
+/// Makes a padding node that is followed by padding of a length.
 pub(super) fn padding(bytes: u32) -> Unwritten {
     Unwritten::new(PADDING, bytes.to_le_bytes().to_vec())
 }
 
-/// Makes a node of the log that names a bud.
+/// Makes a node of the log that refers to a bud.
 pub(super) fn reference(block: u32, offset: u32, head: u32) -> Unwritten {
     let mut body =
         [block, offset, head].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
@@ -187,7 +187,7 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Makes a volume with these nodes committed, and nothing in its journal.
+    /// Makes a volume whose commit contains these nodes, and whose journal is empty.
     pub fn new(committed: &[Unwritten]) -> Self {
         let mut maker =
             Self { image: vec![0xff; BLOCK_BYTES * BLOCK_COUNT], ends: [0; BLOCK_COUNT], flags: 1 };
@@ -263,12 +263,13 @@ impl Maker {
         (offset as u32, bytes.len() as u32)
     }
 
-    /// Writes a node behind the last one of a block. Returns its offset and length.
+    /// Writes a node behind the last node of a block. Returns its offset and length.
     pub fn append(&mut self, block: u32, sequence: u64, node: &Unwritten) -> (u32, u32) {
         self.put(block, self.ends[block as usize], sequence, node)
     }
 
-    /// Writes a bud of a head. The sequence numbers of its nodes count up from `sequence`.
+    /// Writes a bud of a journal head. The sequence numbers of its nodes begin with `sequence` and
+    /// increase by one.
     pub fn bud(&mut self, block: u32, head: u32, sequence: u64, nodes: &[Unwritten]) {
         let offset = self.ends[block as usize] as u32;
         self.append(3, START + u64::from(block), &reference(block, offset, head));
@@ -277,13 +278,13 @@ impl Maker {
         }
     }
 
-    /// Returns the last bytes that were written to a block, to damage them.
+    /// Returns the last bytes that were written to a block, so that a test can damage them.
     pub fn last_of(&mut self, block: u32, bytes: usize) -> &mut [u8] {
         let end = block as usize * BLOCK_BYTES + self.ends[block as usize];
         &mut self.image[end - bytes..end]
     }
 
-    /// Continues in a block at an offset.
+    /// Sets the offset of the next node in a block.
     pub fn go_to(&mut self, block: u32, offset: usize) {
         self.ends[block as usize] = offset;
     }

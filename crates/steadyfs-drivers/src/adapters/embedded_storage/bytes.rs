@@ -1,5 +1,5 @@
-//! Chips whose words take several writes: bytes are programmed separately, and incomplete words
-//! are filled up with ones.
+//! Chips whose words can be written several times between erases. Bytes are programmed separately,
+//! and incomplete words are filled up with ones.
 
 use super::error::RangeError;
 use super::times::FlashTimes;
@@ -19,8 +19,8 @@ fn has_nor() -> bool {
 /// A range of a [`MultiwriteNorFlash`] as a [`NorFlash`] of SteadyFS. [`new`](Self::new) makes it
 /// the [`Flash`](steadyfs::media::Flash) of a volume.
 ///
-/// A block has as many sectors as the [usual settings need](Config::group_sectors). Its sectors
-/// are erased in ascending order, so a cut erase has erased the first sectors first.
+/// A block has as many sectors as the [usual settings need](Config::group_sectors). Its sectors are
+/// erased in ascending order, so a power cut during an erase leaves the first sectors erased.
 #[derive(Debug)]
 pub struct FromMultiwrite<T: MultiwriteNorFlash> {
     window: Window<T>,
@@ -54,8 +54,8 @@ impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
         ))
     }
 
-    /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few. As a
-    /// `const fn` it serves for arrays of the right size:
+    /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few. It is a
+    /// `const fn`, so a program can compute the size of an array with it:
     /// ```
     /// # use steadyfs::{Config, media::Geometry};
     /// # use steadyfs_drivers::adapters::embedded_storage::FromMultiwrite;
@@ -116,7 +116,7 @@ impl<T: MultiwriteNorFlash> NorFlash for FromMultiwrite<T> {
     }
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
-        // Zeros of earlier programs stay.
+        // Zeros of earlier programs remain zeros.
         self.window.write(address, data, |found, wanted| found & !wanted == 0)
     }
 

@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// Fault of a range of a chip.
+/// The reason why a range of a chip cannot hold a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RangeError {
     /// The chip has unsupported words or sectors. A word must be a power of two of at most 64
     /// bytes. A sector must be a multiple of 256 bytes.
     Words,
-    /// The range ends behind the chip, or before it begins.
+    /// The end of the range lies behind the chip, or before the beginning of the range.
     OutOfBounds,
     /// The range begins or ends within a sector.
     NotSectors,
-    /// The usual settings do not fit so few sectors, or such small sectors.
+    /// The range has too few sectors, or too small sectors, for the usual settings.
     TooSmall,
     /// SteadyFS was built without its feature `nor`, and the chip programs bytes.
     WithoutNor,

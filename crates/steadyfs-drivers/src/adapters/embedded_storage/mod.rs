@@ -1,26 +1,27 @@
 //! Adapters from [`NorFlash`] and [`MultiwriteNorFlash`] of
-//! [embedded-storage](https://docs.rs/embedded-storage/0.3): the internal flash of most
-//! microcontrollers, and QSPI flash behind their HALs.
+//! [embedded-storage](https://docs.rs/embedded-storage/0.3). HALs implement these traits for the
+//! internal flash of most microcontrollers, and for QSPI flash.
 //!
 //! | the chip | adapter | SteadyFS programs |
 //! |---|---|---|
 //! | `MultiwriteNorFlash`: several writes of a word | [`FromMultiwrite`] | bytes, each once |
 //! | `NorFlash`: one write of a word between erases | [`FromWriteOnce`] | whole pages, and tags |
 //!
-//! With the first adapter a small commit costs its own bytes, with the second one a page. A chip
-//! takes each word once because an ECC covers it, or because its maker requires it.
+//! With [`FromMultiwrite`] a small commit programs only its own bytes. With [`FromWriteOnce`] it
+//! programs a whole page. Some chips allow only one write of a word, because an ECC covers the word
+//! or because the maker requires it.
 //!
-//! Words of the second kind may have up to 64 bytes: 8 on an STM32G0 or L4, 16 on an STM32U5, 32
-//! on an STM32H7. Some HALs implement `MultiwriteNorFlash` for a chip that allows only two or so
-//! writes of a word (nRF52). Take [`FromWriteOnce`] for such a chip.
+//! With [`FromWriteOnce`] words may have up to 64 bytes. A word has 8 bytes on an STM32G0 or L4, 16
+//! bytes on an STM32U5, and 32 bytes on an STM32H7. Some HALs implement `MultiwriteNorFlash` for a
+//! chip that allows only about two writes of a word (nRF52). Use [`FromWriteOnce`] for such a chip.
 //!
-//! The traits have no times, so the caller sets them ([`FlashTimes`]). Every write and erase is
-//! read back. If the bytes differ, it is the [block's fault](steadyfs::media::Failure::BadBlock),
-//! and another block takes its place. Other errors of the HAL are
-//! [`Device`](steadyfs::media::Failure::Device), and the adapter keeps them. On chips whose words
-//! take one write, an error of a read counts as a word that the ECC cannot correct. If such a word
-//! causes a bus fault or an interrupt of the processor, the HAL must turn it into an error. A
-//! power cut may leave such a word.
+//! The traits report no times, so the caller passes the times ([`FlashTimes`]). Every write and
+//! erase is read back. If the bytes differ, the error is
+//! [`BadBlock`](steadyfs::media::Failure::BadBlock), and the file system replaces the block by
+//! another block. Other errors of the HAL become [`Device`](steadyfs::media::Failure::Device), and
+//! the adapter stores the last one. [`FromWriteOnce`] treats an error of a read as a word that the
+//! ECC cannot correct. A power cut may leave such a word. If it causes a bus fault or an interrupt
+//! of the processor, the HAL must turn this into an error.
 //!
 //! # Example
 //! A mounted volume on the last 512 KiB of a chip of 1 MiB:

@@ -1,11 +1,12 @@
-//! Chips whose words take one write between erases: a page and its tag are whole words.
+//! Chips whose words can be written only once between erases. A page and a tag each consist of
+//! whole words.
 //!
 //! ```text
 //! block:  | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | … |
 //! ```
 //!
-//! [`NorPages`](steadyfs::media::nor::NorPages) has almost the same layout. Here a tag takes whole
-//! words, and only pages and tags are programmed.
+//! [`NorPages`](steadyfs::media::nor::NorPages) has almost the same layout. The differences here: a
+//! tag occupies whole words, and only pages and tags are programmed.
 
 use super::error::RangeError;
 use super::times::FlashTimes;
@@ -19,7 +20,7 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 /// A range of a [`NorFlash`] as a [`Flash`] of SteadyFS: pages and tags, whose words are written
 /// once between erases.
 ///
-/// The sectors of a block are the smallest power of two with which the usual settings fit.
+/// The number of sectors of a block is the smallest power of two with which the usual settings fit.
 ///
 /// # Example
 /// ```
@@ -43,7 +44,7 @@ pub struct FromWriteOnce<T: NorFlash> {
 }
 
 impl<T: NorFlash> FromWriteOnce<T> {
-    /// Bytes of the place of a tag.
+    /// Bytes of the slot of a tag.
     const TAG_SLOT: u32 =
         if T::WRITE_SIZE > TAG_BYTES { T::WRITE_SIZE as u32 } else { TAG_BYTES as u32 };
 
@@ -147,7 +148,7 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         self.window.read(self.tag_address(page), tag)
     }
 
-    /// Programs the data first: a page without its tag counts as never written.
+    /// Programs the data before the tag, because a page without its tag counts as never written.
     fn program(
         &mut self,
         page: PageIndex,
@@ -164,7 +165,7 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         self.window.erase(block * self.block_bytes, self.block_bytes)
     }
 
-    /// Returns false, since such chips have no marks.
+    /// Returns false, because such chips have no bad-block marks.
     fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
         Ok(false)
     }

@@ -6,7 +6,7 @@ pub(super) const WORD_BYTES_MAX: usize = 64;
 /// Longest times of a chip; every [bound](steadyfs::CallBounds::of) is computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashTimes {
-    /// Time of a read without its bytes (command and address), in nanoseconds.
+    /// Time of the command and address of a read, in nanoseconds. The time of the bytes is added.
     pub read_ns: u32,
     /// Time of each byte that is read, in nanoseconds.
     pub read_byte_ns: u32,
@@ -20,8 +20,8 @@ pub struct FlashTimes {
 }
 
 impl FlashTimes {
-    /// A serial chip with four data lines at 50 MHz: the longest times of Winbond's W25Q128JV for
-    /// 256 bytes and for 4 KiB (datasheet, 9.6).
+    /// A serial chip with four data lines at 50 MHz: the longest times of Winbond's W25Q128JV to
+    /// program 256 bytes and to erase 4 KiB (datasheet, 9.6).
     pub const SPI_NOR: Self = Self {
         read_ns: 1_000,
         read_byte_ns: 40,
@@ -29,8 +29,8 @@ impl FlashTimes {
         write_ns: 3_020_000,
         erase_ns: 400_000_000,
     };
-    /// Flash inside a microcontroller: the longest times of an STM32G0 for eight bytes and for 2
-    /// KiB (datasheet of the STM32G071, "Flash memory characteristics").
+    /// Flash inside a microcontroller: the longest times of an STM32G0 to program eight bytes and
+    /// to erase 2 KiB (datasheet of the STM32G071, "Flash memory characteristics").
     pub const INTERNAL: Self = Self {
         read_ns: 100,
         read_byte_ns: 30,

@@ -7,18 +7,19 @@ use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash;
 use steadyfs::media::Failure;
 
-/// A range of a chip, addressed from 0.
+/// A range of a chip, whose first byte has address 0.
 #[derive(Debug)]
 pub(super) struct Window<T: NorFlash> {
     pub flash: T,
     start: u32,
     pub times: FlashTimes,
     pub last_error: Option<T::Error>,
-    /// Failure that an error of a read becomes.
+    /// Failure that is returned for an error of a read.
     unread: Failure,
 }
 
-/// Checks that addresses can be computed from words, sectors and range of a chip.
+/// Checks that the sizes of words and sectors are supported, and that the range fits the chip and
+/// its sectors.
 pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), RangeError> {
     let words = [T::READ_SIZE, T::WRITE_SIZE];
     if words.iter().any(|word| !word.is_power_of_two() || *word > WORD_BYTES_MAX)
@@ -37,8 +38,8 @@ pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), Ra
     }
 }
 
-/// Returns the first part of `length` bytes at an address: the bytes to skip in its first word,
-/// and the bytes of one call.
+/// Returns the first part of `length` bytes at an address. The result is the number of bytes to
+/// skip in the first word, and the number of bytes of one call.
 const fn part(address: u32, length: usize, word: usize) -> (usize, usize) {
     let skip = address as usize % word;
     match (skip, length >= word) {
@@ -77,7 +78,7 @@ impl<T: NorFlash> Window<T> {
     }
 
     /// Writes bytes, fills incomplete words with ones, and reads the bytes back.
-    /// `holds(found, wanted)` returns true if a byte is as it should be.
+    /// `holds(found, wanted)` returns true if the byte `found` is right.
     pub fn write(
         &mut self,
         address: u32,
@@ -113,7 +114,7 @@ impl<T: NorFlash> Window<T> {
         self.conclude(result, is_blank)
     }
 
-    /// Returns true if `is_right` accepts all bytes.
+    /// Reads bytes, and returns true if `is_right` accepts all of them.
     fn compare(
         &mut self,
         address: u32,
@@ -135,8 +136,8 @@ impl<T: NorFlash> Window<T> {
         Ok(true)
     }
 
-    /// Returns the result of an operation. It is the block's fault if the bytes differ, or if they
-    /// are uncorrectable after an operation without an error. All other failures are `Device`.
+    /// Returns the result of an operation. The error is `BadBlock` if the bytes differ, or if they
+    /// are uncorrectable after an operation that succeeded. All other failures become `Device`.
     fn conclude(
         &mut self,
         result: Result<(), T::Error>,

@@ -18,9 +18,10 @@ const NEVER: u32 = u32::MAX;
 /// A medium whose bits flip according to a [`BitErrorModel`], and whose ECC corrects them up to
 /// its strength.
 ///
-/// [`corrected`](Flash::corrected) reports the corrected bits. A page with more wrong bits is
-/// [`Failure::Uncorrectable`]. Erased pages do not flip. Time is a number of hours. Only
-/// [`advance_hours`](BitErrors::advance_hours) moves it, so that years pass without a sleep.
+/// [`corrected`](Flash::corrected) reports the corrected bits. A read of a page with more wrong
+/// bits fails with [`Failure::Uncorrectable`]. The bits of erased pages do not flip. Time is a
+/// number of hours. Only [`advance_hours`](BitErrors::advance_hours) moves it, so that years pass
+/// without a sleep.
 ///
 /// If a page that could not be corrected is copied inside the chip, the copy gets a new parity
 /// over the wrong bits. The copy then reads without an error, but does not hold the programmed
@@ -28,7 +29,7 @@ const NEVER: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct BitErrors<F> {
     inner: F,
-    /// `None` until there is a model: then all calls are passed on.
+    /// `None` if there is no model. All calls are then passed on unchanged.
     cells: Option<Box<Cells>>,
 }
 
@@ -40,7 +41,7 @@ struct Cells {
     pages_per_block: u32,
     hours: u32,
     blocks: Vec<Block>,
-    /// Copies of pages that could not be corrected.
+    /// Pages that are copies of pages which could not be corrected.
     spoilt: BTreeSet<PageIndex>,
     noise: Rng,
     last: Corrected,
@@ -52,20 +53,20 @@ struct Cells {
 #[derive(Clone, Debug, Default)]
 struct Block {
     erases: u32,
-    /// Reads since the last erase.
+    /// Number of reads since the last erase.
     reads: u32,
-    /// The hour in which each page was programmed; `None` while the block is erased.
+    /// The hour in which each page was programmed. `None` means that the block is erased.
     programmed: Option<Arc<Vec<u32>>>,
 }
 
 /// The work of the ECC so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitErrorTally {
-    /// Reads in which bits were corrected.
+    /// Number of reads in which bits were corrected.
     pub corrected_reads: u64,
-    /// Reads in which more bits were wrong than the ECC can correct.
+    /// Number of reads in which more bits were wrong than the ECC can correct.
     pub uncorrectable_reads: u64,
-    /// The most bits that were corrected in a codeword.
+    /// Largest number of bits that were corrected in a codeword.
     pub corrected_bits_max: u8,
 }
 
@@ -75,7 +76,7 @@ impl<F: Flash> BitErrors<F> {
         Self { inner, cells: None }
     }
 
-    /// Makes bits flip according to the model. The seed draws the pages that have more flips.
+    /// Makes bits flip according to the model. The seed determines which pages have more flips.
     #[must_use]
     pub fn with_model(mut self, model: BitErrorModel, seed: u64) -> Self {
         let Geometry { pages_per_block, block_count, .. } = self.inner.geometry();
@@ -130,7 +131,7 @@ impl<F: Flash> BitErrors<F> {
         self.inner
     }
 
-    /// Notes that a page is programmed now.
+    /// Records that a page is programmed now.
     fn note_program(&mut self, page: PageIndex) {
         if let Some(cells) = &mut self.cells {
             cells.program(page);
@@ -210,7 +211,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Flips bits at places that depend only on the seed and `place`.
+    /// Flips bits at positions that depend only on the seed and `place`.
     fn flip(&self, place: u32, bits: u32, bytes: &mut [u8]) {
         let mut rng = Rng::with_seed(self.seed ^ u64::from(place) << 8);
         for _ in 0..bits {
@@ -290,7 +291,7 @@ impl<F: Flash> Flash for BitErrors<F> {
     }
 }
 
-/// A program that is cut counts for age as a complete one, unless it leaves the old content.
+/// The age of a page is also counted from an interrupted program, unless it leaves the old content.
 impl<F: Tearable> Tearable for BitErrors<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         if torn != Torn::Old {
@@ -310,7 +311,7 @@ impl<F: Tearable> Tearable for BitErrors<F> {
         self.inner.program_bytes_torn(block, offset, data, torn);
     }
 
-    /// Only a complete erase makes the bits of the block right again.
+    /// Only a complete erase resets the wrong bits of the block.
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         if torn == Torn::New {
             self.note_erase(block);
@@ -361,8 +362,8 @@ mod tests {
         chip.read(page, &mut data, &mut tag).map(|()| (data, tag))
     }
 
-    /// Returns the bits corrected in each page of the first block; `None` if a page could not be
-    /// corrected.
+    /// Returns the number of bits corrected in each page of the first block. It is `None` for a
+    /// page that could not be corrected.
     fn corrected<F: Flash>(chip: &mut F) -> Vec<Option<u8>> {
         let mut bits_of = |page| {
             let outcome = read(chip, page).ok()?;

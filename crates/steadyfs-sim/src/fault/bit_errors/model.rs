@@ -1,10 +1,10 @@
-//! The number of wrong bits of a page: expected from wear, age and reads, and drawn for each
-//! page.
+//! The number of wrong bits of a page: an expected number that depends on wear, age and reads, and
+//! a random number for each page.
 
 use fastrand::Rng;
 use steadyfs::media::PageIndex;
 
-/// Hours of a year.
+/// Number of hours in a year.
 const YEAR_HOURS: f64 = 8766.0;
 
 /// The rates of bit flips, in expected wrong bits of one ECC codeword.
@@ -15,26 +15,26 @@ const YEAR_HOURS: f64 = 8766.0;
 /// w        = erases of the block / endurance
 /// ```
 ///
-/// Mielke et al. measured these terms ("Bit Error Rate in NAND Flash Memories", IRPS 2008):
-/// errors of writing, of retention and of read disturb. All of them grow with wear. Read disturb
-/// grows in proportion to the reads, and faster in worn blocks (Cai et al., "Read Disturb Errors
-/// in MLC NAND Flash Memory", DSN 2015). The factors are estimates. They are set so that the
+/// Mielke et al. measured three kinds of errors ("Bit Error Rate in NAND Flash Memories", IRPS
+/// 2008): errors of writing, of retention and of read disturb. All of them grow with wear. Read
+/// disturb grows in proportion to the reads, and faster in worn blocks (Cai et al., "Read Disturb
+/// Errors in MLC NAND Flash Memory", DSN 2015). The factors are estimates. They are set so that the
 /// promises of an SLC datasheet just hold with an ECC of 8 bits: see [`SLC`](BitErrorModel::SLC).
 ///
-/// The number of wrong bits is a quantile of the Poisson distribution, of the worst of the page's
-/// codewords. The quantile's share is drawn for each page and erase. So the number of wrong bits
-/// only grows until the block is erased.
+/// The number of wrong bits in the worst codeword of a page is a quantile of the Poisson
+/// distribution. The share of the quantile is a random number for each page and erase. So the
+/// number of wrong bits only grows until the block is erased.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitErrorModel {
-    /// Bits that the ECC corrects in a codeword.
+    /// Number of bits that the ECC can correct in a codeword.
     pub strength: u8,
-    /// Codewords of a page.
+    /// Number of codewords of a page.
     pub codewords: u8,
-    /// Erases after which a block counts as worn.
+    /// Number of erases after which a block counts as worn.
     pub endurance: u32,
-    /// Wrong bits of a new block, just programmed.
+    /// Expected wrong bits of a codeword in a new block, directly after the program.
     pub fresh: f64,
-    /// Additional wrong bits of a worn block, just programmed.
+    /// Additional wrong bits in a worn block, directly after the program.
     pub worn: f64,
     /// Additional wrong bits for each year since the program, in a worn block.
     pub retention: f64,
@@ -43,25 +43,25 @@ pub struct BitErrorModel {
     pub disturb: f64,
     /// Number of weak pages in 1,000 pages.
     pub weak_permille: u32,
-    /// Factor by which the bits of weak pages flip more.
+    /// Factor by which the bits of weak pages flip more often.
     pub weak_factor: f64,
-    /// Most additional wrong bits that come and go with each read.
+    /// Largest number of additional wrong bits that differ from read to read.
     pub noise_bits: u8,
 }
 
 impl BitErrorModel {
-    /// SLC with an ECC of 8 bits for 512 bytes.
+    /// The model of SLC with an ECC that corrects 8 bits in 512 bytes.
     ///
-    /// - A worn block holds its data for a year, and a block with a tenth of the erases for ten
-    ///   years. Then 1.8 wrong bits of a codeword are expected, and more than 8 are wrong in one
-    ///   of 9,000 codewords. Makers test retention after 10 % and 100 % of the erases
-    ///   (JESD22-A117; Silicon Power, "NAND Flash Products Data Retention", 2025). The years are
-    ///   an estimate.
-    /// - A worn block endures a million reads. For NAND in general, the limit is hundreds of
-    ///   thousands between erases (Micron, TN-29-17).
-    /// - One page of 200 is weak, by a factor of 2.5. This is an estimate. Measured numbers of
-    ///   wrong bits are spread wider than a Poisson distribution (Taranalli et al., "Channel
-    ///   Models for Multi-Level Cell Flash Memories", 2016). Weak pages model that spread.
+    /// - A worn block holds its data for a year, and a block with a tenth of the erases holds its
+    ///   data for ten years. At the end of this time 1.8 wrong bits are expected in a codeword, and
+    ///   one of 9,000 codewords has more than 8 wrong bits. Makers test retention after 10 % and
+    ///   100 % of the erases (JESD22-A117; Silicon Power, "NAND Flash Products Data Retention",
+    ///   2025). The years are an estimate.
+    /// - A worn block endures a million reads. For NAND in general, the limit between erases is
+    ///   hundreds of thousands of reads (Micron, TN-29-17).
+    /// - One page of 200 is weak: its bits flip 2.5 times as often. This is an estimate. Measured
+    ///   numbers of wrong bits are spread wider than a Poisson distribution (Taranalli et al.,
+    ///   "Channel Models for Multi-Level Cell Flash Memories", 2016). Weak pages model that spread.
     pub const SLC: Self = Self {
         strength: 8,
         codewords: 4,
@@ -97,8 +97,8 @@ impl BitErrorModel {
     }
 }
 
-/// Returns the smallest count up to which the Poisson distribution has the share `share`. The
-/// count is at most 64, which no ECC here corrects.
+/// Returns the smallest number of bits at which the cumulative Poisson distribution reaches
+/// `share`. The result is at most 64, more than any ECC of this crate corrects.
 fn poisson_quantile(share: f64, mean: f64) -> u32 {
     let (mut probability, mut sum) = ((-mean).exp(), 0.0);
     for count in 0..64 {

@@ -5,12 +5,12 @@ use steadyfs::media::BlockIndex;
 
 /// The lifetimes of blocks, in erases.
 ///
-/// If the life of a block is over, its next erase fails. Or a program after its last erase already
-/// fails.
+/// When the life of a block is over, its next erase fails, or already a program after its last
+/// erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lives {
-    /// Mean number of erases that a block endures. Datasheets promise 100,000 for SLC, 3,000 for
-    /// MLC.
+    /// Mean number of erases that a block endures. Datasheets promise 100,000 erases for SLC, and
+    /// 3,000 for MLC.
     pub endurance: u32,
     /// Largest difference of a life from `endurance`, in percent of `endurance`. The lives of the
     /// blocks are spread evenly over this range. 0 makes all blocks fail at the same age.
@@ -20,7 +20,7 @@ pub struct Lives {
 }
 
 impl Lives {
-    /// Returns lives with which all blocks fail in the erase after `endurance` good ones.
+    /// Returns lives with which all blocks fail in the erase after `endurance` successful erases.
     pub const fn of(endurance: u32) -> Self {
         Self { endurance, spread_percent: 0, ending_in_program_percent: 0 }
     }
@@ -31,7 +31,8 @@ impl Lives {
 pub(super) struct Wear {
     lives: Lives,
     seed: u64,
-    /// Successful erases of each block. The erases of a replaced block are not included.
+    /// Number of successful erases of each block. It does not include the erases of a block that
+    /// was replaced.
     erases: Vec<u32>,
     /// Number of times that the device has replaced each block.
     replaced: Vec<u32>,
@@ -87,7 +88,7 @@ impl Wear {
             && in_block >= rng.u32(0..pages_per_block)
     }
 
-    /// Begins a new life: the device has replaced this block by another one.
+    /// Begins a new life of a block, because the device has replaced the block by another block.
     pub(super) fn replace(&mut self, block: BlockIndex) {
         self.erases[block as usize] = 0;
         self.replaced[block as usize] += 1;

@@ -1,5 +1,4 @@
-//! Programs and erases that fail, blocks that have gone bad, and devices that have locked
-//! themselves.
+//! Simulates programs and erases that fail, blocks that go bad, and devices that lock themselves.
 
 mod lives;
 
@@ -16,9 +15,9 @@ use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// A medium on which chosen programs and erases fail with [`Failure::BadBlock`].
 ///
-/// A failed program leaves garbage in its page. A failed erase leaves the block as it was, or
-/// half erased. The block has then *grown bad*: every further program and erase of it fails at
-/// once and changes nothing. Its other pages stay readable. Copies count as programs.
+/// A failed program leaves garbage in its page. A failed erase leaves the block unchanged or half
+/// erased. The block has then *grown bad*: every later program and erase of the block fails at once
+/// and changes nothing. Its other pages stay readable. Copies count as programs.
 ///
 /// A managed device has spare blocks. It replaces blocks that fail, and locks itself when it has
 /// no spare left. Every program and erase of a locked device fails with
@@ -34,10 +33,11 @@ pub struct FailOps<F> {
     /// Blocks whose next program or erase fails.
     failing_blocks: BTreeSet<BlockIndex>,
     grown_bad: BTreeSet<BlockIndex>,
-    /// One of this many programs and erases fails.
+    /// Every `n`-th program or erase fails, where `n` is this number.
     failing_every: Option<u64>,
     wear: Option<Wear>,
-    /// Blocks that the device can still replace, if it replaces any.
+    /// Number of blocks that the device can still replace. `None` means that the device replaces no
+    /// blocks.
     spare: Option<u32>,
     /// Number of programs and erases after which the device locks itself.
     lock_after: Option<u64>,
@@ -54,8 +54,8 @@ enum Fate {
 }
 
 impl<F: Tearable> FailOps<F> {
-    /// Wraps a medium on which nothing fails yet. The seed draws the state that failed erases
-    /// leave behind.
+    /// Wraps a medium on which nothing fails yet. The seed determines the state that failed erases
+    /// leave.
     pub fn new(inner: F, seed: u64) -> Self {
         Self {
             inner,
@@ -81,8 +81,8 @@ impl<F: Tearable> FailOps<F> {
         self
     }
 
-    /// Gives the device `blocks` spare blocks. It replaces as many failing blocks without a
-    /// report, and locks itself when one more fails.
+    /// Gives the device `blocks` spare blocks. The device replaces this number of failing blocks
+    /// without a report, and locks itself when one more block fails.
     #[must_use]
     pub fn with_spare(mut self, blocks: u32) -> Self {
         self.spare = Some(blocks);
@@ -94,19 +94,21 @@ impl<F: Tearable> FailOps<F> {
         self.lock_after = Some(self.operations() + n);
     }
 
-    /// Makes one of every `n` programs and erases fail from now on, so that one block after
-    /// another goes bad. 0 ends it.
+    /// Makes one of every `n` programs and erases fail from now on, so that one block after another
+    /// goes bad. An `n` of 0 ends this.
     pub fn fail_every(&mut self, n: u64) {
         self.failing_every = (n > 0).then_some(n);
     }
 
-    /// Makes the `n`-th program from now fail; 1 is the next. Several may be planned.
+    /// Makes the `n`-th program from now fail. An `n` of 1 is the next program. Several failures
+    /// may be planned.
     pub fn fail_program(&mut self, n: u64) {
         assert!(n > 0, "programs are counted from 1");
         self.failing_programs.insert(self.programs + n);
     }
 
-    /// Makes the `n`-th erase from now fail; 1 is the next. Several may be planned.
+    /// Makes the `n`-th erase from now fail. An `n` of 1 is the next erase. Several failures may be
+    /// planned.
     pub fn fail_erase(&mut self, n: u64) {
         assert!(n > 0, "erases are counted from 1");
         self.failing_erases.insert(self.erases + n);
@@ -194,7 +196,7 @@ impl<F: Tearable> FailOps<F> {
         }
     }
 
-    /// Returns the reason why no operation on a block is possible any more.
+    /// If operations on a block are no longer possible, returns the reason.
     fn refusal(&mut self, block: BlockIndex) -> Option<Fate> {
         self.locked |= self.lock_after.is_some_and(|last| self.operations() > last);
         if self.locked {
@@ -232,7 +234,7 @@ impl<F: Tearable> FailOps<F> {
         self.fate(block, planned | worn)
     }
 
-    /// Leaves a block in the state after a failed erase.
+    /// Changes a block to the state after a failed erase.
     fn spoil_erase(&mut self, block: BlockIndex) {
         let torn = if self.rng.bool() { Torn::Old } else { Torn::Garbled };
         self.inner.erase_torn(block, torn);
@@ -271,8 +273,8 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
-    /// Counts the command as one program of its first page. If it fails, it fails for the block
-    /// of that page.
+    /// Counts the command as one program of its first page. If the command fails, the block of that
+    /// page goes bad.
     fn program_many(
         &mut self,
         first: PageIndex,
@@ -347,8 +349,8 @@ impl<F: Tearable> Flash for FailOps<F> {
     }
 }
 
-/// An operation that fails and is cut at the same time leaves garbage, independent of the state
-/// that the cut would leave.
+/// If an operation fails and power is cut in it, the result is garbage, independent of the state
+/// that the power cut alone would leave.
 impl<F: Tearable> Tearable for FailOps<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         match self.program_fate(page) {

@@ -1,21 +1,22 @@
-//! The log of a card: erase blocks that take slots of any unit, one after the other.
+//! The log of a card: erase blocks that receive slots of any unit, one after the other.
 
 use std::collections::BTreeSet;
 
-/// A place in the log: the block's number times the slots of a block, plus the slot in the block.
+/// A position in the log: the block's number times the number of slots of a block, plus the slot in
+/// the block.
 pub(super) type Place = u32;
 
-/// No slot.
+/// Value that stands for no slot.
 const NONE: u32 = u32::MAX;
 
-/// The blocks of the log, and the slot of the card that each of their slots holds.
+/// The blocks of the log. For each slot of a block, it stores which slot of the card lies there.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     owners: Vec<u32>,
     /// Number of slots of each block that are still needed.
     valid: Vec<u32>,
     free: Vec<u32>,
-    /// Full blocks beside the head, the blocks with the fewest needed slots first.
+    /// Full blocks except the head, sorted by their number of needed slots, the smallest first.
     full: BTreeSet<(u32, u32)>,
     head: u32,
     /// Number of slots of the head that are written.
@@ -36,7 +37,7 @@ impl Log {
         }
     }
 
-    /// Returns the number of empty blocks beside the head.
+    /// Returns the number of empty blocks except the head.
     pub(super) fn free_blocks(&self) -> u32 {
         self.free.len() as u32
     }
@@ -46,7 +47,7 @@ impl Log {
         self.filled == self.block_slots && self.free.is_empty()
     }
 
-    /// Appends a slot. There must be room.
+    /// Appends a slot. The caller has checked that the log is not full.
     pub(super) fn append(&mut self, slot: u32) -> Place {
         if self.filled == self.block_slots {
             self.full.insert((self.valid[self.head as usize], self.head));
@@ -60,7 +61,7 @@ impl Log {
         place
     }
 
-    /// Discards the entry at a place.
+    /// Discards the entry at a position.
     pub(super) fn forget(&mut self, place: Place) {
         self.owners[place as usize] = NONE;
         let block = place / self.block_slots;
@@ -71,7 +72,7 @@ impl Log {
         *valid -= 1;
     }
 
-    /// Returns the full block with the fewest needed slots, and their number.
+    /// Returns the full block with the fewest needed slots, and the number of these slots.
     pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
         self.full.first().map(|&(valid, block)| (block, valid))
     }

@@ -10,17 +10,17 @@
 //!
 //! A unit that is closed early is completed with the data of the old unit that is still valid. If
 //! few blocks of the log are free, cleaning begins. The unit with most slots in the log is
-//! *folded*, that is, rewritten. Log blocks with few needed slots are compacted. Both go on until
-//! enough blocks are free again. Each access meanwhile waits for a slice.
+//! *folded*, that is, rewritten. Log blocks with few needed slots are compacted. Cleaning continues
+//! until enough blocks are free again. Meanwhile each access waits for a slice of the cleaning.
 //!
-//! A *stream* is a series of writes, each directly behind the last one. It needs no new command.
-//! Its pages are programmed while the next pages come over the bus. The write that breaks the
-//! stream pays for its end: the unfinished page goes to the log, and returns when the stream goes
-//! on.
+//! A *stream* is a series of writes in which each write begins directly behind the previous write.
+//! It needs no new command for each write. Its pages are programmed while the next pages come over
+//! the bus. The write that breaks the stream waits for the end of the stream: the unfinished page
+//! is written to the log, and is read back if the stream continues later.
 //!
-//! A discard frees slots, which are never copied. A unit without slots is no longer open. Work
-//! that takes longer than a busy gap goes on in the next gap; a write of several pages has a gap
-//! for each page. Idle time completes the work that is due.
+//! A discard frees slots, so cleaning never copies them. If no slots of a unit remain, the unit is
+//! no longer open. Work that takes longer than one busy gap continues in the next gap. A write of
+//! several pages has a gap for each page. In idle time the card completes the work that is due.
 //!
 //! The sequential update blocks, their limited number, and the separate area for small writes
 //! come from patents of SanDisk (US 7,904,670, US 8,275,953, US 2008/0235465). The scheme also
@@ -38,11 +38,11 @@ use open::Open;
 
 /// Bytes of a sector.
 const SECTOR: u32 = 512;
-/// Nothing is stored.
+/// Value of the map for a slot that stores nothing.
 const BLANK: Place = u32::MAX;
-/// The slot lies in its unit.
+/// Value of the map for a slot that lies in its unit.
 const HOME: Place = u32::MAX - 1;
-/// Number of units closed early whose end is remembered.
+/// Number of units closed early for which the card remembers their last written sector.
 const RECENT: usize = 16;
 
 /// The translation layer of an SD card.
@@ -50,7 +50,7 @@ const RECENT: usize = 16;
 pub(super) struct Card {
     profile: CardProfile,
     pub(super) clock: Clock,
-    /// The place of each slot.
+    /// The position of each slot.
     map: Slots<Place>,
     /// Number of slots of each unit that lie in the log.
     logged: Vec<u32>,
@@ -58,11 +58,12 @@ pub(super) struct Card {
     open: Vec<Open>,
     /// Units closed early, and the next sector that each of them expected.
     recent: Vec<(u32, u32)>,
-    /// The sector that continues the last write.
+    /// The sector at which a write continues the last write.
     stream: Option<u32>,
-    /// Slots on their way to the log.
+    /// Slots that are about to be written to the log.
     pending: Vec<u32>,
-    /// Work that must be complete before the next write, and cleaning that may take longer.
+    /// Time of work that must be complete before the next write, and time of cleaning that may be
+    /// spread over several writes.
     owed_ns: u64,
     owed_cleaning_ns: u64,
     is_cleaning: bool,
@@ -165,7 +166,7 @@ impl Card {
         for slot in first.div_ceil(size)..(first + count) / size {
             self.settle(slot, BLANK);
         }
-        // An open unit of which no data is left is closed.
+        // If an open unit has no data left, it is closed.
         let (unit, end) = (self.unit_sectors(), first + count);
         self.open.retain(|open| first > open.unit * unit + size || end < (open.unit + 1) * unit);
         self.recent
@@ -200,8 +201,8 @@ impl Card {
         self.clock.now_ns = self.clock.now_ns.max(until);
     }
 
-    /// Ends the write that could have gone on. Programs the buffer, and waits until the card is
-    /// ready.
+    /// Ends the stream, which another write might have continued. Programs the buffer, and waits
+    /// until the card is ready.
     fn end_stream(&mut self) {
         if let Some(next) = self.stream.take()
             && !self.pending.is_empty()
@@ -233,7 +234,7 @@ impl Card {
         self.clock.pass(u64::from(count) * u64::from(self.profile.sector_ns));
     }
 
-    /// Programs the slots on their way to the log.
+    /// Programs the slots that are about to be written to the log.
     fn program_pending(&mut self) {
         let slots = std::mem::take(&mut self.pending);
         if slots.is_empty() {
@@ -262,7 +263,7 @@ impl Card {
         }
     }
 
-    /// Notes the new place of a slot.
+    /// Records the new position of a slot.
     fn settle(&mut self, slot: u32, place: Place) {
         let old = self.map.set(slot, place);
         let logged = &mut self.logged
@@ -276,13 +277,13 @@ impl Card {
         }
     }
 
-    /// Frees a block of the log, or folds a unit so that one will be free. Returns false if there
-    /// was nothing to do.
+    /// Frees a block of the log, or folds a unit so that a block becomes free. Returns false if
+    /// there is nothing to clean.
     fn clean_step(&mut self) -> bool {
         let Some((block, valid)) = self.log.emptiest() else { return false };
         let size = self.log.block_slots();
         let is_worth_compacting = valid * 100 <= size * self.profile.compact_percent;
-        // An open unit is folded if nothing else helps. It stays open.
+        // An open unit is folded only if no other unit can be folded. It stays open.
         let unit = if is_worth_compacting { None } else { self.fullest(false) };
         let unit = unit.or_else(|| if valid == size { self.fullest(true) } else { None });
         let cost = match unit {
@@ -298,7 +299,8 @@ impl Card {
         true
     }
 
-    /// Returns the unit with most slots in the log, among the open units or among the others.
+    /// Returns the unit with most slots in the log, either among the open units or among the other
+    /// units.
     fn fullest(&self, is_open: bool) -> Option<u32> {
         let (mut most, mut fullest) = (0, None);
         for (unit, &logged) in (0..).zip(&self.logged) {
@@ -324,7 +326,8 @@ impl Card {
             + self.program_slots(needed.len() as u32)
     }
 
-    /// Makes an access wait for its share of the owed work: a part for each of its busy gaps.
+    /// Makes an access wait for its share of the work that is due. The access waits a part in each
+    /// of its busy gaps.
     fn pay(&mut self, gaps: u32) {
         for _ in 0..gaps {
             let longest =

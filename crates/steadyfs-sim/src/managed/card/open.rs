@@ -6,9 +6,9 @@ pub(super) struct Open {
     pub(super) unit: u32,
     /// The next sector of the unit.
     pub(super) next: u32,
-    /// True if the beginning of the page in which `next` lies is in the buffer, and not in the
-    /// log.
+    /// True if the beginning of the page that contains `next` is in the buffer. Otherwise it is in
+    /// the log.
     pub(super) is_held: bool,
-    /// The time of its last use, as a count of uses.
+    /// The time of the unit's last use, measured as a number of uses.
     pub(super) used: u64,
 }

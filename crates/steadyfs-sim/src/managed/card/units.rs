@@ -4,8 +4,8 @@ use super::open::Open;
 use super::{BLANK, Card, HOME, RECENT, us};
 
 impl Card {
-    /// Returns the open unit that takes a write at a sector. Opens the unit if the card does so
-    /// for this write.
+    /// Returns the open unit to which a write at a sector belongs. Opens the unit if the card would
+    /// open it for this write.
     pub(super) fn open_for(&mut self, sector: u32) -> Option<usize> {
         let (unit, offset) = (sector / self.unit_sectors(), sector % self.unit_sectors());
         self.uses += 1;
@@ -39,7 +39,8 @@ impl Card {
         Some(self.open.len() - 1)
     }
 
-    /// Closes the unit itself if it is open, or the least recently used one if there are too many.
+    /// Closes the unit if it is already open. Otherwise closes the least recently used unit if too
+    /// many units are open.
     fn make_place(&mut self, unit: u32) {
         if let Some(index) = self.open.iter().position(|open| open.unit == unit) {
             self.close(index);
@@ -62,8 +63,8 @@ impl Card {
         self.recent.push((open.unit, open.next));
     }
 
-    /// Rewrites the pages `from` to `to` of a unit, given by slots, from wherever their slots
-    /// lie. Returns the time that this takes.
+    /// Rewrites the pages `from` to `to` of a unit, which are given as slots. The slots may lie
+    /// anywhere. Returns the time that this takes.
     pub(super) fn gather(&mut self, unit: u32, from: u32, to: u32) -> u64 {
         let (first, mut cost) = (unit * self.unit_slots(), 0);
         for page in (from..to).step_by(self.page_slots() as usize) {
@@ -147,8 +148,8 @@ impl Card {
         }
     }
 
-    /// Puts the beginning of a page, which is in the buffer, into the log: the stream stops here,
-    /// perhaps forever.
+    /// Puts the beginning of a page, which is in the buffer, into the log: because the stream stops
+    /// here, perhaps for ever.
     pub(super) fn park(&mut self) {
         let Some(index) = self.open.iter().position(|open| open.is_held) else { return };
         self.open[index].is_held = false;
