@@ -2,7 +2,7 @@
 //! command makes itself.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::timings;
 use crate::output::print;
 use crate::progress::Progress;
 use clap::Args;

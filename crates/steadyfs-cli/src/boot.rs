@@ -1,7 +1,7 @@
 //! `steady boot`: measures the time to mount and load a root file system on NAND.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::timings;
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;

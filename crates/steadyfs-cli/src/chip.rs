@@ -1,7 +1,7 @@
 //! The arguments that choose a part of a simulated chip.
 
-use crate::evaluate::timings;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use steadyfs_lab::evaluate::{Part, Timing};
 use steadyfs_lab::units::parse_size;
 
@@ -33,6 +33,12 @@ impl ChipArguments {
     pub fn part(&self) -> Part {
         Part { size_bytes: self.size, erase_block_bytes: self.erase_block, timing: self.timing }
     }
+}
+
+/// Reads the name of a timing; clap lists the names and suggests the nearest.
+pub fn timings() -> impl TypedValueParser<Value = Timing> {
+    PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Timing>())
 }
 
 /// Reads the size of an erase block.

@@ -13,7 +13,7 @@ use steadyfs_lab::evaluation::Peer;
 use steadyfs_lab::replay::write_trace;
 use steadyfs_lab::report::Report;
 
-pub use arguments::{Arguments, timings, workloads};
+pub use arguments::{Arguments, workloads};
 
 use arguments::PeerTrace;
 

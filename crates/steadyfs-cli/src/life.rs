@@ -1,7 +1,8 @@
 //! `steady life`: a simulated chip from its first erase to its last.
 
 use crate::Failure;
-use crate::evaluate::{timings, workloads};
+use crate::chip::timings;
+use crate::evaluate::workloads;
 use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;

@@ -1,7 +1,7 @@
 //! `steady streams`: measures the benefit of streams, on a simulated chip.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::timings;
 use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;

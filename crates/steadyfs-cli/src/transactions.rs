@@ -2,7 +2,7 @@
 //! of a finished copy.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::timings;
 use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;

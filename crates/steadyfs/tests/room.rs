@@ -462,7 +462,7 @@ fn row(name: &str, medium: Medium) -> String {
     }
     fs.rollback().expect("rollback");
     assert!(
-        room.bytes as usize <= bytes && 10 * room.bytes as usize >= 7 * bytes,
+        room.bytes as usize <= bytes && 3 * room.bytes as usize >= 2 * bytes,
         "{name}: {room:?}, {bytes} fit"
     );
     fs.create_dir("new").expect("create_dir");

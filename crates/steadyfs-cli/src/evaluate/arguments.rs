@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use steadyfs_lab::evaluate::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, Workload};
+use steadyfs_lab::evaluate::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Workload};
 use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write_size};
 
 /// Arguments of `steady evaluate`.
@@ -137,12 +137,6 @@ impl PeerTrace {
     }
 }
 
-/// Reads the name of a timing; clap lists the names and suggests the nearest.
-pub fn timings() -> impl TypedValueParser<Value = Timing> {
-    PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name))
-        .try_map(|name| name.parse::<Timing>())
-}
-
 /// Reads the name of a workload.
 pub fn workloads() -> impl TypedValueParser<Value = Workload> {
     PossibleValuesParser::new(Workload::NAMES.map(|(name, _)| name))
@@ -173,7 +167,7 @@ impl Arguments {
 mod tests {
     use super::*;
     use clap::Parser;
-    use steadyfs_lab::evaluate::Part;
+    use steadyfs_lab::evaluate::{Part, Timing};
 
     type Line = crate::line::Line<Arguments>;
 

@@ -4,6 +4,7 @@ use super::directories::Directories;
 #[cfg(doc)]
 use super::filesystem::FileSystem;
 use super::handle::{File, OpenOptions};
+use super::inode::InodeNumber;
 use super::path::Location;
 #[cfg(doc)]
 use super::reader::Reader;
@@ -147,12 +148,11 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list<'p>(
+    pub fn list(
         &mut self,
-        directory: impl Into<Location<'p>>,
+        directory: InodeNumber,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
-        let directory = self.directories.locate(&mut self.volume, directory.into())?;
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 

@@ -331,20 +331,18 @@ impl<F: Flash> FileSystem<'_, F> {
     /// created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. Each call
-    /// looks a path up again, but an inode needs no look-up. If names were chosen to fill a bucket,
-    /// also a look at each overflow page.
+    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. If names were
+    /// chosen to fill a bucket, also a look at each overflow page.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a
     /// directory whose inode names another parent. If the volume has [damage](Self::damage), this
     /// entry is skipped instead.
-    pub fn list<'p>(
+    pub fn list(
         &mut self,
-        directory: impl Into<Location<'p>>,
+        directory: InodeNumber,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
-        let directory = self.directories.locate(&mut self.volume, directory.into())?;
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::filesystem::{FileSystem, Usage, demand_files};
 use super::handle::{File, OpenOptions};
+use super::inode::InodeNumber;
 use super::path::Location;
 use super::permissions::Permissions;
 use super::stat::{Entry, Stat};
@@ -112,9 +113,9 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::list`].
-    pub fn list<'p>(
+    pub fn list(
         &mut self,
-        directory: impl Into<Location<'p>>,
+        directory: InodeNumber,
         cursor: &mut Cursor,
     ) -> Result<Option<Entry>, Error> {
         self.0.list(directory, cursor)

@@ -89,7 +89,9 @@ fn first<F: Meter>(
     measure(&mut fs, "create_dir", |fs| fs.create_dir("data"));
     let mut log = measure(&mut fs, "open, creates", |fs| fs.open("data/log", OpenOptions::DURABLE));
     measure(&mut fs, "bound of an append", |fs| {
-        Ok::<_, steadyfs::Error>(core::hint::black_box(fs.bounds().of(Call::Write(RECORD_BYTES as u32))))
+        Ok::<_, steadyfs::Error>(core::hint::black_box(
+            fs.bounds().of(Call::Write(RECORD_BYTES as u32)),
+        ))
     });
     measure(&mut fs, "append, durable", |fs| fs.append(&mut log, &record(0)));
     for number in 1..RECORDS {
