@@ -318,7 +318,7 @@ typedef enum steadyfs_commit_event {
   // Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if the transaction
   // or the volume becomes full. For many small files this is faster than a commit after each
   // close.
-  STEADYFS_COMMIT_ON_SYNC = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
+  STEADYFS_COMMIT_ON_FLUSH = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
   // Preset: every change is durable when its call returns.
   STEADYFS_COMMIT_EVERY_WRITE = 2047,
   // Preset: commits with steadyfs_commit only. A call that does not fit into the transaction is
@@ -897,7 +897,7 @@ typedef struct steadyfs_finding {
 } steadyfs_finding;
 
 // Extent and result of a check.
-typedef struct steadyfs_checked {
+typedef struct CheckReport {
   // Number of files.
   uint32_t files;
   // Number of directories, including the root.
@@ -910,7 +910,7 @@ typedef struct steadyfs_checked {
   uint32_t findings;
   // Number of findings that were mended.
   uint32_t mended;
-} steadyfs_checked;
+} CheckReport;
 
 // The worst case of a call that is made now, if no program fails.
 //
@@ -1452,7 +1452,7 @@ int steadyfs_fs_check(struct steadyfs_t *fs,
                       bool repair,
                       void (*report)(void *context, const struct steadyfs_finding *finding),
                       void *context,
-                      struct steadyfs_checked *checked);
+                      struct CheckReport *checked);
 
 // Accepts the damage as lost data, checks the volume, and mends the consequences, so that the
 // volume can be changed again. Does nothing if the volume has no damage: see steadyfs_damage.
@@ -1467,7 +1467,7 @@ int steadyfs_fs_repair(struct steadyfs_t *fs,
                        size_t scratch_bytes,
                        void (*report)(void *context, const struct steadyfs_finding *finding),
                        void *context,
-                       struct steadyfs_checked *checked);
+                       struct CheckReport *checked);
 
 // Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
 // Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
