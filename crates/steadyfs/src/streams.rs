@@ -173,9 +173,9 @@ impl SqliteFile {
     }
 }
 
-/// Returns the stream of a file by its name. If SQLite gives such a name to a temporary file, it is
-/// the [stream](SqliteFile::stream) of this kind of file. For all other names, it is 0. The name is
-/// the last part of a path.
+/// Returns the stream for a file with this name. If SQLite gives names of this form to a kind of
+/// temporary file, the function returns the [stream](SqliteFile::stream) of that kind. For all
+/// other names, it returns 0. The name is the last part of a path.
 ///
 /// | name | kinds | streams 4, 3, 2 |
 /// |---|---|---|

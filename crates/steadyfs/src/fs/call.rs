@@ -107,15 +107,15 @@ impl CallShape {
         if self.index_is_deep { self.with_bits(3, &DEEP_PAGE) } else { self.with_bits(2, &PAGE) }
     }
 
-    /// Returns the work of a write except the work of its data.
+    /// Returns the work of a write for all changes except the data itself.
     fn around_data(self, call: Call) -> Work {
         self.add_page()
             .plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE })
             .plus(&NOTE)
     }
 
-    /// Returns the work of the pieces of one write except the work of their data. The pieces follow
-    /// each other in a file, on `pieces` pages. The work has these parts:
+    /// Returns the work of one write of several pieces, for all changes except the data itself. The
+    /// pieces follow each other in a file, on `pieces` pages. The work has these parts:
     ///
     /// - for each page, its bit and its entry in an index;
     /// - regions with their indexes and the bits of the indexes: one or two more than the pieces

@@ -100,7 +100,8 @@ impl<F: Flash> Ftl<'_, F> {
         failed: Failed,
         commits: bool,
     ) -> Result<(), Error> {
-        // A mount treats a smaller gap in the sequence numbers as a lost record.
+        // Skip so many sequence numbers that a mount can see the failure. If the gap were smaller
+        // than `FAILURE_JUMP`, a mount would report a lost record.
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {

@@ -136,7 +136,8 @@ impl<'m> Journal<'m> {
         self.bytes[..2].copy_from_slice(&self.used.to_le_bytes());
     }
 
-    /// Returns the used bytes. If no call is in progress, a commit programs these bytes.
+    /// Returns the used bytes of the buffer. They include the records of a call in progress. If no
+    /// call is in progress, a commit makes its record from exactly these bytes.
     pub fn page(&self) -> &[u8] {
         &self.bytes[..self.used()]
     }

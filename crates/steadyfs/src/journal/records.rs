@@ -61,8 +61,8 @@ pub(crate) struct Records<'s, 'm, F> {
 }
 
 impl<F: Flash> Records<'_, '_, F> {
-    /// Returns true if the journal records of this block are a chain. On other media and in the
-    /// ring they are pages.
+    /// Returns true if the journal records of this block are a chain. This is so on media that
+    /// program bytes, except in the ring. In all other blocks, journal records are whole pages.
     pub fn is_chain(&self, block: BlockIndex) -> bool {
         self.layout.programs_bytes() && !self.ring.has(block)
     }

@@ -534,8 +534,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 from = logical + 1;
             }
         }
-        // The tag of a commit contains the number of the transaction's pages. Another number of
-        // pages is a loss.
+        // The tag of a commit contains the number of the transaction's pages. If the mount found
+        // another number of pages, a record was lost.
         if self.lacks_pages(tag) {
             self.damage = Some(Damage::Record);
         }

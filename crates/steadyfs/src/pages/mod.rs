@@ -73,7 +73,8 @@ pub(crate) struct Pages<'m, F> {
     held: PageIndex,
     /// True if the checksum of the held page was verified.
     held_is_checked: bool,
-    /// The logical page whose content is the held page, if that page was looked up.
+    /// The page of a logical page that was looked up last. If a program page has its complete
+    /// content, this program page is recorded too.
     resident: Resident,
     /// The setting for the verification of the caller's pages.
     verify: Verify,

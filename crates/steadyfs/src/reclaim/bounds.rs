@@ -31,7 +31,7 @@ use crate::space::{HeadIndex, Space, State};
 pub(crate) enum Buffer {
     /// The present content.
     AsItIs,
-    /// Any content.
+    /// The worst possible content.
     Any,
     /// Any patches, right after a commit: the open transaction is empty.
     Committed,

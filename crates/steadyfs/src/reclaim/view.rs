@@ -220,8 +220,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(most))?;
         let live = self.ftl.space.blocks().live(block);
         let afford = self.affordable(live);
-        // The choice is made late, because frames die meanwhile. But if this victim has hardly any
-        // live frames, enough time must be left for the next victim.
+        // The victim is chosen as late as possible, because frames die in the meantime. If this
+        // victim has hardly any live frames, it is emptied soon. So it is chosen early enough to
+        // leave time for the next victim.
         let is_early =
             afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
         (!is_early).then_some(Emptiest { block, live, afford, quota })

@@ -58,7 +58,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// root.
     ///
     /// If the device does not answer, a root is written and the erase is repeated. If the device
-    /// took the root and still does not answer for this block, the block is bad.
+    /// programs the root, but still does not answer for this block, the block is bad.
     pub fn erase_unknown(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         if self.ring.unknown == 0 {
             return Ok(());
@@ -69,7 +69,8 @@ impl<F: Flash> Roots<'_, '_, F> {
             if is_due {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
-                    // A root that the device takes shows that the fault is in the block.
+                    // If the device can program a root, it answers again. If the second erase then
+                    // fails too, the fault is in this block.
                     self.write(flags, lost)?;
                     // The root may have been written into this very block.
                     result = if self.ring.rests(place, self.tables.space) {

@@ -255,7 +255,8 @@ impl<F: Flash> Search<'_, '_, F> {
         // These pages contain a whole root, even if a power cut has left other pages behind it.
         let least = end.saturating_sub(ring_window(self.tables.layout));
         while *end > least {
-            // Copied pages of a mount lie between a root and its copies.
+            // A page without the tag of a root is skipped. A mount may have copied other pages
+            // between a root and the copies of this root.
             let Some(tag) = self.root_page(place, *end - 1)? else {
                 *end -= 1;
                 continue;

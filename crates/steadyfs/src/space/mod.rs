@@ -165,12 +165,12 @@ impl<'m> Space<'m> {
         self.journal_at
     }
 
-    /// Returns the block of a place of the journal's head.
+    /// Returns the block that contains a place of the journal's head.
     pub fn journal_block(&self, place: u32) -> BlockIndex {
         place / self.journal_places
     }
 
-    /// Returns the first place in the block of a place of the journal's head.
+    /// Returns the first place in the block that contains `place`, a place of the journal's head.
     pub fn journal_start(&self, place: u32) -> u32 {
         place - place % self.journal_places
     }

@@ -176,8 +176,9 @@ impl<'m, F: Flash> Store<'m, F> {
             () if !first_is_good || taken < ring_count => {
                 Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
             }
-            // If the device replaces bad blocks itself, the settings permit no bad blocks. So here
-            // it suffices that the volume has room without them.
+            // If the device replaces bad blocks itself (`wear_spread` is 0), the settings permit no
+            // bad blocks. On such a device, bad blocks are no error if the other blocks have enough
+            // room for the volume.
             () if found > allowed && (config.wear_spread > 0 || !ftl.layout.has_room(found)) => {
                 Err(MountError::TooManyBadBlocks { found, allowed })
             }

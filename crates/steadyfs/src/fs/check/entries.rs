@@ -276,7 +276,9 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Gives a file without a name the name that its inode stores, or another name in the root.
+    /// Adds an entry for a file or directory that has no entry. The entry gets the directory and
+    /// the name that the inode stores. If this is not possible, the entry gets a new name in the
+    /// root directory.
     fn lost(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         let mut bytes = [0; NAME_BYTES_MAX];
         // If the root does not reach a directory, a name in this directory would be lost again.
@@ -308,7 +310,8 @@ impl<F: Flash> Checker<'_, '_, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Gives a file without a name a new name in the root.
+    /// Adds an entry with a new name in the root directory, for a file or directory that has no
+    /// entry.
     fn adopt(&mut self, inode: u32, mut header: InodeHeader) -> Result<(), Error> {
         let mut bytes = *b"lost-0000000000-0";
         let mut rest = inode;

@@ -183,7 +183,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Returns true if all bytes of an inode are empty.
+    /// Returns true if an inode is free: its first byte, the kind, can be read and is 0. Returns
+    /// false for the root inode, which is never free.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];

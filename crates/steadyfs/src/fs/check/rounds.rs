@@ -21,9 +21,10 @@ use crate::media::Flash;
 
 /// Number of reads before a page counts as lost.
 pub(super) const LOOKS: u32 = 3;
-/// Maximum number of rounds of a repair, in addition to one round for each inode. An inode may need
-/// a round, because its pages may become free when another inode is emptied. One round mends all
-/// faults of a kind. So a chain of consequences has at most as many rounds as there are kinds.
+/// Maximum number of rounds of a repair, in addition to one round for each inode. If a round
+/// empties an inode, pages of another inode may become free. So each inode may need a round. One
+/// round mends all faults of one kind. So a chain of consequences has at most as many rounds as
+/// there are kinds.
 const ROUNDS_MAX: u32 = 32;
 
 /// What a walk does with a finding.
