@@ -244,7 +244,9 @@ mod tests {
             block_count: small.block_count / 2,
             ..small
         };
-        assert!(told("k9f1208u0", 0, joined).unwrap().0.starts_with("A block is 2 blocks of the chip"));
+        assert!(
+            told("k9f1208u0", 0, joined).unwrap().0.starts_with("A block is 2 blocks of the chip")
+        );
     }
 
     #[test]
