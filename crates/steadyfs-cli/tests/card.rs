@@ -49,7 +49,7 @@ fn a_named_card_tells_the_time_of_what_is_done_to_its_image() {
     assert!(
         bench
             .fails("ls large.img --device small.toml")
-            .contains("the image has 128 MiB and small 64 MiB")
+            .contains("the image has 128 MiB, and small has 64 MiB")
     );
 }
 

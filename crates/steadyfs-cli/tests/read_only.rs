@@ -229,7 +229,7 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
     assert!(
         bench
             .fails("pack from large.img --read-only --device nor.toml")
-            .contains("and small-nor 1 MiB")
+            .contains("and small-nor has 1 MiB")
     );
     bench.fails("pack from large.img --read-only --device nand.toml");
     assert!(!bench.path("large.img").exists());

@@ -36,7 +36,7 @@ fn fit_refuses_a_short_trace_before_it_fits() {
     let output = steady(&["fit", file.to_str().unwrap(), "--kind", "sd", "--capacity", "4GiB"]);
     let error = text(&output.stderr);
     assert!(
-        error.starts_with("error: ") && error.contains("3000 accesses; expected 4000 at least"),
+        error.starts_with("error: ") && error.contains("3000 accesses; expected at least 4000"),
         "{error}"
     );
     assert_eq!(
@@ -93,7 +93,7 @@ fn report_figures_and_json_are_written_beside_the_table() {
     let page = fs::read_to_string(&html).unwrap();
     assert!(
         page.contains("board.csv")
-            && page.contains("; nothing is promised.</h1>")
+            && page.contains("; no bound is promised.</h1>")
             && page.contains("\"levels\":[]")
     );
     let figures = fs::read_dir(&svg).unwrap().count();

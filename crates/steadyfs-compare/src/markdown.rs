@@ -44,7 +44,7 @@ impl Comparison {
             let _ = writeln!(
                 page,
                 "\n\
-                 `steady compare --device {}` measures this board again. With `--contender NAME \
+                 `steady compare` with `--device {}` measures this board again. With `--contender NAME \
                  --case NAME`,\n\
                  it measures one cell.",
                 board.id
