@@ -174,7 +174,7 @@ pub fn buffer_text(bytes: Option<u64>, grows: bool, load: Load) -> String {
 
 /// The meaning of the words of [`buffer_text`].
 pub const BUFFER_LEGEND: &str =
-    "≥: the buffer still grew at the end. Near mean: above 95 % of the mean rate, so no number.";
+    "≥: the buffer still grew at the end. Near mean: above 95 % of the mean rate.";
 
 /// Returns the greatest backlog of a sequence of accesses that starts with an empty buffer and
 /// runs once.
