@@ -30,7 +30,7 @@ fn the_choice_is_within_a_tenth_of_the_best_and_holds_the_data() {
         assert!(advice.code_bytes > 60_000 && advice.tried > all.len() / 2);
         let text = advice.text();
         for told in
-            ["RAM", "Code", "Time", "Life", "Fill", "Why", "const CONFIG", "steadyfs_config"]
+            ["RAM", "Code", "Time", "Life", "Fill", "Reasons", "const CONFIG", "steadyfs_config"]
         {
             assert!(text.contains(told), "{text}");
         }
