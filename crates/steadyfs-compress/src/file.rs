@@ -173,7 +173,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.decoded = NO_CHUNK;
     }
 
-    /// Returns the underlying plain file, for calls such as [`FileSystem::flush`].
+    /// Returns the underlying plain file, for calls such as [`FileSystem::size`].
     pub fn stored(&mut self) -> &mut File {
         &mut self.stored.file
     }

@@ -5,7 +5,7 @@
 //! the number of pages that the patches touch. `docs/design/bounds.md` adds them up.
 
 #[cfg(doc)]
-use super::FileSystem;
+use super::CallBounds;
 use super::inode::{
     AREA_BYTES, EXTENSION_BYTES, NAME_BYTES_MAX, NAME_ROOM, PERMISSIONS_BYTES, REGIONS,
 };

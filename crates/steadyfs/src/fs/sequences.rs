@@ -1,6 +1,8 @@
 //! The worst case of calls in a row. It is less than the sum of their bounds, because one call does
 //! work that the next calls then need not do.
 
+#[cfg(doc)]
+use super::CallBounds;
 use super::call::{Call, first_steps, looks, work_of_pieces};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
