@@ -6,14 +6,15 @@
 #   tools/firmware.sh c       in C alone
 #   tools/firmware.sh rust    in Rust alone
 #
-# Fails also if the stack in docs/guide/c.md or docs/guide/getting-started.md is off by more than a tenth.
+# Fails also if the stack in docs/guide/c.md or docs/guide/getting-started.md is off by more than a
+# tenth.
 #
 # tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
 # them the firmware is skipped with a message.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-case ${1:-both} in both | c | rust) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case ${1:-both} in both | c | rust) ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 # Both use one directory, so that the core library is built once.
 build=${CARGO_TARGET_DIR:-$root/target}/firmware
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Measures code, RAM, stack and instructions of the core on a Cortex-M3. Writes docs/results/footprint.md.
+# Measures code, RAM, stack and instructions of the core on a Cortex-M3. Writes
+# docs/results/footprint.md.
 #
 #   tools/footprint.sh           measure and write docs/results/footprint.md
 #   tools/footprint.sh --check   measure; fail if the page is off by more than 2 % or above a limit

@@ -1,5 +1,5 @@
-"""Reads the output of the firmware `cycles`. Makes the section "Instructions" of docs/results/footprint.md
-from it, or compares both."""
+"""Reads the output of the firmware `cycles`. Makes the section "Instructions" of
+docs/results/footprint.md from it, or compares both."""
 
 import re
 import sys

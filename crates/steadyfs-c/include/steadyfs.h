@@ -1,7 +1,7 @@
 /*
  * SteadyFS: a flash file system that keeps time. It runs on raw NAND and NOR and on cards, without
- * a heap, in a few KiB of RAM. Every call has a computed worst case. docs/guide/c.md has a guide, and
- * lists the equivalent of each call of littlefs, SPIFFS and FatFs.
+ * a heap, in a few KiB of RAM. Every call has a computed worst case. docs/guide/c.md has a guide,
+ * and lists the equivalent of each call of littlefs, SPIFFS and FatFs.
  *
  * A call returns 0, a number that its comment describes, or a negative steadyfs_error. Paths are
  * UTF-8, with names joined by '/'. If a pointer that a call needs is null, the call returns

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_lab::adversary::{self, Options};
@@ -34,15 +35,8 @@ pub struct Arguments {
         value_parser = crate::number::from::<u64>(1)
     )]
     calls: u64,
-    /// Seed of the search; the same seed gives the same search
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     numbers: Numbers,
 }
@@ -76,7 +70,7 @@ impl Arguments {
             part: self.chip.part(),
             fill: self.fill,
             calls: self.calls,
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::Failure;
 use crate::chip::timings;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -50,15 +51,8 @@ pub struct Arguments {
         value_parser = parse_percent
     )]
     effort: f64,
-    /// Seed of places; the same seed gives the same advice
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
 }
 
 const AFTER_HELP: &str = "\
@@ -175,7 +169,7 @@ impl Arguments {
             Some(answer) if answer == "all" => None,
             Some(answer) => Some(parse_size(&answer).map_err(|error| Failure(error.to_string()))?),
         };
-        let (timing, seed, fill, effort) = (self.timing, self.seed, self.fill, self.effort);
+        let (timing, seed, fill, effort) = (self.timing, self.seed.seed, self.fill, self.effort);
         Ok(Options { size_bytes, fill, timing, effort, seed, ..Options::new(&device, workload) })
     }
 }

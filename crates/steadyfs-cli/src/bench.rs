@@ -5,6 +5,7 @@ use crate::Failure;
 use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::{Mutex, PoisonError};
@@ -57,15 +58,8 @@ pub struct Arguments {
     /// Let the format erase the chip, so that no erase is needed until the whole chip was used
     #[arg(long)]
     erased: bool,
-    /// Seed of places and orders; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     numbers: Numbers,
 }
@@ -132,7 +126,7 @@ impl Arguments {
             cache_pages: self.cache,
             read_cache_pages: self.read_cache,
             erased: self.erased,
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

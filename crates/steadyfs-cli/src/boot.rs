@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::chip::timings;
 use crate::output::Numbers;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use steadyfs_lab::boot::{self, Cycles, Options};
 use steadyfs_lab::evaluate::Timing;
@@ -66,15 +67,8 @@ pub struct Arguments {
         value_parser = crate::number::within::<u16>(1..=100)
     )]
     share: u16,
-    /// Seed of the tree, the bad blocks and the places; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     outputs: Numbers,
 }
@@ -121,7 +115,7 @@ impl Arguments {
             reads: self.reads,
             share: self.share.into(),
             copy_bytes: usual.copy_bytes / usize::from(self.share),
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::output::{Outputs, check_file, write_file};
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -50,15 +51,8 @@ pub struct Arguments {
         value_parser = crate::number::within::<u64>(1..=86_400)
     )]
     patience: u64,
-    /// Seed of places, orders and cuts; the same seed gives the same numbers
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     /// Measure nothing: show the kept results
     #[arg(long, conflicts_with_all = ["all", "contender", "keep"])]
     kept: bool,
@@ -188,7 +182,7 @@ impl Arguments {
             cases: if self.case.is_empty() { Case::all() } else { named },
             cuts: if wants_cuts { self.cuts } else { 0 },
             patience_s: self.patience,
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 

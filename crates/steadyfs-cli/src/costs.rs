@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use std::cell::RefCell;
 use steadyfs_lab::costs::{self, Options};
@@ -23,15 +24,8 @@ pub struct Arguments {
         value_parser = crate::number::from::<u32>(1)
     )]
     files: Option<u32>,
-    /// Seed of the order of files; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     numbers: Numbers,
 }
@@ -50,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { chip, files, seed, numbers } = arguments;
     numbers.check()?;
     let options =
-        Options { device: chip.device.clone(), part: chip.part(), files: *files, seed: *seed };
+        Options { device: chip.device.clone(), part: chip.part(), files: *files, seed: seed.seed };
     let bar = RefCell::new(Progress::of(1, ""));
     let costs = costs::run(&options, &|share, call| bar.borrow_mut().set(share, call));
     drop(bar);

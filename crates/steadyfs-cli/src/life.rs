@@ -5,6 +5,7 @@ use crate::chip::timings;
 use crate::evaluate::workloads;
 use crate::output::Outputs;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use steadyfs_lab::evaluate::{Timing, Workload};
 use steadyfs_lab::life::{self, Options};
@@ -107,15 +108,8 @@ pub struct Arguments {
     /// Bytes of each write [default: 4KiB, or 64 in a log]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
-    /// Seed of the workload and of the faults; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -155,7 +149,7 @@ impl Arguments {
             fill: self.fill,
             workload: self.workload,
             write_bytes: self.write.unwrap_or_else(|| self.workload.default_write_bytes()),
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

@@ -50,6 +50,7 @@ mod output;
 mod progress;
 mod realtime;
 mod replay;
+mod seed;
 mod streams;
 mod sweep;
 mod torture;

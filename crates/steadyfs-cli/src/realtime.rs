@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::output::Outputs;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
 use steadyfs::media::sectors::TagPlace;
@@ -96,15 +97,8 @@ pub struct Arguments {
         default_value = "beside"
     )]
     tags: TagPlace,
-    /// Seed of the places; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -164,7 +158,7 @@ impl Arguments {
             commit_every: self.commit_every,
             may_lose: self.may_lose,
             tags: self.tags,
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

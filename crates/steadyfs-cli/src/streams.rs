@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::chip::timings;
 use crate::output::Outputs;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::{Mutex, PoisonError};
@@ -74,15 +75,8 @@ pub struct Arguments {
     /// First mix up all pages by one stream
     #[arg(long)]
     mixed: bool,
-    /// Seed of the places; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -150,7 +144,7 @@ impl Arguments {
         StudyOptions {
             blocks: self.blocks.unwrap_or(usual.blocks),
             passes: self.passes,
-            seed: self.seed,
+            seed: self.seed.seed,
             ..usual
         }
     }
@@ -166,7 +160,7 @@ impl Arguments {
             ways: if self.streams.is_empty() { usual.ways } else { self.streams.clone() },
             streams: self.count,
             mixed: self.mixed,
-            seed: self.seed,
+            seed: self.seed.seed,
             threads: usual.threads,
         }
     }

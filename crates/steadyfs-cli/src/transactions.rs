@@ -5,6 +5,7 @@ use crate::Failure;
 use crate::chip::timings;
 use crate::output::Outputs;
 use crate::progress::Progress;
+use crate::seed::SeedArgument;
 use clap::Args;
 use steadyfs_lab::evaluate::Timing;
 use steadyfs_lab::report::TransactionsReport;
@@ -63,15 +64,8 @@ pub struct Arguments {
         value_parser = crate::number::within::<u32>(0..=1_000_000)
     )]
     copies: u32,
-    /// Seed of contents and cuts; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -115,7 +109,7 @@ impl Arguments {
             files: self.files,
             series: self.series.unwrap_or(usual.series).min(self.files),
             copies: self.copies,
-            seed: self.seed,
+            seed: self.seed.seed,
         }
     }
 }

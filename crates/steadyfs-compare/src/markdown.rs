@@ -44,8 +44,8 @@ impl Comparison {
             let _ = writeln!(
                 page,
                 "\n\
-                 `steady compare` with `--device {}` measures this board again. With `--contender NAME \
-                 --case NAME`,\n\
+                 `steady compare` with `--device {}` measures this board again. With \
+                 `--contender NAME --case NAME`,\n\
                  it measures one cell.",
                 board.id
             );

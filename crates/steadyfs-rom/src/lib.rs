@@ -32,8 +32,8 @@
 //! - [`Squash`]: the calls that read an image. [`squash::Needs`]: the memory that an image needs.
 //! - [`Source`]: the medium of an image. [`OnNand`], [`OnNor`] and [`InRam`] are sources.
 //!   [`Install`] writes an image to NAND.
-//! - [`Cached`]: fast look-ups of names with a few KiB of RAM. [`Verified`]: images that are signed
-//!   with a key, or whose root hash is known.
+//! - [`Cached`]: fast look-ups of names with a few KiB of RAM. [`Verified`]: images
+//!   with a signature, or with a root hash from elsewhere.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -29,9 +29,11 @@
 //!   repaired, perhaps with cuts or a read that fails once, and used again. Required: nothing else
 //!   is lost, owned twice or leaked; a second repair changes nothing.
 //!
-//! `repair-cuts`, `repair-faults` and `repair-reads` are `repair` with power cuts in each program
-//! and erase, with each program and erase failing once, and with each read failing once on a sound
-//! volume.
+//! Three campaigns vary `repair`:
+//!
+//! - `repair-cuts`: power is cut in each program and erase.
+//! - `repair-faults`: each program and each erase fails once.
+//! - `repair-reads`: each read fails once, on a sound volume.
 //!
 //! All campaigns also run on a card (`--medium card`), with these differences:
 //!

@@ -2,6 +2,7 @@
 
 use crate::chip::ChipArguments;
 use crate::output::Outputs;
+use crate::seed::SeedArgument;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
@@ -43,15 +44,8 @@ pub struct Arguments {
     /// Kind of writes
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
-    /// Seed of the workload; the same seed gives the same run
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_hyphen_values = true,
-        default_value_t = 1,
-        value_parser = crate::number::any::<u64>
-    )]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgument,
     /// Idle time before each burst, such as 20ms; the volume works ahead during it, and never
     /// longer
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
@@ -154,7 +148,7 @@ impl Arguments {
             rates: if self.rate.is_empty() { DEFAULT_RATES.to_vec() } else { self.rate.clone() },
             part: self.chip.part(),
             workload: self.workload,
-            seed: self.seed,
+            seed: self.seed.seed,
             idle: self.idle.map(|idle_ns| Idle {
                 idle_ns,
                 burst_bytes: self.burst.unwrap_or(DEFAULT_BURST_BYTES),
@@ -183,7 +177,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device w25q128jv --size 2MiB --erase-block 4KiB --fill 0.5 --accesses 7 --write 512 --rate 1MB/s \
+        let line = "--device w25q128jv --size 2MiB --erase-block 4KiB --fill 0.5 \
+            --accesses 7 --write 512 --rate 1MB/s \
             --rate 64kB/s --timing maximum --workload adversary --seed 9 \
             --idle 1.5ms --burst 64KiB";
         let expected = Options {

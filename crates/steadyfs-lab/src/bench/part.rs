@@ -21,15 +21,11 @@ impl Medium {
         let choice = part.timing.choice();
         match &part.of(profile)?.chip {
             Chip::Nand(nand) => {
-                let (geometry, timing) = blocks::nand(nand, nand.block_count, choice);
+                let (geometry, timing) = blocks::nand(nand, choice);
                 Ok(Medium::Nand { geometry, timing, on_chip_copy: nand.on_chip_copy })
             }
             Chip::Nor(nor) => {
-                let sectors = nor.size_bytes / nor.default_erase_bytes;
-                let (block_bytes, block_count, timing) =
-                    blocks::nor(nor, nor.default_erase_bytes, sectors, choice).unwrap_or_else(
-                        || panic!("{} does not erase what it does by default", profile.name),
-                    );
+                let (block_bytes, block_count, timing) = blocks::nor(nor, choice);
                 Ok(Medium::Nor { block_bytes, block_count, timing })
             }
         }

@@ -163,17 +163,13 @@ pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T)
     let choice = timing.choice();
     match &profile.chip {
         Chip::Nand(nand) => {
-            let (geometry, timing) = blocks::nand(nand, nand.geometry().block_count, choice);
+            let (geometry, timing) = blocks::nand(nand, choice);
             task.run(
                 Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy),
             )
         }
         Chip::Nor(nor) => {
-            let sectors = nor.size_bytes / nor.default_erase_bytes;
-            let (block_bytes, block_count, timing) =
-                blocks::nor(nor, nor.default_erase_bytes, sectors, choice).unwrap_or_else(|| {
-                    panic!("{} does not erase what it does by default", profile.name)
-                });
+            let (block_bytes, block_count, timing) = blocks::nor(nor, choice);
             let chip = Nor::with_geometry(block_bytes, block_count, timing, seed)
                 .with_lines(nor.program_line_bytes);
             task.run(NorPages::new(chip, page_bytes_for(block_bytes)))

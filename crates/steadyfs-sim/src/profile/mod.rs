@@ -107,9 +107,9 @@ pub struct NorProfile {
     pub size_bytes: u32,
     /// Number of bytes that one program command can program at most: a power of two.
     pub program_page_bytes: u32,
-    /// Bytes of a line. Between two erases, each line is programmed at most once, because an ECC
-    /// covers it. 1, the default, means that the chip has no such lines: further bits of a byte
-    /// may be programmed later.
+    /// Number of bytes of a line. A line takes one program between two erases, because an ECC covers
+    /// it. A chip with the default, 1, has no such lines. Its bytes take further programs, which
+    /// clear more bits.
     pub program_line_bytes: u32,
     /// Erase size that is used if no erase size is selected. It is one of `erases`.
     pub default_erase_bytes: u32,

@@ -108,15 +108,13 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Returns the inode and the header of the file or directory at a place.
     pub(super) fn located(&mut self, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
-        match self.directories.resolve(&mut self.volume, place)? {
-            Target::Inode(inode) => Ok((inode, self.header_of(inode)?)),
-            Target::Name { directory, name } => {
-                match self.directories.find(&mut self.volume, directory, name)? {
-                    Found::At { inode, .. } => Ok((inode, self.volume.read_header(inode)?)),
-                    Found::Free(_) => Err(Error::NotFound),
-                }
-            }
-        }
+        let inode = self.directories.locate(&mut self.volume, place)?;
+        // An inode of the caller may be free by now. A name leads to an inode in use.
+        let header = match place.path {
+            "" => self.header_of(inode)?,
+            _ => self.volume.read_header(inode)?,
+        };
+        Ok((inode, header))
     }
 
     /// Returns the header of an existing file or directory.

@@ -1,5 +1,5 @@
 //! Symbolic links: files whose data is a path. The file system stores links, but does not follow
-//! them. The program that uses the file system decides what the path means.
+//! them. The caller interprets the path.
 
 use super::call::Call;
 use super::commits::CommitOn;

@@ -1,8 +1,8 @@
 //! The room in the open transaction, and the room that a call may need there.
 //!
-//! A call is admitted if each [`Share`] has room for everything that the call may do. The call's
-//! [`Work`], which also determines its bound in time, limits what it may do. So an admitted call is
-//! never refused halfway. Patches need no share of their own: pages are written out of the journal
+//! A call is admitted if each [`Share`] has room for all changes of the call. The call's [`Work`]
+//! limits these changes. It also determines the bound in time. So an admitted call is never refused
+//! halfway. Patches need no share of their own: pages are written out of the journal
 //! buffer to make room for patches, and these pages are counted.
 
 use super::{Bounds, Work};
