@@ -12,7 +12,7 @@
 set -euo pipefail
 
 mode=${1:---write}
-case $mode in --write | --check | --top) ;; *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $mode in --write | --check | --top) ;; *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 package=$root/tools/footprint

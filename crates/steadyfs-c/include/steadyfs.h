@@ -897,7 +897,7 @@ typedef struct steadyfs_finding {
 } steadyfs_finding;
 
 // Extent and result of a check.
-typedef struct CheckReport {
+typedef struct steadyfs_checked {
   // Number of files.
   uint32_t files;
   // Number of directories, including the root.
@@ -910,7 +910,7 @@ typedef struct CheckReport {
   uint32_t findings;
   // Number of findings that were mended.
   uint32_t mended;
-} CheckReport;
+} steadyfs_checked;
 
 // The worst case of a call that is made now, if no program fails.
 //
@@ -1452,7 +1452,7 @@ int steadyfs_fs_check(struct steadyfs_t *fs,
                       bool repair,
                       void (*report)(void *context, const struct steadyfs_finding *finding),
                       void *context,
-                      struct CheckReport *checked);
+                      struct steadyfs_checked *checked);
 
 // Accepts the damage as lost data, checks the volume, and mends the consequences, so that the
 // volume can be changed again. Does nothing if the volume has no damage: see steadyfs_damage.
@@ -1467,7 +1467,7 @@ int steadyfs_fs_repair(struct steadyfs_t *fs,
                        size_t scratch_bytes,
                        void (*report)(void *context, const struct steadyfs_finding *finding),
                        void *context,
-                       struct CheckReport *checked);
+                       struct steadyfs_checked *checked);
 
 // Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
 // Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.

@@ -253,5 +253,5 @@ fn a_user_writes_at_most_twelve_lines() {
     };
     let lines = source[from..to].lines().filter(is_written).count();
     assert!(lines <= 12, "{lines} lines");
-    assert_eq!(lines, 7);
+    assert_eq!(lines, 8);
 }

@@ -73,6 +73,57 @@ fn a_removed_open_file_is_freed_when_its_last_handle_is_closed() {
     }
 }
 
+/// A path, an inode, and a directory with a path are one place for every call that takes a place.
+#[test]
+fn a_path_and_an_inode_name_the_same_file() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let directory = fs.create_dir("d").expect("create_dir");
+        let file = make(&mut fs, "d/f", 3000);
+        let inode = file.inode();
+        fs.close(file).expect("close");
+        fs.set_attribute("d/f", "k", Some(b"by path")).expect("set_attribute");
+        fs.set_modified("/d/./f", 7).expect("set_modified");
+        fs.commit().expect("commit");
+        let stat = bounded(&mut fs, Call::Open { depth: 2 }, |fs| fs.stat("d/f")).expect("stat");
+        assert_eq!((stat.inode, stat.modified_ns), (inode, 7), "{}", shape.name);
+        let mut value = [0; 7];
+        for depth in [0, 1, 2] {
+            let call = Call::Open { depth };
+            let found = bounded(&mut fs, call, |fs| match depth {
+                0 => fs.attribute(inode, "k", &mut value),
+                1 => fs.attribute((directory, "f"), "k", &mut value),
+                _ => fs.attribute("d/f", "k", &mut value),
+            });
+            assert_eq!((found, &value), (Ok(7), b"by path"), "{}, depth {depth}", shape.name);
+        }
+        assert_eq!(fs.permissions("d/f"), fs.permissions(inode));
+        assert_eq!(fs.allocated("d/f"), fs.allocated(inode));
+        assert_eq!(fs.read_link("d/f", &mut value), Err(Error::NotALink));
+        let mut again = fs.open(inode, OpenOptions::WRITE).expect("open by inode");
+        fs.append(&mut again, b"more").expect("append");
+        assert_eq!(fs.stat("d/f").map(|stat| stat.size), Ok(3004));
+        let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+        assert_eq!(fs.open(inode, new).err(), Some(Error::Exists));
+        assert_eq!(fs.open(directory, OpenOptions::WRITE).err(), Some(Error::IsADirectory));
+        assert_eq!(fs.open("", OpenOptions::WRITE).err(), Some(Error::IsADirectory));
+        assert_eq!(fs.open((inode, "x"), OpenOptions::READ).err(), Some(Error::NotADirectory));
+        // Calls that make, remove or rename a name need a name.
+        assert_eq!(fs.remove(inode), Err(Error::InvalidName));
+        assert_eq!(fs.rename(inode, "other"), Err(Error::InvalidName));
+        fs.close(again).expect("close");
+        fs.remove("d/f").expect("remove");
+        fs.commit().expect("commit");
+        trim(&mut fs);
+        for free in [inode, u32::MAX] {
+            assert_eq!(fs.stat(free).err(), Some(Error::NotFound), "{}", shape.name);
+            assert_eq!(fs.open(free, OpenOptions::READ).err(), Some(Error::NotFound));
+            assert_eq!(fs.set_attribute(free, "k", None), Err(Error::NotFound));
+        }
+    }
+}
+
 #[test]
 fn a_new_file_of_the_name_of_a_removed_open_one_is_another_file() {
     let mut device = SHAPES[0].device(1);
