@@ -70,8 +70,11 @@ impl<'m> OpenTable<'m> {
 
     /// Finds the entry of an open inode.
     pub fn find(&self, inode: u32) -> Option<usize> {
-        let is_it = |entry: OpenEntry| entry.number == inode + 1 && entry.flags & GONE == 0;
-        (0..self.len()).find(|&slot| is_it(self.get(slot)))
+        let number = (inode + 1).to_le_bytes();
+        let is_it = |(slot, bytes): (usize, &[u8])| {
+            bytes.starts_with(&number) && self.get(slot).flags & GONE == 0
+        };
+        self.bytes.chunks_exact(OPEN_FILE_BYTES).enumerate().position(is_it)
     }
 
     fn room(&self, inode: u32) -> Result<usize, Error> {

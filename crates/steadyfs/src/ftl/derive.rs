@@ -44,8 +44,16 @@ impl<F: Flash> Ftl<'_, F> {
                     }
                     Err(error) => return Err(error),
                 }
-                for frame in self.map.frames_in(self.pages.bytes(), &self.layout, leaf, index) {
-                    result = claim(&mut self.space, &self.layout, frame).and(result);
+                let (mut claimed, mut is_sound) = (0, true);
+                let blocks = self.space.blocks_mut();
+                self.map.frames_in(self.pages.bytes(), &self.layout, leaf, index, |frame| {
+                    let is_new = blocks.claim(frame);
+                    claimed += u32::from(is_new);
+                    is_sound &= is_new;
+                });
+                blocks.count_claimed(claimed);
+                if !is_sound {
+                    result = Err(Error::Corrupt);
                 }
             }
             self.note_weak();

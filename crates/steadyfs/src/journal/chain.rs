@@ -11,9 +11,11 @@ impl Journal<'_> {
         if self.is_chain() {
             // A whole buffer needs no notes of dropped pages, because no patches come before it. A
             // delta contains only the changes.
-            self.remove_records(false, |record| {
-                if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP }
-            });
+            if is_delta {
+                self.remove_records(START, false, |header| !header.is_fresh(), Record::is_patch);
+            } else {
+                self.remove_notes(|record| record.offset == DROP);
+            }
             self.end_fresh();
         }
     }
@@ -28,16 +30,31 @@ impl Journal<'_> {
     /// Marks every record as being on the medium, and merges patches that touch or overlap.
     /// Overlapping patches have equal values in their shared bytes.
     fn end_fresh(&mut self) {
+        if !self.is_chain() {
+            return;
+        }
         let mut at = START;
-        while self.is_chain() && at < self.used() {
-            let record = self.record(at);
-            self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
-            let next = (record.end() < self.used()).then(|| self.record(record.end()));
-            // After a commit the medium has all patches, so they need not stay separate.
-            let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
-            match next.filter(joins) {
-                Some(next) => self.merge(record, next),
-                None => at = record.end(),
+        loop {
+            // Only a record with a flag changes, or the record before it. The other records were
+            // merged earlier.
+            at = Record::before_flagged(self.shape, self.page(), at);
+            if at == self.used() {
+                break;
+            }
+            loop {
+                let record =
+                    Record { superseded: false, fresh: false, mixed: false, ..self.record(at) };
+                self.write_header(&record);
+                let next = (record.end() < self.used()).then(|| self.record(record.end()));
+                // After a commit the medium has all patches, so they need not stay separate.
+                let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
+                match next.filter(joins) {
+                    Some(next) => self.merge(record, next),
+                    None => {
+                        at = record.end();
+                        break;
+                    }
+                }
             }
         }
         self.seal();
@@ -73,6 +90,17 @@ impl Journal<'_> {
         self.set_ends(self.used() - goes, self.mark() - goes);
     }
 
+    /// Copies the bytes of a patch of a delta into a patch that contains all of them. Returns
+    /// `false` if there is no such patch.
+    fn overwrite(&mut self, new: &Record, delta: &[u8]) -> bool {
+        let Some(old) = self.earlier_patches_of(new.logical).find(|old| old.covers(new)) else {
+            return false;
+        };
+        let at = old.data().start + (new.offset - old.offset) as usize;
+        self.bytes[at..at + new.length as usize].copy_from_slice(&delta[new.data()]);
+        true
+    }
+
     /// Applies a delta. Returns `false` if it is not well formed. The discards of the delta stay in
     /// the buffer until the next delta.
     pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
@@ -95,21 +123,18 @@ impl Journal<'_> {
                 let done = match record.offset {
                     _ if !sound => Err(Full),
                     DROP | DISCARD if step == 0 => {
-                        self.remove_records(false, |old| {
-                            old.logical == record.logical && old.is_patch()
-                        });
+                        self.remove_of(record.logical, false, Record::is_patch);
                         Ok(())
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
+                    _ if step == 1 && record.is_patch() && self.overwrite(&record, delta) => Ok(()),
                     _ if step == 1 && record.is_patch() => {
                         // The old patches within the new patch are removed first, because the
                         // buffer may not have room for both.
                         let goes = |old: &Record| {
                             old.offset >= record.offset && old.stop() <= record.stop()
                         };
-                        self.remove_records(false, |old| {
-                            old.logical == record.logical && goes(old)
-                        });
+                        self.remove_of(record.logical, false, goes);
                         self.insert(record.logical, record.offset, &delta[record.data()])
                     }
                     _ => Ok(()),

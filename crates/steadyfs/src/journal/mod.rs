@@ -45,7 +45,7 @@
 //! its own patches.
 
 mod chain;
-mod gap;
+mod found;
 mod record;
 mod records;
 mod room;
@@ -54,8 +54,8 @@ pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
 
 use crate::features::NOR;
-use gap::Gap;
-use record::{DISCARD, DROP, Record, START, well_formed};
+use found::Found;
+use record::{DISCARD, DROP, Header, Record, START, well_formed};
 
 /// The buffer has no room for the patch.
 pub(crate) struct Full;
@@ -66,12 +66,17 @@ pub(crate) struct Journal<'m> {
     used: u16,
     /// The offset at which the records of the call in progress begin.
     mark: u16,
-    /// The logical page that was last found to have no record.
-    gap: Gap,
+    /// The place at which the last search for a logical page ended.
+    found: Found,
     /// True if the buffer differs from the newest journal page.
     dirty: bool,
     /// True if the buffer differed from the newest journal page before the call in progress.
     was_dirty: bool,
+    /// False if no record is superseded.
+    has_superseded: bool,
+    /// False if no record is without bytes: there is neither a discard nor a note of a dropped
+    /// page.
+    has_notes: bool,
     /// True if journal records form chains: each record behind the first record of a block is a
     /// delta to the previous record.
     is_chain: bool,
@@ -89,9 +94,11 @@ impl<'m> Journal<'m> {
             bytes,
             used: 0,
             mark: 0,
-            gap: Gap::UNKNOWN,
+            found: Found::START,
             dirty: false,
             was_dirty: false,
+            has_superseded: false,
+            has_notes: false,
             is_chain,
             shape,
             turn: 0,
@@ -109,7 +116,7 @@ impl<'m> Journal<'m> {
 
     pub fn clear(&mut self) {
         self.set_used(START);
-        self.dirty = false;
+        (self.dirty, self.has_superseded, self.has_notes) = (false, false, false);
     }
 
     /// Sets the end of the records to `used`. No call is in progress afterwards.
@@ -128,8 +135,10 @@ impl<'m> Journal<'m> {
         self.mark.into()
     }
 
+    /// Sets the ends of the records, after records before the mark have moved.
     fn set_ends(&mut self, used: usize, mark: usize) {
         (self.used, self.mark) = (used as u16, mark as u16);
+        self.found = Found::START;
     }
 
     fn seal(&mut self) {
@@ -147,14 +156,17 @@ impl<'m> Journal<'m> {
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page[..self.used()].copy_from_slice(self.page());
-        let Self { used, mark, gap, dirty, was_dirty, is_chain, shape, turn, flushes, .. } = *self;
+        let Self { used, mark, found, dirty, was_dirty, has_superseded, has_notes, .. } = *self;
+        let Self { is_chain, shape, turn, flushes, .. } = *self;
         let mut copy = Journal {
             bytes: page,
             used,
             mark,
-            gap,
+            found,
             dirty,
             was_dirty,
+            has_superseded,
+            has_notes,
             is_chain,
             shape,
             turn,
@@ -173,9 +185,8 @@ impl<'m> Journal<'m> {
             return false;
         };
         self.bytes[..used].copy_from_slice(&page[..used]);
-        self.gap = Gap::UNKNOWN;
         self.set_used(used);
-        self.dirty = false;
+        (self.dirty, self.has_superseded, self.has_notes) = (false, false, true);
         true
     }
 
@@ -191,12 +202,12 @@ impl<'m> Journal<'m> {
         self.used = self.mark;
         self.seal();
         let mut at = START;
-        while at < self.used() {
+        while self.has_superseded && at < self.used() {
             let record = self.record(at);
             self.write_header(&Record { superseded: false, ..record });
             at = record.end();
         }
-        self.dirty = self.was_dirty;
+        (self.dirty, self.has_superseded) = (self.was_dirty, false);
     }
 
     /// Ends a call that has succeeded: its records are sorted in among the records before the mark.
@@ -206,7 +217,9 @@ impl<'m> Journal<'m> {
             return;
         }
         // Superseded records are removed first, so that no record of the call is merged with them.
-        self.remove_records(true, |record| record.superseded);
+        if core::mem::take(&mut self.has_superseded) {
+            self.remove_records(START, true, Header::is_superseded, |_| true);
+        }
         while self.mark() < self.used() {
             self.sort_in();
         }
@@ -241,22 +254,38 @@ impl<'m> Journal<'m> {
 
     /// Returns the records of one logical page that are not superseded.
     fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
+        self.all_of(logical).filter(|record| !record.superseded)
+    }
+
+    /// Returns the records of one logical page, with those that are superseded.
+    fn all_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
-        let all = core::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let record = self.record(self.next_of(at, logical)?);
             at = record.end();
             Some(record)
-        });
-        all.filter(|record| !record.superseded)
+        })
     }
 
-    /// Returns the place of the next record of a logical page at or behind `at`.
+    /// Returns the place of the next record of a logical page at or behind `at`. `at` is the place
+    /// of the first record, or a place behind a record of this page.
+    ///
+    /// The records of the page follow each other before the mark. Behind the mark, other records
+    /// may lie between them.
     fn next_of(&self, at: usize, logical: u32) -> Option<usize> {
-        if self.gap.is_of(logical) {
-            None
-        } else {
-            Record::next_of(self.shape, self.page(), at, Some(logical))
+        let first = self.first_at(at, logical);
+        let is_here = |record: &Record| record.logical == logical;
+        match self.record_before_mark(first) {
+            Some(record) if is_here(&record) => Some(first),
+            _ => Record::next_of(self.shape, self.page(), first.max(self.mark()), Some(logical)),
         }
+    }
+
+    /// Returns the first place at or behind `at`, and before the mark, of a record of `logical` or
+    /// of a later logical page. Returns the mark if there is no such record.
+    fn first_at(&self, at: usize, logical: u32) -> usize {
+        let at = at.max(self.found.start_for(logical));
+        Record::first_from(self.shape, &self.bytes[..self.mark()], at, logical)
     }
 
     /// Returns the patches of one logical page from before the call in progress.
@@ -264,11 +293,6 @@ impl<'m> Journal<'m> {
         self.records_of(logical)
             .take_while(|record| record.at < self.mark())
             .filter(Record::is_patch)
-    }
-
-    /// Returns the records from before the call in progress that are not superseded.
-    fn earlier(&self) -> impl Iterator<Item = Record> + '_ {
-        self.records().take_while(|record| record.at < self.mark())
     }
 
     fn write_header(&mut self, record: &Record) {
@@ -296,7 +320,7 @@ impl<'m> Journal<'m> {
         if record.end() > self.bytes.len() {
             return Err(Full);
         }
-        self.gap.fill(logical);
+        self.has_notes |= data.is_empty();
         self.write_header(&record);
         self.bytes[record.data()].copy_from_slice(data);
         self.used = record.end() as u16;
@@ -318,17 +342,12 @@ impl<'m> Journal<'m> {
         let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
         // If the call has patched the page, earlier patches have old bytes, so a comparison with
         // them would be wrong.
-        if !self.is_chain() || self.records_from(self.mark()).any(|own| own.logical == logical) {
+        if !self.is_chain() || self.next_own(logical).is_some() {
             return all;
         }
-        let covers = |old: &Record| {
-            old.logical == logical
-                && old.is_patch()
-                && old.offset <= offset
-                && new_end <= old.stop()
-        };
+        let covers = |old: &Record| old.offset <= offset && new_end <= old.stop();
         // If several patches contain these bytes, the last patch is valid.
-        let Some(old) = self.earlier().filter(covers).last() else { return all };
+        let Some(old) = self.earlier_patches_of(logical).filter(covers).last() else { return all };
         let start = old.data().start + (offset - old.offset) as usize;
         let before = &self.bytes[start..start + data.len()];
         let differs = |index: &usize| before[*index] != data[*index];
@@ -348,10 +367,12 @@ impl<'m> Journal<'m> {
     /// records that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark());
+        let first = self.first_at(START, new.logical);
+        let is_beside = |old: &Record| old.at < new.at && old.logical == new.logical;
         let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
         // The bytes are copied into the patch on the medium. The fresh patch stays for the delta.
         let holder = if self.is_chain() {
-            self.records_from(START).take_while(|old| old.at < new.at).find(holds)
+            self.records_from(first).take_while(is_beside).find(holds)
         } else {
             None
         };
@@ -363,13 +384,10 @@ impl<'m> Journal<'m> {
             let is_apart = old.stop() < new.offset
                 || (self.is_chain() && !old.fresh && old.stop() == new.offset)
                 || holder.is_some_and(|holder| holder.at == old.at);
-            old.logical < new.logical
-                || (old.logical == new.logical
-                    && !old.is_discard()
-                    && (new.is_discard() || is_apart))
+            old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart)
         };
         let place = self
-            .records_from(START)
+            .records_from(first)
             .take_while(|old| old.at < new.at)
             .find(|old| !comes_before(old));
         match place {
@@ -377,7 +395,7 @@ impl<'m> Journal<'m> {
             place => {
                 let at = place.map_or(new.at, |old| old.at);
                 self.bytes[at..new.end()].rotate_right(new.bytes());
-                self.mark = new.end() as u16;
+                self.set_ends(self.used(), new.end());
             }
         }
     }
@@ -433,31 +451,43 @@ impl<'m> Journal<'m> {
     }
 
     /// Returns true if the open transaction discards this logical page. Every search for a page
-    /// begins with this function, so it stores the page if the page has no records.
+    /// begins with this function, so it stores the place of the page's first record.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
-        // A reader asks for the same page several times.
-        if self.next_of(START, logical).is_none() {
-            self.gap = Gap::of(logical);
-        }
+        self.found = Found::new(logical, self.first_at(START, logical));
         self.records_of(logical).any(|record| record.is_discard())
     }
 
     /// Returns true if there are discards or notes of dropped pages. Usually there are none. The
     /// search does not parse the records.
     fn has_notes(&self) -> bool {
-        Record::next_of(self.shape, self.page(), START, None).is_some()
+        self.has_notes && Record::next_of(self.shape, self.page(), START, None).is_some()
     }
 
     /// Returns the first logical page, from `from` on, that was discarded (if `discard` is true) or
     /// patched (otherwise) before the call in progress.
     fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
         let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
-        self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
+        self.records_from(self.first_at(START, from))
+            .take_while(|record| record.at < self.mark())
+            .find(|record| !record.superseded && wanted(record))
+            .map(|record| record.logical)
+    }
+
+    /// Returns the discards and the notes of dropped pages that are not superseded. The search does
+    /// not parse the other records.
+    fn notes(&self) -> impl Iterator<Item = Record> + '_ {
+        let mut at = if self.has_notes { START } else { self.used() };
+        let all = core::iter::from_fn(move || {
+            let record = self.record(Record::next_of(self.shape, self.page(), at, None)?);
+            at = record.end();
+            Some(record)
+        });
+        all.filter(|record| !record.superseded)
     }
 
     /// Returns the number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
-        if self.has_notes() { self.records().filter(Record::is_discard).count() as u32 } else { 0 }
+        self.notes().filter(Record::is_discard).count() as u32
     }
 
     /// Returns the first discarded logical page from `from` on. No call may be in progress.
@@ -465,58 +495,97 @@ impl<'m> Journal<'m> {
         if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
-    /// Removes the records for which `goes` returns true. Returns true if any record was removed.
+    /// Removes the records from `start` on for which `goes` returns true. Returns true if any record
+    /// was removed. A record is parsed only if `may_go` returns true for its header.
+    ///
     /// In a chain, if `drops` is true, a note stays for each page that loses patches on the medium.
-    fn remove_records(&mut self, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
-        let (mut from, mut to, mut mark) = (START, START, START);
-        let mut dropped = u32::MAX;
-        while from < self.used() {
-            let record = self.record(from);
-            if !goes(&record) {
-                if from != to {
-                    self.bytes.copy_within(from..record.end(), to);
+    fn remove_records(
+        &mut self,
+        start: usize,
+        drops: bool,
+        may_go: impl Fn(Header) -> bool,
+        goes: impl Fn(&Record) -> bool,
+    ) -> bool {
+        // The records from `kept` to `at` stay. They move to `to` together.
+        let (mut at, mut kept, mut to) = (start, start, start);
+        let (mut mark, mut dropped) = (self.mark(), u32::MAX);
+        while at < self.used() {
+            let header = Header::read(self.shape, self.bytes, at);
+            let next = at + header.bytes(self.shape);
+            if may_go(header) {
+                let record = self.record(at);
+                if goes(&record) {
+                    to = self.close_up(kept..at, to);
+                    kept = next;
+                    if drops && self.is_chain() && record.is_known() && record.logical != dropped {
+                        dropped = record.logical;
+                        to = self.note_drop(&record, to);
+                    }
                 }
-                to += record.bytes();
-            } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
-                dropped = record.logical;
-                let note = Record {
-                    at: to,
-                    offset: DROP,
-                    length: 0,
-                    superseded: false,
-                    fresh: true,
-                    mixed: false,
-                    ..record
-                };
-                self.write_header(&note);
-                to = note.end();
             }
             // The mark moves to the end of the remaining records before it.
-            if from < self.mark() {
-                mark = to;
+            if next == self.mark() {
+                mark = to + (next - kept);
             }
-            from = record.end();
+            at = next;
         }
-        let removed = to != self.used();
-        self.set_ends(to, mark);
+        let end = self.close_up(kept..at, to);
+        let removed = end != self.used();
+        self.set_ends(end, mark);
         self.seal();
         removed
+    }
+
+    /// Moves records to an earlier place. Returns the place behind them.
+    fn close_up(&mut self, records: core::ops::Range<usize>, to: usize) -> usize {
+        let bytes = records.len();
+        if records.start != to {
+            self.bytes.copy_within(records, to);
+        }
+        to + bytes
+    }
+
+    /// Writes the note that the page of a removed record was dropped. Returns the place behind it.
+    fn note_drop(&mut self, record: &Record, at: usize) -> usize {
+        let note = Record {
+            at,
+            offset: DROP,
+            length: 0,
+            superseded: false,
+            fresh: true,
+            mixed: false,
+            ..*record
+        };
+        self.write_header(&note);
+        self.has_notes = true;
+        note.end()
+    }
+
+    /// Removes the records of a logical page for which `goes` returns true. Returns true if any
+    /// record was removed.
+    fn remove_of(&mut self, logical: u32, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
+        let (shape, start) = (self.shape, self.next_of(START, logical));
+        let is_of_page = |header: Header| header.logical(shape) == logical;
+        start.is_some_and(|start| self.remove_records(start, drops, is_of_page, goes))
+    }
+
+    /// Removes the records without bytes.
+    fn remove_notes(&mut self, goes: impl Fn(&Record) -> bool) {
+        let shape = self.shape;
+        self.remove_records(START, false, |header| header.length(shape) == 0, goes);
     }
 
     /// Removes the records of a logical page that is written or discarded as a whole. An undo of
     /// the call would not restore the records, so no error may follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |=
-            self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
+        self.dirty |= self.remove_of(logical, true, |record| record.offset != DROP);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
     /// written with the page. An undo of the call does not restore these records.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark();
-        if self.remove_records(true, |record| {
-            record.logical == logical && record.at < mark && record.offset != DROP
-        }) {
+        if self.remove_of(logical, true, |record| record.at < mark && record.offset != DROP) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -526,24 +595,31 @@ impl<'m> Journal<'m> {
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark();
         // The call's own records are not needed for an undo, so they are removed.
-        self.dirty |=
-            self.remove_records(true, |record| record.logical == logical && record.at >= mark);
-        let mut at = START;
-        while at < mark {
-            let record = self.record(at);
-            if record.logical == logical && record.offset != DROP {
+        if self.next_own(logical).is_some() {
+            self.dirty |= self.remove_of(logical, true, |record| record.at >= mark);
+        }
+        let mut at = self.first_at(START, logical);
+        while let Some(record) = self.record_before_mark(at).filter(|old| old.logical == logical) {
+            if record.offset != DROP {
                 self.write_header(&Record { superseded: true, ..record });
-                self.dirty = true;
+                (self.dirty, self.has_superseded) = (true, true);
             }
             at = record.end();
         }
     }
 
+    /// Returns the place of the first record of a logical page behind the mark: the call in
+    /// progress has added it.
+    fn next_own(&self, logical: u32) -> Option<usize> {
+        Record::next_of(self.shape, self.page(), self.mark(), Some(logical))
+    }
+
     /// Removes the discards and the notes of dropped pages that a commit has carried out.
     pub fn remove_discards(&mut self) {
         if self.has_notes() {
-            self.remove_records(false, |record| !record.is_patch());
+            self.remove_notes(|_| true);
         }
+        self.has_notes = false;
     }
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
@@ -614,20 +690,28 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_filled_by_whatever_comes() {
+    fn a_search_begins_at_a_place_that_is_still_right() {
         let (mut bytes, mut other) = ([0; 256], [0; 256]);
         let mut journal = Journal::new(&mut bytes, false, SHAPE);
-        assert!(!journal.is_discarded(5) && journal.gap.is_of(5));
+        assert!(!journal.is_discarded(5));
         assert!(insert(&mut journal, 5, 8, &[7; 4]) && journal.patches(5));
         let page = journal.page().to_vec();
         let mut follower = Journal::new(&mut other, false, SHAPE);
-        assert!(!follower.is_discarded(5) && follower.gap.is_of(5));
+        assert!(!follower.is_discarded(5));
         assert!(follower.replace(&page, 6, 300) && follower.patches(5));
         journal.begin();
         journal.supersede(5);
         assert!(!journal.is_discarded(5), "what is superseded may come back");
         journal.undo();
         assert!(journal.patches(5));
+        // Records of earlier pages come and go.
+        assert!(!journal.is_discarded(5) && insert(&mut journal, 3, 0, &[1; 9]));
+        assert!(journal.patches(5) && journal.patches(3) && !journal.patches(4));
+        assert!(!journal.is_discarded(4));
+        journal.begin();
+        journal.remove_earlier(3);
+        assert!(journal.patches(5) && !journal.patches(3));
+        assert!(!journal.is_discarded(9) && journal.patches(5));
     }
 
     /// Possible changes of the buffer within a call.

@@ -61,6 +61,58 @@ pub(super) struct Record {
     pub mixed: bool,
 }
 
+/// The two words of a record's header that hold its fields. In a loop over many records, a field is
+/// taken out of them only if it is needed.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    low: u32,
+    high: u32,
+}
+
+impl Header {
+    /// Reads the header at `at`.
+    #[inline(always)]
+    pub fn read(shape: RecordShape, bytes: &[u8], at: usize) -> Self {
+        Self { low: word(bytes, at), high: word(bytes, at + shape.header_bytes() - 4) }
+    }
+
+    #[inline(always)]
+    pub fn logical(self, shape: RecordShape) -> u32 {
+        field(self.low, shape.logical)
+    }
+
+    /// Returns the number of bytes of the patch; 0 if the record is no patch.
+    #[inline(always)]
+    pub fn length(self, shape: RecordShape) -> u32 {
+        field(self.high >> (29 - shape.length), shape.length)
+    }
+
+    /// Returns the number of bytes of the record, header included.
+    #[inline(always)]
+    pub fn bytes(self, shape: RecordShape) -> usize {
+        shape.header_bytes() + self.length(shape) as usize
+    }
+
+    pub fn is_superseded(self) -> bool {
+        self.high >> 29 & 1 != 0
+    }
+
+    /// Returns true if the record is not on the medium yet.
+    pub fn is_fresh(self) -> bool {
+        self.high >> 30 & 1 != 0
+    }
+
+    /// Returns true if one of the flags is set.
+    fn is_flagged(self) -> bool {
+        self.high >> 29 != 0
+    }
+
+    /// Returns true if the medium holds at least a part of the record: it is not fresh, or mixed.
+    pub fn is_known(self) -> bool {
+        self.high >> 30 & 0b11 != 0b01
+    }
+}
+
 /// Returns the lowest bits of a word.
 #[inline(always)]
 fn field(word: u32, bits: u8) -> u32 {
@@ -110,17 +162,45 @@ impl Record {
         mut at: usize,
         logical: Option<u32>,
     ) -> Option<usize> {
-        let header = shape.header_bytes();
         while at < bytes.len() {
-            let length = field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length);
-            if logical.map_or(length, |logical| field(word(bytes, at), shape.logical) ^ logical)
-                == 0
-            {
+            let header = Header::read(shape, bytes, at);
+            let differs = |logical| header.logical(shape) ^ logical;
+            if logical.map_or_else(|| header.length(shape), differs) == 0 {
                 return Some(at);
             }
-            at += header + length as usize;
+            at += header.bytes(shape);
         }
         None
+    }
+
+    /// Returns the place of the record before the first one with a flag, from `at` on; `at` if that
+    /// is the one. Returns the end of `bytes` if no record has a flag.
+    #[inline(never)]
+    pub fn before_flagged(shape: RecordShape, bytes: &[u8], mut at: usize) -> usize {
+        let mut before = at;
+        while at < bytes.len() {
+            let header = Header::read(shape, bytes, at);
+            if header.is_flagged() {
+                return before;
+            }
+            before = at;
+            at += header.bytes(shape);
+        }
+        bytes.len()
+    }
+
+    /// Returns the place of the first record of `logical` or of a later logical page, from `at` on.
+    /// The records up to the end of `bytes` are sorted. Returns the end if there is no such record.
+    #[inline(never)]
+    pub fn first_from(shape: RecordShape, bytes: &[u8], mut at: usize, logical: u32) -> usize {
+        while at < bytes.len() {
+            let header = Header::read(shape, bytes, at);
+            if header.logical(shape) >= logical {
+                break;
+            }
+            at += header.bytes(shape);
+        }
+        at
     }
 
     /// Writes the record's header. Not inlined, because a call takes less code.

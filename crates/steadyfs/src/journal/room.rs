@@ -1,9 +1,96 @@
 //! The used room of the buffer, and the choice of the page that is written to make more room.
 
 use super::Journal;
-use super::record::{Record, START};
+use super::record::{Header, Record, START};
 use crate::config::Layout;
 use core::ops::Range;
+
+/// Number of sizes that one pass over the buffer finds.
+const SIZES_AT_ONCE: usize = 16;
+
+/// See [`Journal::sizes`].
+#[derive(Clone)]
+pub(crate) struct Sizes<'s> {
+    journal: &'s Journal<'s>,
+    /// Some of the sizes, the largest first. Behind the last size of the buffer there are zeros.
+    found: [u16; SIZES_AT_ONCE],
+    /// Index of the next size.
+    next: usize,
+    /// Number of pages that were found, of those with the last size.
+    as_last: usize,
+}
+
+impl Iterator for Sizes<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        if self.next == SIZES_AT_ONCE {
+            self.find();
+        }
+        let size = self.found[self.next];
+        self.next += usize::from(size > 0);
+        (size > 0).then_some(size.into())
+    }
+}
+
+impl Sizes<'_> {
+    /// Finds the next largest sizes in one pass over the buffer.
+    #[inline(never)]
+    fn find(&mut self) {
+        let last = self.found[SIZES_AT_ONCE - 1];
+        let mut passed = 0;
+        self.found = [0; SIZES_AT_ONCE];
+        for (_, bytes) in self.journal.page_sizes() {
+            let size = bytes as u16;
+            passed += usize::from(size == last);
+            if size > last || (size == last && passed <= self.as_last) {
+                continue;
+            }
+            let place = self.found.iter().position(|&found| found < size);
+            if let Some(found) = place.and_then(|place| self.found.get_mut(place..)) {
+                found.rotate_right(1);
+                found[0] = size;
+            }
+        }
+        let before = if self.found[SIZES_AT_ONCE - 1] == last { self.as_last } else { 0 };
+        let last = self.found[SIZES_AT_ONCE - 1];
+        self.as_last = before + self.found.iter().filter(|&&found| found == last).count();
+        self.next = 0;
+    }
+}
+
+/// See [`Journal::page_sizes`].
+struct PageSizes<'s> {
+    journal: &'s Journal<'s>,
+    at: usize,
+}
+
+impl Iterator for PageSizes<'_> {
+    type Item = (u32, usize);
+
+    /// Returns the next page. Not inlined: the loop should exist only once.
+    #[inline(never)]
+    fn next(&mut self) -> Option<(u32, usize)> {
+        let (shape, end) = (self.journal.shape, self.journal.mark());
+        let page = &self.journal.bytes[..end];
+        let (mut logical, mut bytes, mut is_known) = (0, 0, false);
+        while self.at < end {
+            let header = Header::read(shape, page, self.at);
+            if bytes > 0 && header.logical(shape) != logical {
+                break;
+            }
+            if header.length(shape) > 0 && !header.is_superseded() {
+                logical = header.logical(shape);
+                bytes += header.bytes(shape);
+                is_known |= header.is_known();
+            }
+            self.at += header.bytes(shape);
+        }
+        // If the medium has patches of the page, a note that the page was dropped stays.
+        let note = if self.journal.is_chain() && is_known { shape.header_bytes() } else { 0 };
+        (bytes > 0).then(|| (logical, bytes - note))
+    }
+}
 
 impl Journal<'_> {
     /// Returns the logical page whose patches from before the call take the most room, and the
@@ -34,11 +121,7 @@ impl Journal<'_> {
     /// Returns the number of records that stay until the commit: discards, and notes of dropped
     /// pages.
     pub fn kept_records(&self) -> u32 {
-        if self.has_notes() {
-            self.records().filter(|record| !record.is_patch()).count() as u32
-        } else {
-            0
-        }
+        self.notes().count() as u32
     }
 
     /// Returns the number of bytes that all records together may take.
@@ -53,46 +136,26 @@ impl Journal<'_> {
 
     /// Returns the sizes of the patches of each logical page that was patched before the call, the
     /// largest first. A size is the number of bytes that a write of the page frees.
-    pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut limit = (usize::MAX, u32::MAX);
-        core::iter::from_fn(move || {
-            // The next smaller page has fewer bytes, or as many bytes and a smaller number.
-            limit = self
-                .page_sizes()
-                .map(|(logical, size)| (size, logical))
-                .filter(|&page| page < limit)
-                .max()?;
-            Some(limit.0 as u32)
-        })
+    pub fn sizes(&self) -> Sizes<'_> {
+        let mut sizes =
+            Sizes { journal: self, found: [u16::MAX; SIZES_AT_ONCE], next: 0, as_last: 0 };
+        sizes.find();
+        sizes
     }
 
     /// Returns the logical pages that were patched before the call. Each page comes with the number
     /// of bytes that a write of the page frees in the buffer.
-    fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
-        let mut records = self.earlier().filter(Record::is_patch).peekable();
-        core::iter::from_fn(move || {
-            let first = records.next()?;
-            let (mut bytes, mut is_known) = (first.bytes(), first.is_known());
-            while let Some(record) = records.next_if(|record| record.logical == first.logical) {
-                bytes += record.bytes();
-                is_known |= record.is_known();
-            }
-            // If the medium has patches of the page, a note that the page was dropped stays.
-            Some((
-                first.logical,
-                if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes },
-            ))
-        })
+    fn page_sizes(&self) -> PageSizes<'_> {
+        PageSizes { journal: self, at: START }
     }
 
     /// Returns the number of logical pages that the buffer patches.
     pub fn patched_pages(&self) -> u32 {
-        let is_new = |record: &Record| {
-            let before = self.records().take_while(|r| r.at < record.at);
-            record.is_patch()
-                && !before.filter(Record::is_patch).any(|r| r.logical == record.logical)
+        let is_first = |record: &Record| {
+            let first = self.records_of(record.logical).find(Record::is_patch);
+            first.is_some_and(|first| first.at == record.at)
         };
-        let own = self.records_from(self.mark()).filter(is_new).count();
+        let own = self.records_from(self.mark()).filter(is_first).count();
         (self.page_sizes().count() + own) as u32
     }
 

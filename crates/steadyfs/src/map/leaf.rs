@@ -243,22 +243,38 @@ impl Map<'_> {
             ..self.overlay.lower_bound(first + layout.leaf_page_entries())
     }
 
-    /// Returns the valid frames of a leaf's page: the named frames whose logical page has no
+    /// Passes on the valid frames of a leaf's page: the named frames whose logical page has no
     /// entry in the overlay.
-    pub fn frames_in<'s>(
-        &'s self,
-        page: &'s [u8],
-        layout: &'s Layout,
+    pub fn frames_in(
+        &self,
+        page: &[u8],
+        layout: &Layout,
         leaf: u32,
         index: u32,
-    ) -> impl Iterator<Item = Frame> + 's {
+        mut found: impl FnMut(Frame),
+    ) {
         let (first, missing) = (self.first_of_page(layout, leaf, index), self.missing_entry());
-        let entries = (0..layout.leaf_page_entries())
-            .map(move |entry| (first + entry, entry_in(page, entry, layout)));
-        let counts = move |&(logical, frame): &(u32, Frame)| {
-            frame != 0 && frame != missing && self.overlay.find(logical).is_none()
+        // Both follow the order of the logical pages, so one pass suffices.
+        let changed = self.overlay_of_page(layout, leaf, index);
+        let mut changed = changed.map(|entry| self.overlay.key(entry) - first);
+        let mut next = changed.next().unwrap_or(u32::MAX);
+        let mut pass_on = |entry, frame| {
+            if entry == next {
+                next = changed.next().unwrap_or(u32::MAX);
+            } else if frame != 0 && frame != missing {
+                found(frame);
+            }
         };
-        entries.filter(counts).map(|(_, frame)| frame)
+        // Behind the entries is the leaf's log.
+        let entries = &page[..(layout.leaf_page_entries() * layout.entry_bytes) as usize];
+        // A loop for each width: a volume may have tens of thousands of entries.
+        if layout.entry_bytes == 2 {
+            let words = entries.as_chunks().0;
+            (0..).zip(words).for_each(|(at, &word)| pass_on(at, u16::from_le_bytes(word).into()));
+        } else {
+            let words = entries.as_chunks().0;
+            (0..).zip(words).for_each(|(at, &word)| pass_on(at, u32::from_le_bytes(word)));
+        }
     }
 }
 

@@ -68,8 +68,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // A stale page may be discarded after it is written again, so it counts as a discard.
         let work =
             Work { discards: work.discards + self.view.ftl.transaction.stale_pages(), ..*work };
-        let turns = (self.journal.patched_pages() + work.pages)
-            .saturating_sub(self.view.ftl.layout.patched_pages_max());
+        let turns = self.turns(&work);
         // All records fit, so only pages that take turns are written.
         if work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room() {
             return turns;
@@ -77,6 +76,19 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // Each record causes at most one write of a page.
         let full = self.flushes_of_full(&work, turns, calls).min(work.records());
         turns + full + full.min(calls)
+    }
+
+    /// Returns the largest number of pages of the journal buffer that are written in turn.
+    fn turns(&self, work: &Work) -> u32 {
+        (self.journal.patched_pages() + work.pages)
+            .saturating_sub(self.view.ftl.layout.patched_pages_max())
+    }
+
+    /// Returns a number that [`flushes`](Self::flushes) of one call does not exceed, for any sizes
+    /// of the patches in the buffer.
+    pub(super) fn flushes_most(&self, work: &Work) -> u32 {
+        let records = work.records() + self.view.ftl.transaction.stale_pages();
+        self.turns(work) + records + records.min(1)
     }
 
     /// Returns the largest number of pages that are written because records find no room in the
@@ -95,7 +107,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // each call one page with few bytes. If all pages may have been written, the smallest size
         // counts.
         let (mut before, mut freed, mut least, mut others) = (0, 0, 0, None);
-        for size in self.journal.sizes() {
+        let sizes = self.journal.sizes();
+        for size in sizes.clone() {
             least = size;
             freed += size;
             others = match others {
@@ -114,7 +127,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // Any number of long patches may be written with their own pages, so the worst number is
         // searched.
         let (mut own, mut most, mut count, mut freed) = (work.longer_than(least), 0, 0, 0);
-        for size in self.journal.sizes().map(Some).chain([None]) {
+        for size in sizes.map(Some).chain([None]) {
             while freed + work.shortest(own, least, header) >= lacking {
                 most = most.max(count + own);
                 let Some(fewer) = own.checked_sub(1) else { return most };

@@ -56,9 +56,18 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns true if the open transaction may have too little room for a call.
     pub fn lacks_room(&self, work: &Work) -> bool {
-        self.shares(work, self.flushes(work, 1))
-            .iter()
-            .any(|share| share.used + share.needed > share.most)
+        self.exceeds(work, |share| share.used + share.needed > share.most)
+    }
+
+    /// Returns true if `exceeds` returns true for a share of the call. Most calls fit with any
+    /// content of the journal buffer. Then the buffer is not searched.
+    fn exceeds(&self, work: &Work, exceeds: impl Fn(&Share) -> bool) -> bool {
+        let most = self.flushes_most(work);
+        if !self.shares(work, most).iter().any(&exceeds) {
+            debug_assert!(self.flushes(work, 1) <= most, "{work:?} may write more pages");
+            return false;
+        }
+        self.shares(work, self.flushes(work, 1)).iter().any(&exceeds)
     }
 
     /// Returns true if a call may be refused for lack of room. A page needs one slot in the table
@@ -73,7 +82,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns true if a call may need more room than an empty transaction has.
     pub fn outgrows_transaction(&self, work: &Work) -> bool {
-        self.shares(work, self.flushes(work, 1)).iter().any(|share| share.needed > share.most)
+        self.exceeds(work, |share| share.needed > share.most)
     }
 
     /// Returns the least number of pages that calls of one kind write in a transaction until a call

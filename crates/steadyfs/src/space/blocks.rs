@@ -167,13 +167,34 @@ impl<'m> Blocks<'m> {
         }
     }
 
+    /// Marks a frame as live, and leaves the count of live frames to
+    /// [`count_claimed`](Self::count_claimed). Returns `false` if the frame does not exist or is
+    /// live already.
+    #[inline(always)]
+    pub fn claim(&mut self, frame: u32) -> bool {
+        let (index, bit) = self.place(frame);
+        match self.live.get_mut(index) {
+            Some(byte) if *byte & bit == 0 => {
+                *byte |= bit;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds claimed frames to the number of live frames.
+    pub fn count_claimed(&mut self, claimed: u32) {
+        self.live_total += claimed;
+    }
+
     /// Marks a frame as live or not. Returns true if that changed anything.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
-        if self.is_live(frame) == live {
+        let (byte, bit) = self.place(frame);
+        let byte = &mut self.live[byte];
+        if (*byte & bit != 0) == live {
             return false;
         }
-        let (byte, bit) = self.place(frame);
-        self.live[byte] ^= bit;
+        *byte ^= bit;
         if live {
             self.live_total += 1
         } else {
@@ -182,6 +203,7 @@ impl<'m> Blocks<'m> {
         true
     }
 
+    #[inline(always)]
     fn place(&self, frame: u32) -> (usize, u8) {
         let (block, index) = (frame / self.frames_per_block, frame % self.frames_per_block);
         (block as usize * self.bitmap_bytes + index as usize / 8, 1 << (index % 8))

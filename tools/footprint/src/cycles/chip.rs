@@ -1,6 +1,7 @@
-//! A NAND chip in a file of the host.
+//! Chips in a file of the host.
 
 use board::host::HostFile;
+use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 const GEOMETRY: Geometry =
@@ -11,14 +12,14 @@ const WHOLE_BYTES: u32 = PAGE_BYTES + TAG_BYTES as u32;
 const BLOCK_BYTES: u32 = GEOMETRY.pages_per_block * WHOLE_BYTES;
 static ERASED: [u8; BLOCK_BYTES as usize] = [0xFF; BLOCK_BYTES as usize];
 
-/// The chip. It has on-chip copies.
-pub struct Chip {
+/// 128 MiB of NAND, with on-chip copies.
+pub struct Nand {
     file: HostFile,
     /// The page register.
     register: [u8; PAGE_BYTES as usize],
 }
 
-impl Chip {
+impl Nand {
     /// Returns an erased chip.
     pub fn new() -> Self {
         let mut file = HostFile::create(b"chip\0");
@@ -35,7 +36,7 @@ fn tag_at(page: PageIndex) -> u32 {
     data_at(page) + PAGE_BYTES
 }
 
-impl Flash for Chip {
+impl Flash for Nand {
     fn geometry(&self) -> Geometry {
         GEOMETRY
     }
@@ -99,6 +100,69 @@ impl Flash for Chip {
     }
 
     fn mark_bad(&mut self, _: BlockIndex) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// SPI NOR.
+pub struct Nor {
+    file: HostFile,
+    block_bytes: u32,
+    block_count: u32,
+}
+
+impl Nor {
+    /// Returns an erased chip.
+    pub fn new(block_bytes: u32, block_count: u32) -> Self {
+        let mut chip = Self { file: HostFile::create(b"chip\0"), block_bytes, block_count };
+        (0..block_count).for_each(|block| chip.blank(block));
+        chip
+    }
+
+    fn blank(&mut self, block: BlockIndex) {
+        self.file.write(block * self.block_bytes, &ERASED[..self.block_bytes as usize]);
+    }
+}
+
+impl NorFlash for Nor {
+    fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn block_count(&self) -> u32 {
+        self.block_count
+    }
+
+    /// Returns about the typical times of a W25Q128JV.
+    fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
+        let bytes = u64::from(bytes);
+        (
+            1_000 + bytes * 20,
+            2_000 + bytes * 2_000,
+            if self.block_bytes < 8192 { 45 } else { 150 } * 1_000_000,
+        )
+    }
+
+    fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.file.read(address, data);
+        Ok(())
+    }
+
+    fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
+        // A program can only clear bits.
+        let mut stored = [0; 256];
+        for (index, piece) in data.chunks(stored.len()).enumerate() {
+            let at = address + (index * stored.len()) as u32;
+            let stored = &mut stored[..piece.len()];
+            self.file.read(at, stored);
+            stored.iter_mut().zip(piece).for_each(|(old, new)| *old &= new);
+            self.file.write(at, stored);
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.blank(block);
         Ok(())
     }
 }

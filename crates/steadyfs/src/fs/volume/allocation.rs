@@ -59,8 +59,14 @@ impl<F: Flash> Volume<'_, F> {
             let base = page * page_bits;
             self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+                    let first = base + index as u32 * 8;
+                    // Most bytes have bits of data pages alone.
+                    if (files..bits.saturating_sub(7)).contains(&first) {
+                        space.used += byte.count_ones();
+                        continue;
+                    }
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
-                        let number = base + index as u32 * 8 + bit;
+                        let number = first + bit;
                         // The bits of the data pages follow the bits of the inodes.
                         if number >= files {
                             space.used += u32::from(number < bits);

@@ -12,6 +12,16 @@ use crate::media::Flash;
 
 /// Maximum number of data pages that one step frees. A step in an index frees half as many.
 const PAGES_PER_STEP: u32 = 8;
+/// Returns the bytes up to the last one that is not zero.
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let mut bytes = bytes;
+    // Four bytes at once, because an index page ends with many zeros.
+    while let Some((rest, [0, 0, 0, 0])) = bytes.split_last_chunk() {
+        bytes = rest;
+    }
+    &bytes[..bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
+}
+
 /// Number of reads before a page counts as lost.
 const LOOKS: u32 = 3;
 
@@ -263,11 +273,9 @@ impl<F: Flash> Volume<'_, F> {
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
             let last = self.store.logical.with_page(page, part, |bytes| {
-                let taken = |entry: &u32| {
-                    let at = ((entry - base) * width) as usize;
-                    bytes[at..at + width as usize].iter().any(|&byte| byte != 0)
-                };
-                (kept.max(base)..base + per_page).rev().find(taken)
+                let first = (kept.max(base) - base) * width;
+                let used = without_zeros(&bytes[first as usize..(per_page * width) as usize]);
+                used.len().checked_sub(1).map(|last| base + (first + last as u32) / width)
             })?;
             if let Some(last) = last {
                 // If an entry was lost with a part of the index, it names no page. But a failed

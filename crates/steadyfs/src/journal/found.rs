@@ -1,0 +1,27 @@
+//! The place at which the last search for a logical page ended. A reader looks for the same page
+//! several times, and for its neighbours, and each search passes over many records.
+
+use super::record::START;
+
+/// The place of the first record, before the mark, of a logical page or of a later page.
+///
+/// It is valid until records before the mark move.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    logical: u32,
+    at: u16,
+}
+
+impl Found {
+    /// The place for the first logical page, which is valid in every state of the buffer.
+    pub const START: Self = Self { logical: 0, at: START as u16 };
+
+    pub fn new(logical: u32, at: usize) -> Self {
+        Self { logical, at: at as u16 }
+    }
+
+    /// Returns a place from which to search for a logical page.
+    pub fn start_for(self, logical: u32) -> usize {
+        if self.logical <= logical { self.at.into() } else { START }
+    }
+}
