@@ -1,8 +1,8 @@
 //! The buffer in a chain: the part that a commit programs, the part that is on the medium, and the
 //! effect of a delta.
 
-use super::record::{DISCARD, DROP, Record, START};
-use super::{Full, Journal};
+use super::record::{DISCARD, DROP, Header, Record, START};
+use super::{Among, Full, Journal};
 
 impl Journal<'_> {
     /// Reduces the buffer to the content of a record on the medium. The content is the whole buffer
@@ -12,9 +12,9 @@ impl Journal<'_> {
             // A whole buffer needs no notes of dropped pages, because no patches come before it. A
             // delta contains only the changes.
             if is_delta {
-                self.remove_records(START, false, |header| !header.is_fresh(), Record::is_patch);
+                self.remove_records(Among::NotFresh, false, &Record::is_patch);
             } else {
-                self.remove_notes(|record| record.offset == DROP);
+                self.remove_records(Among::WithoutBytes, false, &|record| record.offset == DROP);
             }
             self.end_fresh();
         }
@@ -114,7 +114,15 @@ impl Journal<'_> {
                 if at + self.shape.header_bytes() > used.min(delta.len()) {
                     return false;
                 }
+                // A step passes over the records of the others. The first one checks them all.
+                let header = Header::read(self.shape, delta, at);
+                let is_patch = header.length(self.shape) > 0;
+                if step > 0 && is_patch != (step == 1) {
+                    at += header.bytes(self.shape);
+                    continue;
+                }
                 let record = Record::parse(self.shape, delta, at);
+                self.look_for(record.logical);
                 let sound = record.logical < logical_count
                     && !(record.superseded || record.fresh || record.mixed)
                     && record.end() <= used.min(delta.len())
@@ -123,7 +131,7 @@ impl Journal<'_> {
                 let done = match record.offset {
                     _ if !sound => Err(Full),
                     DROP | DISCARD if step == 0 => {
-                        self.remove_of(record.logical, false, Record::is_patch);
+                        self.remove_records(Among::Page(record.logical), false, &Record::is_patch);
                         Ok(())
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
@@ -134,7 +142,7 @@ impl Journal<'_> {
                         let goes = |old: &Record| {
                             old.offset >= record.offset && old.stop() <= record.stop()
                         };
-                        self.remove_of(record.logical, false, goes);
+                        self.remove_records(Among::Page(record.logical), false, &goes);
                         self.insert(record.logical, record.offset, &delta[record.data()])
                     }
                     _ => Ok(()),

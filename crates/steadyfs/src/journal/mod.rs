@@ -60,6 +60,28 @@ use record::{DISCARD, DROP, Header, Record, START, well_formed};
 /// The buffer has no room for the patch.
 pub(crate) struct Full;
 
+/// The records that a removal looks at.
+#[derive(Clone, Copy)]
+enum Among {
+    Superseded,
+    /// Discards, and notes of dropped pages.
+    WithoutBytes,
+    NotFresh,
+    /// The records of a logical page.
+    Page(u32),
+}
+
+impl Among {
+    fn has(self, header: Header, shape: RecordShape) -> bool {
+        match self {
+            Self::Superseded => header.is_superseded(),
+            Self::WithoutBytes => header.length(shape) == 0,
+            Self::NotFresh => !header.is_fresh(),
+            Self::Page(logical) => header.logical(shape) == logical,
+        }
+    }
+}
+
 pub(crate) struct Journal<'m> {
     bytes: &'m mut [u8],
     /// The end of the records, as the first two bytes store it.
@@ -218,7 +240,7 @@ impl<'m> Journal<'m> {
         }
         // Superseded records are removed first, so that no record of the call is merged with them.
         if core::mem::take(&mut self.has_superseded) {
-            self.remove_records(START, true, Header::is_superseded, |_| true);
+            self.remove_records(Among::Superseded, true, &|_| true);
         }
         while self.mark() < self.used() {
             self.sort_in();
@@ -451,10 +473,15 @@ impl<'m> Journal<'m> {
     }
 
     /// Returns true if the open transaction discards this logical page. Every search for a page
-    /// begins with this function, so it stores the place of the page's first record.
+    /// begins with this function.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
-        self.found = Found::new(logical, self.first_at(START, logical));
+        self.look_for(logical);
         self.records_of(logical).any(|record| record.is_discard())
+    }
+
+    /// Stores the place of the first record of a logical page for the searches that follow.
+    fn look_for(&mut self, logical: u32) {
+        self.found = Found::new(logical, self.first_at(START, logical));
     }
 
     /// Returns true if there are discards or notes of dropped pages. Usually there are none. The
@@ -495,24 +522,28 @@ impl<'m> Journal<'m> {
         if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
-    /// Removes the records from `start` on for which `goes` returns true. Returns true if any record
-    /// was removed. A record is parsed only if `may_go` returns true for its header.
+    /// Removes the records of a kind for which `goes` returns true. Returns true if any record was
+    /// removed. Not generic, because code of this size should exist only once.
     ///
     /// In a chain, if `drops` is true, a note stays for each page that loses patches on the medium.
     fn remove_records(
         &mut self,
-        start: usize,
+        among: Among,
         drops: bool,
-        may_go: impl Fn(Header) -> bool,
-        goes: impl Fn(&Record) -> bool,
+        goes: &dyn Fn(&Record) -> bool,
     ) -> bool {
+        let start = match among {
+            Among::Page(logical) => self.next_of(START, logical).unwrap_or(self.used()),
+            _ => START,
+        };
         // The records from `kept` to `at` stay. They move to `to` together.
         let (mut at, mut kept, mut to) = (start, start, start);
         let (mut mark, mut dropped) = (self.mark(), u32::MAX);
         while at < self.used() {
             let header = Header::read(self.shape, self.bytes, at);
             let next = at + header.bytes(self.shape);
-            if may_go(header) {
+            // Only a record of the kind is parsed.
+            if among.has(header, self.shape) {
                 let record = self.record(at);
                 if goes(&record) {
                     to = self.close_up(kept..at, to);
@@ -561,31 +592,19 @@ impl<'m> Journal<'m> {
         note.end()
     }
 
-    /// Removes the records of a logical page for which `goes` returns true. Returns true if any
-    /// record was removed.
-    fn remove_of(&mut self, logical: u32, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
-        let (shape, start) = (self.shape, self.next_of(START, logical));
-        let is_of_page = |header: Header| header.logical(shape) == logical;
-        start.is_some_and(|start| self.remove_records(start, drops, is_of_page, goes))
-    }
-
-    /// Removes the records without bytes.
-    fn remove_notes(&mut self, goes: impl Fn(&Record) -> bool) {
-        let shape = self.shape;
-        self.remove_records(START, false, |header| header.length(shape) == 0, goes);
-    }
-
     /// Removes the records of a logical page that is written or discarded as a whole. An undo of
     /// the call would not restore the records, so no error may follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |= self.remove_of(logical, true, |record| record.offset != DROP);
+        self.dirty |=
+            self.remove_records(Among::Page(logical), true, &|record| record.offset != DROP);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
     /// written with the page. An undo of the call does not restore these records.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark();
-        if self.remove_of(logical, true, |record| record.at < mark && record.offset != DROP) {
+        let goes = |record: &Record| record.at < mark && record.offset != DROP;
+        if self.remove_records(Among::Page(logical), true, &goes) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -596,7 +615,8 @@ impl<'m> Journal<'m> {
         let mark = self.mark();
         // The call's own records are not needed for an undo, so they are removed.
         if self.next_own(logical).is_some() {
-            self.dirty |= self.remove_of(logical, true, |record| record.at >= mark);
+            self.dirty |=
+                self.remove_records(Among::Page(logical), true, &|record| record.at >= mark);
         }
         let mut at = self.first_at(START, logical);
         while let Some(record) = self.record_before_mark(at).filter(|old| old.logical == logical) {
@@ -617,7 +637,7 @@ impl<'m> Journal<'m> {
     /// Removes the discards and the notes of dropped pages that a commit has carried out.
     pub fn remove_discards(&mut self) {
         if self.has_notes() {
-            self.remove_notes(|_| true);
+            self.remove_records(Among::WithoutBytes, false, &|_| true);
         }
         self.has_notes = false;
     }

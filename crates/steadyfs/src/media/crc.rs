@@ -3,9 +3,9 @@
 //!
 //! A table of 16 entries takes 64 bytes; the usual table of 256 entries takes 1 KiB. The small
 //! table takes nearly twice the time: on a Cortex-M3 it takes 7 instructions a byte, and the large
-//! table takes 4. Only 64-bit processors, which have the room, and builds with the feature
-//! `fast-checksum` use the larger table. Several tables of 256 entries ("slicing") would gain
-//! nothing on a processor that executes one instruction at a time.
+//! table takes 4. Only builds without the feature `fast-checksum` for processors of less than 64
+//! bits use the small table. Several tables of 256 entries ("slicing") would gain nothing on a
+//! processor that executes one instruction at a time.
 
 const ENTRIES: usize =
     if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };

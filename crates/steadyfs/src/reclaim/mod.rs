@@ -63,6 +63,8 @@ pub(crate) enum Erasure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReclaimState {
     victim: BlockIndex,
+    /// The block that was found last while it was too early to choose a victim, or [`NONE`].
+    candidate: BlockIndex,
     /// Number of live frames that the last victim had when it was chosen.
     last_live: u16,
     calls_since_erase: u8,
@@ -87,6 +89,7 @@ impl ReclaimState {
     pub fn new() -> Self {
         Self {
             victim: NONE,
+            candidate: NONE,
             last_live: 0,
             calls_since_erase: u8::MAX,
             has_erased: false,
@@ -150,6 +153,11 @@ impl ReclaimState {
         if core::mem::take(&mut self.levelling) { written } else { 0 }
     }
 
+    /// Stores the block that would be the victim if it were time to choose one.
+    pub fn note_candidate(&mut self, candidate: BlockIndex) {
+        self.candidate = candidate;
+    }
+
     /// Makes a block the victim for a reason other than its space.
     pub fn take(&mut self, victim: BlockIndex) {
         self.victim = victim;
@@ -195,6 +203,14 @@ impl ReclaimState {
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Urgency) -> u32 {
         self.waiting.defer(moves, live, many, time)
     }
+}
+
+/// The result of a search for a victim.
+pub(crate) enum VictimChoice {
+    /// This block becomes the victim.
+    Found(Emptiest),
+    /// The choice can wait. `candidate` is the block that was found, or [`NONE`].
+    Waits { candidate: BlockIndex },
 }
 
 /// A victim that is chosen for its space.

@@ -2,7 +2,7 @@
 //! call, and the limits of the call's work.
 
 use super::plan::{PlanInput, Want};
-use super::{Emptiest, Erasure, Plan, ROOT_SLACK, ReclaimState, WorkQuota};
+use super::{Emptiest, Erasure, Plan, ROOT_SLACK, ReclaimState, VictimChoice, WorkQuota};
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
@@ -205,27 +205,51 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         self.ftl.ring.all().find(in_use)
     }
 
-    /// Returns the block with the fewest live frames. Returns `None` while the choice of a victim
-    /// can wait.
-    pub fn emptiest(&self) -> Option<Emptiest> {
+    /// Returns the block with the fewest live frames, or the reason why the choice of a victim can
+    /// wait.
+    pub fn emptiest(&self) -> VictimChoice {
         let fpb = self.ftl.layout.frames_per_block;
+        let blocks = self.ftl.space.blocks();
         // With this much room the choice can wait, and more frames die meanwhile.
         if self.ftl.space.pool() > self.reserve() + 3 * fpb {
-            return None;
+            return VictimChoice::Waits { candidate: NONE };
         }
+        // While the last candidate leaves time enough, so does every better one.
+        let candidate = self.reclaim.candidate;
+        if blocks.emptiest_at_most(candidate).is_some_and(|live| self.is_early(live)) {
+            debug_assert!(
+                !matches!(self.search_emptiest(), VictimChoice::Found(_)),
+                "a victim was due"
+            );
+            return VictimChoice::Waits { candidate };
+        }
+        self.search_emptiest()
+    }
+
+    /// Searches all blocks for the one with the fewest live frames.
+    fn search_emptiest(&self) -> VictimChoice {
+        let fpb = self.ftl.layout.frames_per_block;
         // If a victim frees little space, worn blocks are not spared, because that would make calls
         // longer.
         let quota = self.quota(0);
         let most = Some(quota.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
-        let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(most))?;
+        let chosen = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(most));
+        let Some(block) = chosen else { return VictimChoice::Waits { candidate: NONE } };
         let live = self.ftl.space.blocks().live(block);
-        let afford = self.affordable(live);
-        // The victim is chosen as late as possible, because frames die in the meantime. If this
-        // victim has hardly any live frames, it is emptied soon. So it is chosen early enough to
-        // leave time for the next victim.
-        let is_early =
-            afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
-        (!is_early).then_some(Emptiest { block, live, afford, quota })
+        if self.is_early(live) {
+            return VictimChoice::Waits { candidate: block };
+        }
+        VictimChoice::Found(Emptiest { block, live, afford: self.affordable(live), quota })
+    }
+
+    /// Returns true if it is too early to choose a victim with `live` live frames.
+    ///
+    /// The victim is chosen as late as possible, because frames die in the meantime. If this
+    /// victim has hardly any live frames, it is emptied soon. So it is chosen early enough to
+    /// leave time for the next victim. If it is too early for some number of live frames, it is
+    /// too early for a smaller number as well.
+    fn is_early(&self, live: u32) -> bool {
+        self.affordable(live) > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1
     }
 
     /// Returns true if the volume moves data at rest and data on weak pages. A device that levels

@@ -277,6 +277,22 @@ impl<'m> Blocks<'m> {
         self.wear_total / self.block_count()
     }
 
+    /// Returns the largest wear that is in line: see [`BlockChoice::MostWorn`].
+    fn wear_in_line(&self) -> u32 {
+        self.wear_mean() + self.wear_mean() / 16 + 1
+    }
+
+    /// Returns a number of live frames that the choice of the [emptiest](BlockChoice::Emptiest)
+    /// block in use does not exceed, because it could take this block; `None` if it could not.
+    pub fn emptiest_at_most(&self, block: u32) -> Option<u32> {
+        if block >= self.block_count() || !matches!(self.state(block), State::Used | State::Weak) {
+            return None;
+        }
+        let live = self.live(block);
+        let excess = u32::from(self.wear(block)).saturating_sub(self.wear_in_line());
+        (live > 0).then_some(live + 2 * excess)
+    }
+
     /// Returns the block in `state` that `choice` selects. A weak block counts as a used block.
     pub fn choose(&self, state: State, choice: BlockChoice) -> Option<u32> {
         match state {
@@ -289,7 +305,7 @@ impl<'m> Blocks<'m> {
     /// block is preferred, and then the block with the lowest number.
     pub fn choose_among(&self, states: &[State], choice: BlockChoice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
-        let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
+        let in_line = self.wear_in_line();
         for block in self.blocks_in(states) {
             let (wear, last) =
                 (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));

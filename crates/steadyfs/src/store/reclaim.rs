@@ -5,7 +5,7 @@ use super::Store;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::reclaim::{Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency};
+use crate::reclaim::{Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency, VictimChoice};
 use crate::space::{HeadIndex, NONE};
 
 /// The work that was chosen for a call.
@@ -235,9 +235,12 @@ impl<'m, F: Flash> Store<'m, F> {
     fn choose_emptiest(&mut self) {
         let view = self.view();
         let saves = view.levels_or_scrubs();
-        if let Some(found) = view.emptiest() {
-            let saved = self.reclaim.begin(&found, saves);
-            self.logical.ftl.reserve.deposit(saved, &self.logical.ftl.layout);
+        match view.emptiest() {
+            VictimChoice::Found(found) => {
+                let saved = self.reclaim.begin(&found, saves);
+                self.logical.ftl.reserve.deposit(saved, &self.logical.ftl.layout);
+            }
+            VictimChoice::Waits { candidate } => self.reclaim.note_candidate(candidate),
         }
     }
 

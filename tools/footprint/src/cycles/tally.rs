@@ -43,7 +43,6 @@ impl Tally {
     }
 
     /// Makes a call and counts it.
-    #[inline(never)]
     pub fn call<C: Meter, R>(
         &mut self,
         fs: &mut Volume<'_, C>,
