@@ -156,6 +156,40 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     );
 }
 
+/// The times on a usual processor follow from the counted instructions.
+#[test]
+fn processor_times_follow_from_the_instructions() {
+    let footprint = page("docs/results/footprint.md");
+    // A Cortex-M3 at 72 MHz takes 1.3 cycles for an instruction.
+    let ms = |cell: &str| {
+        let instructions: f64 = cell.trim().replace(',', "").parse().unwrap();
+        format!("{:.1}", instructions * 1.3 / 72e3)
+    };
+    let time = |medium: &str, call: &str| {
+        let (_, part) = footprint.split_once(&format!("### {medium}\n")).unwrap();
+        let row = part.lines().find_map(|line| line.strip_prefix(&format!("| {call} | ")));
+        let cells: Vec<&str> = row.expect(call).split('|').collect();
+        format!("{} ({})", ms(cells[0]), ms(cells[1]))
+    };
+    for call in [
+        "overwrite, 4 KiB, durable",
+        "append, 64 B, durable",
+        "create, 100 B, durable",
+        "replace by rename, 200 B",
+        "remove",
+        "open",
+        "read, 4 KiB",
+        "read in order, 256 B",
+        "in order, 4 KiB",
+        "mount, clean",
+        "mount, after a power cut",
+    ] {
+        let media = ["128 MiB NAND", "1 MiB NOR", "16 MiB NOR"];
+        let times = media.map(|medium| time(medium, call)).join(" | ");
+        tells("docs/results/README.md", &format!("| {call} | {times} |"));
+    }
+}
+
 /// Lent memory has the same size on every processor.
 #[test]
 fn pages_that_tell_of_lent_memory_agree_with_the_core() {

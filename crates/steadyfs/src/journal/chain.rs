@@ -2,7 +2,7 @@
 //! effect of a delta.
 
 use super::record::{DISCARD, DROP, Header, Record, START};
-use super::{Among, Full, Journal};
+use super::{Full, Journal, Removed};
 
 impl Journal<'_> {
     /// Reduces the buffer to the content of a record on the medium. The content is the whole buffer
@@ -12,9 +12,9 @@ impl Journal<'_> {
             // A whole buffer needs no notes of dropped pages, because no patches come before it. A
             // delta contains only the changes.
             if is_delta {
-                self.remove_records(Among::NotFresh, false, &Record::is_patch);
+                self.remove_records(Removed::OnMedium, false);
             } else {
-                self.remove_records(Among::WithoutBytes, false, &|record| record.offset == DROP);
+                self.remove_records(Removed::Notes, false);
             }
             self.end_fresh();
         }
@@ -90,15 +90,9 @@ impl Journal<'_> {
         self.set_ends(self.used() - goes, self.mark() - goes);
     }
 
-    /// Copies the bytes of a patch of a delta into a patch that contains all of them. Returns
-    /// `false` if there is no such patch.
-    fn overwrite(&mut self, new: &Record, delta: &[u8]) -> bool {
-        let Some(old) = self.earlier_patches_of(new.logical).find(|old| old.covers(new)) else {
-            return false;
-        };
-        let at = old.data().start + (new.offset - old.offset) as usize;
-        self.bytes[at..at + new.length as usize].copy_from_slice(&delta[new.data()]);
-        true
+    /// Returns the patch that contains all bytes of a patch of a delta.
+    fn covering(&self, new: &Record) -> Option<Record> {
+        self.earlier_patches_of(new.logical).find(|old| old.covers(new))
     }
 
     /// Applies a delta. Returns `false` if it is not well formed. The discards of the delta stay in
@@ -106,8 +100,10 @@ impl Journal<'_> {
     pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         self.remove_discards();
         let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
-        // The removals are applied first, then the patches, then the discards. In this order all
-        // records fit, as they did when the delta was made.
+        // First, the patches are removed that the delta drops, and the old patches within its
+        // patches, of all pages. Then the patches are applied, and then the discards. In this order
+        // all records fit, as they did when the delta was made: the room that a late page freed may
+        // have been given to an early page.
         for step in 0..3 {
             let mut at = START;
             while at < used {
@@ -131,19 +127,26 @@ impl Journal<'_> {
                 let done = match record.offset {
                     _ if !sound => Err(Full),
                     DROP | DISCARD if step == 0 => {
-                        self.remove_records(Among::Page(record.logical), false, &Record::is_patch);
+                        self.remove_records(Removed::PatchesOf(record.logical), false);
+                        Ok(())
+                    }
+                    offset if step == 0 && self.covering(&record).is_none() => {
+                        let Record { logical, .. } = record;
+                        let within = Removed::Within { logical, offset, stop: record.stop() };
+                        self.remove_records(within, false);
                         Ok(())
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
-                    _ if step == 1 && record.is_patch() && self.overwrite(&record, delta) => Ok(()),
-                    _ if step == 1 && record.is_patch() => {
-                        // The old patches within the new patch are removed first, because the
-                        // buffer may not have room for both.
-                        let goes = |old: &Record| {
-                            old.offset >= record.offset && old.stop() <= record.stop()
-                        };
-                        self.remove_records(Among::Page(record.logical), false, &goes);
-                        self.insert(record.logical, record.offset, &delta[record.data()])
+                    offset if step == 1 => {
+                        let data = &delta[record.data()];
+                        match self.covering(&record) {
+                            Some(old) => {
+                                let at = old.data().start + (offset - old.offset) as usize;
+                                self.bytes[at..at + data.len()].copy_from_slice(data);
+                                Ok(())
+                            }
+                            None => self.insert(record.logical, offset, data),
+                        }
                     }
                     _ => Ok(()),
                 };

@@ -60,24 +60,60 @@ use record::{DISCARD, DROP, Header, Record, START, well_formed};
 /// The buffer has no room for the patch.
 pub(crate) struct Full;
 
-/// The records that a removal looks at.
+/// A choice of records that are removed together.
 #[derive(Clone, Copy)]
-enum Among {
+enum Removed {
     Superseded,
     /// Discards, and notes of dropped pages.
     WithoutBytes,
-    NotFresh,
-    /// The records of a logical page.
+    /// Notes of dropped pages.
+    Notes,
+    /// Patches that are not fresh.
+    OnMedium,
+    /// The patches and the discard of a logical page.
     Page(u32),
+    /// The same records, if they are from before the call in progress.
+    EarlierOf(u32),
+    /// The records of a logical page that the call in progress has added.
+    OwnOf(u32),
+    /// The patches of a logical page.
+    PatchesOf(u32),
+    /// The patches of a logical page from `offset` on that end at `stop` or before it.
+    Within {
+        logical: u32,
+        offset: u32,
+        stop: u32,
+    },
 }
 
-impl Among {
-    fn has(self, header: Header, shape: RecordShape) -> bool {
+impl Removed {
+    /// Returns the logical page, if all records are of one page.
+    fn page(self) -> Option<u32> {
         match self {
-            Self::Superseded => header.is_superseded(),
-            Self::WithoutBytes => header.length(shape) == 0,
-            Self::NotFresh => !header.is_fresh(),
-            Self::Page(logical) => header.logical(shape) == logical,
+            Self::Superseded | Self::WithoutBytes | Self::Notes | Self::OnMedium => None,
+            Self::Page(logical)
+            | Self::EarlierOf(logical)
+            | Self::OwnOf(logical)
+            | Self::PatchesOf(logical)
+            | Self::Within { logical, .. } => Some(logical),
+        }
+    }
+
+    /// Returns true if a record is among these. `mark` is the end of the records from before the
+    /// call in progress.
+    fn has(self, record: &Record, mark: usize) -> bool {
+        match self {
+            Self::Superseded => record.superseded,
+            Self::WithoutBytes => !record.is_patch(),
+            Self::Notes => record.offset == DROP,
+            Self::OnMedium => record.is_on_medium(),
+            Self::Page(_) => record.offset != DROP,
+            Self::EarlierOf(_) => record.offset != DROP && record.at < mark,
+            Self::OwnOf(_) => record.at >= mark,
+            Self::PatchesOf(_) => record.is_patch(),
+            Self::Within { offset, stop, .. } => {
+                record.is_patch() && record.offset >= offset && record.stop() <= stop
+            }
         }
     }
 }
@@ -240,7 +276,7 @@ impl<'m> Journal<'m> {
         }
         // Superseded records are removed first, so that no record of the call is merged with them.
         if core::mem::take(&mut self.has_superseded) {
-            self.remove_records(Among::Superseded, true, &|_| true);
+            self.remove_records(Removed::Superseded, true);
         }
         while self.mark() < self.used() {
             self.sort_in();
@@ -522,19 +558,13 @@ impl<'m> Journal<'m> {
         if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
-    /// Removes the records of a kind for which `goes` returns true. Returns true if any record was
-    /// removed. Not generic, because code of this size should exist only once.
-    ///
-    /// In a chain, if `drops` is true, a note stays for each page that loses patches on the medium.
-    fn remove_records(
-        &mut self,
-        among: Among,
-        drops: bool,
-        goes: &dyn Fn(&Record) -> bool,
-    ) -> bool {
-        let start = match among {
-            Among::Page(logical) => self.next_of(START, logical).unwrap_or(self.used()),
-            _ => START,
+    /// Removes records. Returns true if any record was removed. In a chain, if `drops` is true, a
+    /// note stays for each page that loses patches on the medium.
+    fn remove_records(&mut self, removed: Removed, drops: bool) -> bool {
+        let page = removed.page();
+        let start = match page {
+            Some(logical) => self.next_of(START, logical).unwrap_or(self.used()),
+            None => START,
         };
         // The records from `kept` to `at` stay. They move to `to` together.
         let (mut at, mut kept, mut to) = (start, start, start);
@@ -542,10 +572,10 @@ impl<'m> Journal<'m> {
         while at < self.used() {
             let header = Header::read(self.shape, self.bytes, at);
             let next = at + header.bytes(self.shape);
-            // Only a record of the kind is parsed.
-            if among.has(header, self.shape) {
+            // Records of other pages are not parsed.
+            if page.is_none_or(|logical| header.logical(self.shape) == logical) {
                 let record = self.record(at);
-                if goes(&record) {
+                if removed.has(&record, self.mark()) {
                     to = self.close_up(kept..at, to);
                     kept = next;
                     if drops && self.is_chain() && record.is_known() && record.logical != dropped {
@@ -561,10 +591,10 @@ impl<'m> Journal<'m> {
             at = next;
         }
         let end = self.close_up(kept..at, to);
-        let removed = end != self.used();
+        let is_removed = end != self.used();
         self.set_ends(end, mark);
         self.seal();
-        removed
+        is_removed
     }
 
     /// Moves records to an earlier place. Returns the place behind them.
@@ -595,16 +625,13 @@ impl<'m> Journal<'m> {
     /// Removes the records of a logical page that is written or discarded as a whole. An undo of
     /// the call would not restore the records, so no error may follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |=
-            self.remove_records(Among::Page(logical), true, &|record| record.offset != DROP);
+        self.dirty |= self.remove_records(Removed::Page(logical), true);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
     /// written with the page. An undo of the call does not restore these records.
     pub fn remove_earlier(&mut self, logical: u32) {
-        let mark = self.mark();
-        let goes = |record: &Record| record.at < mark && record.offset != DROP;
-        if self.remove_records(Among::Page(logical), true, &goes) {
+        if self.remove_records(Removed::EarlierOf(logical), true) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -612,11 +639,9 @@ impl<'m> Journal<'m> {
     /// Makes the records of a logical page ineffective, because the call in progress writes or
     /// discards the page as a whole.
     pub fn supersede(&mut self, logical: u32) {
-        let mark = self.mark();
         // The call's own records are not needed for an undo, so they are removed.
         if self.next_own(logical).is_some() {
-            self.dirty |=
-                self.remove_records(Among::Page(logical), true, &|record| record.at >= mark);
+            self.dirty |= self.remove_records(Removed::OwnOf(logical), true);
         }
         let mut at = self.first_at(START, logical);
         while let Some(record) = self.record_before_mark(at).filter(|old| old.logical == logical) {
@@ -637,7 +662,7 @@ impl<'m> Journal<'m> {
     /// Removes the discards and the notes of dropped pages that a commit has carried out.
     pub fn remove_discards(&mut self) {
         if self.has_notes() {
-            self.remove_records(Among::WithoutBytes, false, &|_| true);
+            self.remove_records(Removed::WithoutBytes, false);
         }
         self.has_notes = false;
     }
@@ -732,6 +757,49 @@ mod tests {
         journal.remove_earlier(3);
         assert!(journal.patches(5) && !journal.patches(3));
         assert!(!journal.is_discarded(9) && journal.patches(5));
+    }
+
+    /// A patch of a page from an offset on, of some bytes.
+    type Patch = (u32, u32, usize);
+
+    /// Commits patches in a chain of two records, the second of them a delta, and follows the chain.
+    /// Each patch is made by a call of its own. The buffer has `size` bytes.
+    fn follow(size: usize, committed: &[Patch], changes: &[Patch]) {
+        let (mut bytes, mut other) = ([0; 256], [0; 256]);
+        let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
+        let mut follower = Journal::new(&mut other[..size], true, SHAPE);
+        for (is_delta, patches) in [(false, committed), (true, changes)] {
+            for (index, &(logical, offset, length)) in patches.iter().enumerate() {
+                assert!(insert(&mut journal, logical, offset, &vec![index as u8 + 1; length]));
+            }
+            let mut page = [0; 256];
+            let mut record = journal.accepted_in(&mut page);
+            record.make_record(is_delta);
+            let bytes = record.page().to_vec();
+            let is_followed = match is_delta {
+                false => follower.replace(&bytes, 1000, 512),
+                true => follower.apply_delta(&bytes, 1000, 512),
+            };
+            assert!(is_followed, "a record that was programmed is not applied");
+            journal.finish_commit();
+            assert_eq!(follower.page(), journal.page());
+        }
+    }
+
+    /// The patches of an early page were applied first, before the late page had freed its room.
+    #[test]
+    fn a_delta_fits_where_a_late_page_has_freed_the_room_of_an_early_one() {
+        assert_eq!(SHAPE.header_bytes(), 4);
+        let small = [(3, 0, 1), (3, 2, 1), (3, 4, 1), (3, 6, 1)];
+        follow(64, &small, &[(3, 0, 7), (1, 0, 47)]);
+    }
+
+    #[test]
+    fn a_delta_fits_where_patches_touch_one_that_they_do_not_join() {
+        let small = [(1, 0, 10), (3, 0, 1), (3, 2, 1), (3, 4, 1), (3, 6, 1), (3, 8, 1), (3, 10, 1)];
+        let merging = [(3, 0, 3), (3, 4, 3), (3, 8, 3), (3, 2, 3), (3, 6, 3)];
+        let changes = [&merging[..], &[(1, 1, 1), (1, 4, 1), (1, 10, 2), (2, 0, 3)]].concat();
+        follow(55, &small, &changes);
     }
 
     /// Possible changes of the buffer within a call.

@@ -97,11 +97,6 @@ impl Header {
         self.high >> 29 & 1 != 0
     }
 
-    /// Returns true if the record is not on the medium yet.
-    pub fn is_fresh(self) -> bool {
-        self.high >> 30 & 1 != 0
-    }
-
     /// Returns true if one of the flags is set.
     fn is_flagged(self) -> bool {
         self.high >> 29 != 0
