@@ -179,7 +179,6 @@ fn processor_times_follow_from_the_instructions() {
         "remove",
         "open",
         "read, 4 KiB",
-        "read in order, 256 B",
         "in order, 4 KiB",
         "mount, clean",
         "mount, after a power cut",
