@@ -41,11 +41,12 @@
 //!   new patch stays behind it, as a fresh record, until the next commit or until its room is
 //!   needed. So a delta contains only the changed bytes.
 //!
-//! Applying a delta removes the patches of the pages that it drops or discards, and then adds
-//! its own patches.
+//! Applying a delta removes the patches of the pages that it drops or discards, and the patches
+//! within its own patches. Then it adds its own patches.
 
 mod chain;
 mod found;
+mod list;
 mod record;
 mod records;
 mod room;
@@ -53,92 +54,18 @@ mod room;
 pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
 
-use crate::features::NOR;
-use found::Found;
-use record::{DISCARD, DROP, Header, Record, START, well_formed};
+use list::{RecordList, Removed};
+use record::{DISCARD, Record};
 
 /// The buffer has no room for the patch.
 pub(crate) struct Full;
 
-/// A choice of records that are removed together.
-#[derive(Clone, Copy)]
-enum Removed {
-    Superseded,
-    /// Discards, and notes of dropped pages.
-    WithoutBytes,
-    /// Notes of dropped pages.
-    Notes,
-    /// Patches that are not fresh.
-    OnMedium,
-    /// The patches and the discard of a logical page.
-    Page(u32),
-    /// The same records, if they are from before the call in progress.
-    EarlierOf(u32),
-    /// The records of a logical page that the call in progress has added.
-    OwnOf(u32),
-    /// The patches of a logical page.
-    PatchesOf(u32),
-    /// The patches of a logical page from `offset` on that end at `stop` or before it.
-    Within {
-        logical: u32,
-        offset: u32,
-        stop: u32,
-    },
-}
-
-impl Removed {
-    /// Returns the logical page, if all records are of one page.
-    fn page(self) -> Option<u32> {
-        match self {
-            Self::Superseded | Self::WithoutBytes | Self::Notes | Self::OnMedium => None,
-            Self::Page(logical)
-            | Self::EarlierOf(logical)
-            | Self::OwnOf(logical)
-            | Self::PatchesOf(logical)
-            | Self::Within { logical, .. } => Some(logical),
-        }
-    }
-
-    /// Returns true if a record is among these. `mark` is the end of the records from before the
-    /// call in progress.
-    fn has(self, record: &Record, mark: usize) -> bool {
-        match self {
-            Self::Superseded => record.superseded,
-            Self::WithoutBytes => !record.is_patch(),
-            Self::Notes => record.offset == DROP,
-            Self::OnMedium => record.is_on_medium(),
-            Self::Page(_) => record.offset != DROP,
-            Self::EarlierOf(_) => record.offset != DROP && record.at < mark,
-            Self::OwnOf(_) => record.at >= mark,
-            Self::PatchesOf(_) => record.is_patch(),
-            Self::Within { offset, stop, .. } => {
-                record.is_patch() && record.offset >= offset && record.stop() <= stop
-            }
-        }
-    }
-}
-
 pub(crate) struct Journal<'m> {
-    bytes: &'m mut [u8],
-    /// The end of the records, as the first two bytes store it.
-    used: u16,
-    /// The offset at which the records of the call in progress begin.
-    mark: u16,
-    /// The place at which the last search for a logical page ended.
-    found: Found,
+    list: RecordList<'m>,
     /// True if the buffer differs from the newest journal page.
     dirty: bool,
     /// True if the buffer differed from the newest journal page before the call in progress.
     was_dirty: bool,
-    /// False if no record is superseded.
-    has_superseded: bool,
-    /// False if no record is without bytes: there is neither a discard nor a note of a dropped
-    /// page.
-    has_notes: bool,
-    /// True if journal records form chains: each record behind the first record of a block is a
-    /// delta to the previous record.
-    is_chain: bool,
-    shape: RecordShape,
     /// The page with few patches that was last written because its [turn](Self::take_turn) had
     /// come.
     turn: u32,
@@ -148,88 +75,25 @@ pub(crate) struct Journal<'m> {
 
 impl<'m> Journal<'m> {
     pub fn new(bytes: &'m mut [u8], is_chain: bool, shape: RecordShape) -> Self {
-        let mut journal = Self {
-            bytes,
-            used: 0,
-            mark: 0,
-            found: Found::START,
-            dirty: false,
-            was_dirty: false,
-            has_superseded: false,
-            has_notes: false,
-            is_chain,
-            shape,
-            turn: 0,
-            flushes: 0,
-        };
-        journal.clear();
-        journal
-    }
-
-    /// Returns true if the medium has journal records as chains. In a build without the feature
-    /// `nor` this is a constant `false`.
-    fn is_chain(&self) -> bool {
-        NOR && self.is_chain
+        let list = RecordList::new(bytes, is_chain, shape);
+        Self { list, dirty: false, was_dirty: false, turn: 0, flushes: 0 }
     }
 
     pub fn clear(&mut self) {
-        self.set_used(START);
-        (self.dirty, self.has_superseded, self.has_notes) = (false, false, false);
-    }
-
-    /// Sets the end of the records to `used`. No call is in progress afterwards.
-    fn set_used(&mut self, used: usize) {
-        self.set_ends(used, used);
-        self.seal();
-    }
-
-    /// Returns the end of the records.
-    fn used(&self) -> usize {
-        self.used.into()
-    }
-
-    /// Returns the end of the records from before the call in progress.
-    fn mark(&self) -> usize {
-        self.mark.into()
-    }
-
-    /// Sets the ends of the records, after records before the mark have moved.
-    fn set_ends(&mut self, used: usize, mark: usize) {
-        (self.used, self.mark) = (used as u16, mark as u16);
-        self.found = Found::START;
-    }
-
-    fn seal(&mut self) {
-        self.bytes[..2].copy_from_slice(&self.used.to_le_bytes());
+        self.list.clear();
+        self.dirty = false;
     }
 
     /// Returns the used bytes of the buffer. They include the records of a call in progress. If no
     /// call is in progress, a commit makes its record from exactly these bytes.
     pub fn page(&self) -> &[u8] {
-        &self.bytes[..self.used()]
+        self.list.page()
     }
 
     /// Makes a copy of the buffer in `page`. The copy is in the state as if the call in progress
     /// had succeeded.
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
-        let page = &mut page[..self.bytes.len()];
-        page[..self.used()].copy_from_slice(self.page());
-        let Self { used, mark, found, dirty, was_dirty, has_superseded, has_notes, .. } = *self;
-        let Self { is_chain, shape, turn, flushes, .. } = *self;
-        let mut copy = Journal {
-            bytes: page,
-            used,
-            mark,
-            found,
-            dirty,
-            was_dirty,
-            has_superseded,
-            has_notes,
-            is_chain,
-            shape,
-            turn,
-            flushes,
-        };
+        let mut copy = Journal { list: self.list.copy_in(page), ..*self };
         copy.accept();
         copy
     }
@@ -237,15 +101,9 @@ impl<'m> Journal<'m> {
     /// Takes over a page that was read. If it is not well formed, returns `false` and changes
     /// nothing.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes)
-            .filter(|&used| used <= self.bytes.len())
-        else {
-            return false;
-        };
-        self.bytes[..used].copy_from_slice(&page[..used]);
-        self.set_used(used);
-        (self.dirty, self.has_superseded, self.has_notes) = (false, false, true);
-        true
+        let is_replaced = self.list.replace(page, logical_count, logical_bytes);
+        self.dirty &= !is_replaced;
+        is_replaced
     }
 
     /// Starts a call.
@@ -256,16 +114,8 @@ impl<'m> Journal<'m> {
 
     /// Undoes the changes of the call in progress.
     pub fn undo(&mut self) {
-        // The records of the call lie behind the mark.
-        self.used = self.mark;
-        self.seal();
-        let mut at = START;
-        while self.has_superseded && at < self.used() {
-            let record = self.record(at);
-            self.write_header(&Record { superseded: false, ..record });
-            at = record.end();
-        }
-        (self.dirty, self.has_superseded) = (self.was_dirty, false);
+        self.list.remove_own();
+        self.dirty = self.was_dirty;
     }
 
     /// Ends a call that has succeeded: its records are sorted in among the records before the mark.
@@ -275,114 +125,19 @@ impl<'m> Journal<'m> {
             return;
         }
         // Superseded records are removed first, so that no record of the call is merged with them.
-        if core::mem::take(&mut self.has_superseded) {
-            self.remove_records(Removed::Superseded, true);
+        self.list.remove_superseded();
+        while self.list.mark() < self.list.used() {
+            self.list.sort_in();
         }
-        while self.mark() < self.used() {
-            self.sort_in();
-        }
-    }
-
-    fn record(&self, at: usize) -> Record {
-        Record::parse(self.shape, self.bytes, at)
-    }
-
-    /// Returns the record at `at`, if it lies before the mark.
-    fn record_before_mark(&self, at: usize) -> Option<Record> {
-        (at < self.mark()).then(|| self.record(at))
-    }
-
-    /// Returns all records from `at` on.
-    fn records_from(&self, at: usize) -> impl Iterator<Item = Record> + '_ {
-        let mut at = at;
-        core::iter::from_fn(move || {
-            if at >= self.used() {
-                return None;
-            }
-            let record = self.record(at);
-            at = record.end();
-            Some(record)
-        })
-    }
-
-    /// Returns the records that are not superseded, in the order in which they apply.
-    fn records(&self) -> impl Iterator<Item = Record> + '_ {
-        self.records_from(START).filter(|record| !record.superseded)
-    }
-
-    /// Returns the records of one logical page that are not superseded.
-    fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
-        self.all_of(logical).filter(|record| !record.superseded)
-    }
-
-    /// Returns the records of one logical page, with those that are superseded.
-    fn all_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
-        let mut at = START;
-        core::iter::from_fn(move || {
-            let record = self.record(self.next_of(at, logical)?);
-            at = record.end();
-            Some(record)
-        })
-    }
-
-    /// Returns the place of the next record of a logical page at or behind `at`. `at` is the place
-    /// of the first record, or a place behind a record of this page.
-    ///
-    /// The records of the page follow each other before the mark. Behind the mark, other records
-    /// may lie between them.
-    fn next_of(&self, at: usize, logical: u32) -> Option<usize> {
-        let first = self.first_at(at, logical);
-        let is_here = |record: &Record| record.logical == logical;
-        match self.record_before_mark(first) {
-            Some(record) if is_here(&record) => Some(first),
-            _ => Record::next_of(self.shape, self.page(), first.max(self.mark()), Some(logical)),
-        }
-    }
-
-    /// Returns the first place at or behind `at`, and before the mark, of a record of `logical` or
-    /// of a later logical page. Returns the mark if there is no such record.
-    fn first_at(&self, at: usize, logical: u32) -> usize {
-        let at = at.max(self.found.start_for(logical));
-        Record::first_from(self.shape, &self.bytes[..self.mark()], at, logical)
-    }
-
-    /// Returns the patches of one logical page from before the call in progress.
-    fn earlier_patches_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
-        self.records_of(logical)
-            .take_while(|record| record.at < self.mark())
-            .filter(Record::is_patch)
-    }
-
-    fn write_header(&mut self, record: &Record) {
-        record.emit(self.shape, self.bytes);
     }
 
     fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
         // A merged patch is fresh as a whole, so the next delta is longer. So patches are merged
         // only if there is too little room.
         if self.patch_room(data.len()) > self.room() as usize {
-            self.merge_overlapping();
+            self.list.merge_overlapping();
         }
-        let (header, length, fresh) =
-            (self.shape.header_bytes(), data.len() as u32, self.is_chain());
-        let record = Record {
-            at: self.used(),
-            header,
-            logical,
-            offset,
-            length,
-            superseded: false,
-            fresh,
-            mixed: false,
-        };
-        if record.end() > self.bytes.len() {
-            return Err(Full);
-        }
-        self.has_notes |= data.is_empty();
-        self.write_header(&record);
-        self.bytes[record.data()].copy_from_slice(data);
-        self.used = record.end() as u16;
-        self.seal();
+        self.list.append(logical, offset, data)?;
         self.dirty = true;
         Ok(())
     }
@@ -390,30 +145,8 @@ impl<'m> Journal<'m> {
     /// Adds a patch. In a chain, a patch that changes few bytes of an earlier patch is reduced
     /// to these bytes.
     pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
-        let (from, to) = self.differing(logical, offset, data);
+        let (from, to) = self.list.differing(logical, offset, data);
         if from < to { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
-    }
-
-    /// Returns the part of a patch that differs from the buffer. This is the whole patch if no
-    /// earlier patch contains all of its bytes, or if the call in progress has changed the page.
-    fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
-        let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
-        // If the call has patched the page, earlier patches have old bytes, so a comparison with
-        // them would be wrong.
-        if !self.is_chain() || self.next_own(logical).is_some() {
-            return all;
-        }
-        let covers = |old: &Record| old.offset <= offset && new_end <= old.stop();
-        // If several patches contain these bytes, the last patch is valid.
-        let Some(old) = self.earlier_patches_of(logical).filter(covers).last() else { return all };
-        let start = old.data().start + (offset - old.offset) as usize;
-        let before = &self.bytes[start..start + data.len()];
-        let differs = |index: &usize| before[*index] != data[*index];
-        match (0..data.len()).find(differs) {
-            Some(first) => (first, (0..data.len()).rfind(differs).unwrap_or(first) + 1),
-            // The buffer has these bytes already.
-            None => (0, 0),
-        }
     }
 
     /// Adds a discard of a logical page whose patches are superseded.
@@ -421,217 +154,33 @@ impl<'m> Journal<'m> {
         if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, &[]) }
     }
 
-    /// Moves the first record behind the mark to its place before the mark, and merges it with the
-    /// records that it overlaps or touches.
-    fn sort_in(&mut self) {
-        let new = self.record(self.mark());
-        let first = self.first_at(START, new.logical);
-        let is_beside = |old: &Record| old.at < new.at && old.logical == new.logical;
-        let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
-        // The bytes are copied into the patch on the medium. The fresh patch stays for the delta.
-        let holder = if self.is_chain() {
-            self.records_from(first).take_while(is_beside).find(holds)
-        } else {
-            None
-        };
-        if let Some(old) = holder {
-            let to = old.data().start + (new.offset - old.offset) as usize;
-            self.bytes.copy_within(new.data(), to);
-        }
-        let comes_before = |old: &Record| {
-            let is_apart = old.stop() < new.offset
-                || (self.is_chain() && !old.fresh && old.stop() == new.offset)
-                || holder.is_some_and(|holder| holder.at == old.at);
-            old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart)
-        };
-        let place = self
-            .records_from(first)
-            .take_while(|old| old.at < new.at)
-            .find(|old| !comes_before(old));
-        match place {
-            Some(old) if self.joins(&new, &old) => self.take_in(old, new),
-            place => {
-                let at = place.map_or(new.at, |old| old.at);
-                self.bytes[at..new.end()].rotate_right(new.bytes());
-                self.set_ends(self.used(), new.end());
-            }
-        }
-    }
-
-    /// Returns true if a patch must be merged with an older patch, because it overlaps or touches
-    /// the older patch. In a chain, an older patch that is on the medium and begins at the end of
-    /// the new patch stays separate. So the delta contains only new bytes.
-    fn joins(&self, new: &Record, old: &Record) -> bool {
-        let touches = old.offset == new.stop() && self.is_chain() && !old.fresh;
-        old.is_beside(new) && old.offset <= new.stop() && !touches
-    }
-
-    /// Returns a patch with the flags that it has after it is merged with an older patch.
-    fn joined(&self, new: &Record, old: &Record) -> Record {
-        Record {
-            fresh: self.is_chain(),
-            mixed: self.is_chain() && (new.mixed || old.is_known()),
-            ..*new
-        }
-    }
-
-    /// Merges the first record behind the mark with `old`, an earlier patch that it overlaps or
-    /// touches. Then merges the following patches that the merged patch overlaps or touches. The
-    /// bytes behind the patch move only once, and only by the number of bytes by which the patch
-    /// grows.
-    fn take_in(&mut self, old: Record, new: Record) {
-        // `before` and `behind` are the numbers of bytes of the old patch before and behind the new
-        // patch. `replaces` is the number of bytes of the old patch that the new patch replaces.
-        let before = new.offset.saturating_sub(old.offset) as usize;
-        let behind = old.stop().saturating_sub(new.stop()) as usize;
-        let replaces = old.length as usize - before - behind;
-        let (data, grows) = (new.data(), new.length as usize - replaces);
-        self.bytes.copy_within(data.start..data.start + replaces, old.data().start + before);
-        self.bytes[old.end() - behind..new.end()].rotate_right(grows);
-        let offset = new.offset.min(old.offset);
-        let mut record = Record {
-            at: old.at,
-            offset,
-            length: old.length + grows as u32,
-            ..self.joined(&new, &old)
-        };
-        self.write_header(&record);
-        self.bytes.copy_within(new.end()..self.used(), new.at + grows);
-        self.set_ends(self.used() + grows - new.bytes(), new.at + grows);
-        // The patch has grown, so it may reach the next ones.
-        while let Some(next) =
-            self.record_before_mark(record.end()).filter(|next| self.joins(&record, next))
-        {
-            self.merge(self.joined(&record, &next), next);
-            record = self.record(old.at);
-        }
-        self.seal();
-    }
-
     /// Returns true if the open transaction discards this logical page. Every search for a page
     /// begins with this function.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
-        self.look_for(logical);
-        self.records_of(logical).any(|record| record.is_discard())
-    }
-
-    /// Stores the place of the first record of a logical page for the searches that follow.
-    fn look_for(&mut self, logical: u32) {
-        self.found = Found::new(logical, self.first_at(START, logical));
-    }
-
-    /// Returns true if there are discards or notes of dropped pages. Usually there are none. The
-    /// search does not parse the records.
-    fn has_notes(&self) -> bool {
-        self.has_notes && Record::next_of(self.shape, self.page(), START, None).is_some()
-    }
-
-    /// Returns the first logical page, from `from` on, that was discarded (if `discard` is true) or
-    /// patched (otherwise) before the call in progress.
-    fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
-        let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
-        self.records_from(self.first_at(START, from))
-            .take_while(|record| record.at < self.mark())
-            .find(|record| !record.superseded && wanted(record))
-            .map(|record| record.logical)
-    }
-
-    /// Returns the discards and the notes of dropped pages that are not superseded. The search does
-    /// not parse the other records.
-    fn notes(&self) -> impl Iterator<Item = Record> + '_ {
-        let mut at = if self.has_notes { START } else { self.used() };
-        let all = core::iter::from_fn(move || {
-            let record = self.record(Record::next_of(self.shape, self.page(), at, None)?);
-            at = record.end();
-            Some(record)
-        });
-        all.filter(|record| !record.superseded)
+        self.list.look_for(logical);
+        self.list.records_of(logical).any(|record| record.is_discard())
     }
 
     /// Returns the number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
-        self.notes().filter(Record::is_discard).count() as u32
+        self.list.notes().filter(Record::is_discard).count() as u32
     }
 
     /// Returns the first discarded logical page from `from` on. No call may be in progress.
     pub fn next_discard(&self, from: u32) -> Option<u32> {
-        if self.has_notes() { self.first_from(from, true) } else { None }
-    }
-
-    /// Removes records. Returns true if any record was removed. In a chain, if `drops` is true, a
-    /// note stays for each page that loses patches on the medium.
-    fn remove_records(&mut self, removed: Removed, drops: bool) -> bool {
-        let page = removed.page();
-        let start = match page {
-            Some(logical) => self.next_of(START, logical).unwrap_or(self.used()),
-            None => START,
-        };
-        // The records from `kept` to `at` stay. They move to `to` together.
-        let (mut at, mut kept, mut to) = (start, start, start);
-        let (mut mark, mut dropped) = (self.mark(), u32::MAX);
-        while at < self.used() {
-            let header = Header::read(self.shape, self.bytes, at);
-            let next = at + header.bytes(self.shape);
-            // Records of other pages are not parsed.
-            if page.is_none_or(|logical| header.logical(self.shape) == logical) {
-                let record = self.record(at);
-                if removed.has(&record, self.mark()) {
-                    to = self.close_up(kept..at, to);
-                    kept = next;
-                    if drops && self.is_chain() && record.is_known() && record.logical != dropped {
-                        dropped = record.logical;
-                        to = self.note_drop(&record, to);
-                    }
-                }
-            }
-            // The mark moves to the end of the remaining records before it.
-            if next == self.mark() {
-                mark = to + (next - kept);
-            }
-            at = next;
-        }
-        let end = self.close_up(kept..at, to);
-        let is_removed = end != self.used();
-        self.set_ends(end, mark);
-        self.seal();
-        is_removed
-    }
-
-    /// Moves records to an earlier place. Returns the place behind them.
-    fn close_up(&mut self, records: core::ops::Range<usize>, to: usize) -> usize {
-        let bytes = records.len();
-        if records.start != to {
-            self.bytes.copy_within(records, to);
-        }
-        to + bytes
-    }
-
-    /// Writes the note that the page of a removed record was dropped. Returns the place behind it.
-    fn note_drop(&mut self, record: &Record, at: usize) -> usize {
-        let note = Record {
-            at,
-            offset: DROP,
-            length: 0,
-            superseded: false,
-            fresh: true,
-            mixed: false,
-            ..*record
-        };
-        self.write_header(&note);
-        self.has_notes = true;
-        note.end()
+        if self.list.has_notes() { self.list.first_from(from, true) } else { None }
     }
 
     /// Removes the records of a logical page that is written or discarded as a whole. An undo of
     /// the call would not restore the records, so no error may follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |= self.remove_records(Removed::Page(logical), true);
+        self.dirty |= self.list.remove(Removed::Page(logical), true);
     }
 
     /// Removes the records of a logical page from before the call in progress, because they were
     /// written with the page. An undo of the call does not restore these records.
     pub fn remove_earlier(&mut self, logical: u32) {
-        if self.remove_records(Removed::EarlierOf(logical), true) {
+        if self.list.remove(Removed::EarlierOf(logical), true) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -640,59 +189,34 @@ impl<'m> Journal<'m> {
     /// discards the page as a whole.
     pub fn supersede(&mut self, logical: u32) {
         // The call's own records are not needed for an undo, so they are removed.
-        if self.next_own(logical).is_some() {
-            self.dirty |= self.remove_records(Removed::OwnOf(logical), true);
+        if self.list.next_own(logical).is_some() {
+            self.dirty |= self.list.remove(Removed::OwnOf(logical), true);
         }
-        let mut at = self.first_at(START, logical);
-        while let Some(record) = self.record_before_mark(at).filter(|old| old.logical == logical) {
-            if record.offset != DROP {
-                self.write_header(&Record { superseded: true, ..record });
-                (self.dirty, self.has_superseded) = (true, true);
-            }
-            at = record.end();
-        }
-    }
-
-    /// Returns the place of the first record of a logical page behind the mark: the call in
-    /// progress has added it.
-    fn next_own(&self, logical: u32) -> Option<usize> {
-        Record::next_of(self.shape, self.page(), self.mark(), Some(logical))
+        self.dirty |= self.list.supersede(logical);
     }
 
     /// Removes the discards and the notes of dropped pages that a commit has carried out.
     pub fn remove_discards(&mut self) {
-        if self.has_notes() {
-            self.remove_records(Removed::WithoutBytes, false);
-        }
-        self.has_notes = false;
+        self.list.remove_notes();
     }
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
     pub fn apply(&self, logical: u32, offset: u32, data: &mut [u8]) {
-        self.records_of(logical)
+        self.list
+            .records_of(logical)
             .filter(Record::is_patch)
-            .for_each(|patch| self.lay(&patch, offset, data));
+            .for_each(|patch| self.list.lay(&patch, offset, data));
     }
 
     /// Lays only the patches from before the call in progress over `data`.
     pub fn apply_earlier(&self, logical: u32, offset: u32, data: &mut [u8]) {
-        self.earlier_patches_of(logical).for_each(|patch| self.lay(&patch, offset, data));
-    }
-
-    fn lay(&self, patch: &Record, offset: u32, data: &mut [u8]) {
-        let end = offset + data.len() as u32;
-        let (from, to) = (patch.offset.max(offset), patch.stop().min(end));
-        if from < to {
-            let source = patch.data().start + (from - patch.offset) as usize;
-            let length = (to - from) as usize;
-            let target = (from - offset) as usize;
-            data[target..target + length].copy_from_slice(&self.bytes[source..source + length]);
-        }
+        self.list.earlier_patches_of(logical).for_each(|patch| self.list.lay(&patch, offset, data));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::record::{START, well_formed};
     use super::*;
     use proptest::prelude::*;
     use std::vec;
@@ -845,7 +369,7 @@ mod tests {
             let mut journal = Journal::new(&mut bytes, is_chain, SHAPE);
             for (succeeds, acts) in calls {
                 journal.begin();
-                let before = (says(&mut journal), journal.used());
+                let before = (says(&mut journal), journal.page().len());
                 let mut written = Vec::new();
                 for act in acts {
                     match act {
@@ -883,7 +407,7 @@ mod tests {
                             said
                         );
                     }
-                    prop_assert!(journal.used() <= before.1);
+                    prop_assert!(journal.page().len() <= before.1);
                 }
             }
         }
@@ -942,6 +466,38 @@ mod tests {
                 prop_assert_eq!(says(&mut follower), says(&mut journal));
                 journal.finish_commit();
                 follower.remove_discards();
+                prop_assert_eq!(follower.page(), journal.page());
+            }
+        }
+
+        /// A delta fits into the buffer of a follower, however full the buffer was in each call.
+        #[test]
+        fn a_delta_fits_whatever_the_buffer_held(
+            size in 40usize..140,
+            transactions in prop::collection::vec(
+                prop::collection::vec((0u32..4, 0u32..24, 1usize..24, any::<u8>()), 1..12),
+                1..8,
+            ),
+        ) {
+            let (mut bytes, mut other) = ([0; 256], [0; 256]);
+            let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
+            let mut follower = Journal::new(&mut other[..size], true, SHAPE);
+            for (index, patches) in transactions.into_iter().enumerate() {
+                for (logical, offset, length, fill) in patches {
+                    // Most patches are short, so that a long one replaces several of them.
+                    let length = if fill % 4 > 0 { length % 3 + 1 } else { length };
+                    let _ = insert(&mut journal, logical, offset, &vec![fill; length]);
+                }
+                let mut page = [0; 256];
+                let mut record = journal.accepted_in(&mut page);
+                record.make_record(index > 0);
+                let bytes = record.page().to_vec();
+                let followed = match index {
+                    0 => follower.replace(&bytes, 4, 300),
+                    _ => follower.apply_delta(&bytes, 4, 300),
+                };
+                prop_assert!(followed, "the record does not fit");
+                journal.finish_commit();
                 prop_assert_eq!(follower.page(), journal.page());
             }
         }

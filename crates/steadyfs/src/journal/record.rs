@@ -258,10 +258,38 @@ impl Record {
         self.is_patch() && other.is_patch() && self.logical == other.logical
     }
 
+    /// Returns true if a record of a delta that was read has no flags, and if its page and its bytes
+    /// exist.
+    pub fn is_sound_in_delta(&self, logical_count: u32, logical_bytes: u32) -> bool {
+        self.logical < logical_count
+            && !(self.superseded || self.fresh || self.mixed)
+            && (!self.is_patch() || self.stop() <= logical_bytes)
+    }
+
     /// Returns true if the whole patch is on the medium.
     pub fn is_on_medium(&self) -> bool {
         self.is_patch() && !self.fresh
     }
+}
+
+/// Returns the records of a page that was read, which begins with the number of its used bytes. The
+/// last item is `None` if a record goes beyond these bytes, or beyond the page.
+pub(super) fn records_in(
+    shape: RecordShape,
+    page: &[u8],
+) -> impl Iterator<Item = Option<Record>> + '_ {
+    let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
+    let (end, mut at) = (used.min(page.len()), START);
+    core::iter::from_fn(move || {
+        if at >= used {
+            return None;
+        }
+        let record = (at + shape.header_bytes() <= end)
+            .then(|| Record::parse(shape, page, at))
+            .filter(|record| record.end() <= end);
+        at = record.map_or(used, |record| record.end());
+        Some(record)
+    })
 }
 
 /// Returns the number of used bytes of a journal page that was read, or `None` if the page is not

@@ -1,6 +1,7 @@
 //! The used room of the buffer, and the choice of the page that is written to make more room.
 
 use super::Journal;
+use super::list::RecordList;
 use super::record::{Header, Record, START};
 use crate::config::Layout;
 use core::ops::Range;
@@ -11,7 +12,7 @@ const SIZES_AT_ONCE: usize = 16;
 /// See [`Journal::sizes`].
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
-    journal: &'s Journal<'s>,
+    list: &'s RecordList<'s>,
     /// Some of the sizes, the largest first. Behind the last size of the buffer there are zeros.
     found: [u16; SIZES_AT_ONCE],
     /// Index of the next size.
@@ -40,7 +41,7 @@ impl Sizes<'_> {
         let last = self.found[SIZES_AT_ONCE - 1];
         let mut passed = 0;
         self.found = [0; SIZES_AT_ONCE];
-        for (_, bytes) in self.journal.page_sizes() {
+        for (_, bytes) in page_sizes(self.list) {
             let size = bytes as u16;
             passed += usize::from(size == last);
             if size > last || (size == last && passed <= self.as_last) {
@@ -59,9 +60,9 @@ impl Sizes<'_> {
     }
 }
 
-/// See [`Journal::page_sizes`].
+/// See [`page_sizes`].
 struct PageSizes<'s> {
-    journal: &'s Journal<'s>,
+    list: &'s RecordList<'s>,
     at: usize,
 }
 
@@ -71,8 +72,8 @@ impl Iterator for PageSizes<'_> {
     /// Returns the next page. Not inlined: the loop should exist only once.
     #[inline(never)]
     fn next(&mut self) -> Option<(u32, usize)> {
-        let (shape, end) = (self.journal.shape, self.journal.mark());
-        let page = &self.journal.bytes[..end];
+        let (shape, end) = (self.list.shape(), self.list.mark());
+        let page = &self.list.page()[..end];
         let (mut logical, mut bytes, mut is_known) = (0, 0, false);
         while self.at < end {
             let header = Header::read(shape, page, self.at);
@@ -87,9 +88,15 @@ impl Iterator for PageSizes<'_> {
             self.at += header.bytes(shape);
         }
         // If the medium has patches of the page, a note that the page was dropped stays.
-        let note = if self.journal.is_chain() && is_known { shape.header_bytes() } else { 0 };
+        let note = if self.list.is_chain() && is_known { shape.header_bytes() } else { 0 };
         (bytes > 0).then(|| (logical, bytes - note))
     }
+}
+
+/// Returns the logical pages that were patched before the call. Each page comes with the number of
+/// bytes that a write of the page frees in the buffer.
+fn page_sizes<'s>(list: &'s RecordList<'s>) -> PageSizes<'s> {
+    PageSizes { list, at: START }
 }
 
 impl Journal<'_> {
@@ -97,7 +104,7 @@ impl Journal<'_> {
     /// number of bytes of these patches.
     pub fn largest(&self) -> Option<(u32, usize)> {
         let mut best = None;
-        for page in self.page_sizes() {
+        for page in page_sizes(&self.list) {
             if best.is_none_or(|(_, bytes)| page.1 > bytes) {
                 best = Some(page);
             }
@@ -108,7 +115,7 @@ impl Journal<'_> {
     /// Returns the logical page whose patches of the call itself take the most room, and the number
     /// of bytes of these patches.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
-        let own = || self.records_from(self.mark()).filter(Record::is_patch);
+        let own = || self.list.records_from(self.list.mark()).filter(Record::is_patch);
         let size = |logical: u32| {
             own()
                 .filter(|record| record.logical == logical)
@@ -121,57 +128,51 @@ impl Journal<'_> {
     /// Returns the number of records that stay until the commit: discards, and notes of dropped
     /// pages.
     pub fn kept_records(&self) -> u32 {
-        self.notes().count() as u32
+        self.list.notes().count() as u32
     }
 
     /// Returns the number of bytes that all records together may take.
     pub fn capacity(&self) -> u32 {
-        (self.bytes.len() - START) as u32
+        (self.list.size() - START) as u32
     }
 
     /// Returns the number of free bytes.
     pub fn room(&self) -> u32 {
-        (self.bytes.len() - self.used()) as u32
+        (self.list.size() - self.list.used()) as u32
     }
 
     /// Returns the sizes of the patches of each logical page that was patched before the call, the
     /// largest first. A size is the number of bytes that a write of the page frees.
     pub fn sizes(&self) -> Sizes<'_> {
         let mut sizes =
-            Sizes { journal: self, found: [u16::MAX; SIZES_AT_ONCE], next: 0, as_last: 0 };
+            Sizes { list: &self.list, found: [u16::MAX; SIZES_AT_ONCE], next: 0, as_last: 0 };
         sizes.find();
         sizes
-    }
-
-    /// Returns the logical pages that were patched before the call. Each page comes with the number
-    /// of bytes that a write of the page frees in the buffer.
-    fn page_sizes(&self) -> PageSizes<'_> {
-        PageSizes { journal: self, at: START }
     }
 
     /// Returns the number of logical pages that the buffer patches.
     pub fn patched_pages(&self) -> u32 {
         let is_first = |record: &Record| {
-            let first = self.records_of(record.logical).find(Record::is_patch);
+            let first = self.list.records_of(record.logical).find(Record::is_patch);
             first.is_some_and(|first| first.at == record.at)
         };
-        let own = self.records_from(self.mark()).filter(is_first).count();
-        (self.page_sizes().count() + own) as u32
+        let own = self.list.records_from(self.list.mark()).filter(is_first).count();
+        (page_sizes(&self.list).count() + own) as u32
     }
 
     /// Returns the number of bytes that a patch of `bytes` bytes takes in the buffer.
     pub fn patch_room(&self, bytes: usize) -> usize {
-        self.shape.header_bytes() + bytes
+        self.list.shape().header_bytes() + bytes
     }
 
     /// Returns the first logical page, from `from` on, that was patched before the call.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.first_from(from, false)
+        self.list.first_from(from, false)
     }
 
     /// Returns true if the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
-        self.records_of(logical).any(|record| record.is_patch())
+        self.list.records_of(logical).any(|record| record.is_patch())
     }
 
     /// Returns true if there are patches of some of these bytes of a logical page.
@@ -179,19 +180,23 @@ impl Journal<'_> {
         let is_there = |record: Record| {
             record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start
         };
-        self.records_of(logical).any(is_there)
+        self.list.records_of(logical).any(is_there)
     }
 
     /// Returns the number of bytes of a logical page in the patches that the buffer had before the
     /// call.
     pub fn bytes_of(&self, logical: u32) -> u32 {
-        self.earlier_patches_of(logical).map(|patch| patch.length).sum()
+        self.list.earlier_patches_of(logical).map(|patch| patch.length).sum()
     }
 
     /// Returns the number of bytes in a logical page's patches that were in the buffer before the
     /// call and are not on the medium.
     pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
-        self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
+        self.list
+            .earlier_patches_of(logical)
+            .filter(|patch| patch.fresh)
+            .map(|patch| patch.length)
+            .sum()
     }
 
     /// Counts a write of a page that made room in the buffer. Returns true if a page with few
@@ -218,7 +223,7 @@ impl Journal<'_> {
 
     /// Returns the number of bytes of the records that are not superseded.
     pub fn counting_bytes(&self) -> usize {
-        self.records().map(|record| record.bytes()).sum()
+        self.list.records().map(|record| record.bytes()).sum()
     }
 
     /// Returns true if the buffer differs from the newest journal page.
@@ -235,12 +240,12 @@ impl Journal<'_> {
         if layout.programs_bytes() {
             (most / 2).min(layout.logical_bytes as usize / 2)
         } else {
-            self.bytes.len() / 4
+            self.list.size() / 4
         }
     }
 
     /// Returns the length of the largest patch that an empty buffer holds.
     pub fn patch_bytes_max(&self) -> usize {
-        self.bytes.len() - START - self.shape.header_bytes()
+        self.list.size() - START - self.list.shape().header_bytes()
     }
 }
