@@ -470,31 +470,34 @@ mod tests {
             }
         }
 
-        /// A delta fits into the buffer of a follower, however full the buffer was in each call.
+        /// A delta fits into the buffer of a follower, even if its calls have filled the buffer to
+        /// the last byte with room that they had freed.
         #[test]
         fn a_delta_fits_whatever_the_buffer_held(
             size in 40usize..140,
-            transactions in prop::collection::vec(
-                prop::collection::vec((0u32..4, 0u32..24, 1usize..24, any::<u8>()), 1..12),
-                1..8,
-            ),
+            // Patches of single bytes, with gaps. A patch over several of them frees room.
+            committed in prop::collection::vec((1u32..4, 0u32..8, any::<u8>()), 1..16)
+                .prop_map(|all| all.into_iter().map(|(l, o, b)| (l, 2 * o, 1, b)).collect::<Vec<_>>()),
+            changes in prop::collection::vec((1u32..4, 0u32..8, 1usize..16, any::<u8>()), 0..6),
+            filled in 0u32..4,
         ) {
             let (mut bytes, mut other) = ([0; 256], [0; 256]);
             let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
             let mut follower = Journal::new(&mut other[..size], true, SHAPE);
-            for (index, patches) in transactions.into_iter().enumerate() {
+            for (is_delta, patches) in [(false, committed), (true, changes)] {
                 for (logical, offset, length, fill) in patches {
-                    // Most patches are short, so that a long one replaces several of them.
-                    let length = if fill % 4 > 0 { length % 3 + 1 } else { length };
                     let _ = insert(&mut journal, logical, offset, &vec![fill; length]);
+                }
+                if is_delta && let Some(rest) = journal.room().checked_sub(SHAPE.header_bytes() as u32 + 1) {
+                    let _ = insert(&mut journal, filled, 40, &vec![7; rest as usize + 1]);
                 }
                 let mut page = [0; 256];
                 let mut record = journal.accepted_in(&mut page);
-                record.make_record(index > 0);
+                record.make_record(is_delta);
                 let bytes = record.page().to_vec();
-                let followed = match index {
-                    0 => follower.replace(&bytes, 4, 300),
-                    _ => follower.apply_delta(&bytes, 4, 300),
+                let followed = match is_delta {
+                    false => follower.replace(&bytes, 4, 300),
+                    true => follower.apply_delta(&bytes, 4, 300),
                 };
                 prop_assert!(followed, "the record does not fit");
                 journal.finish_commit();
