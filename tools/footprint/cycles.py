@@ -7,6 +7,8 @@ import sys
 TOLERANCE = 0.02
 # Number of calls of each medium.
 CALLS = 19
+# A row of a table: the call, four numbers, and two numbers or dashes.
+ROW = re.compile(r"\| ([^|]+?) \|" + r" ([\d,]+) \|" * 4 + r"( [\d,–]+ \|){2}")
 
 SECTION = """\
 ## Instructions
@@ -67,11 +69,16 @@ def differences(text, rows):
     for line in text.splitlines():
         if heading := re.fullmatch(r"### (.*)", line):
             medium = heading[1]
-        elif row := re.fullmatch(r"\| ([^|]+?) \|" + r" ([\d,]+) \|" * 4 + r"( [\d,–]+ \|){2}", line):
+        elif row := ROW.fullmatch(line):
             written[medium, row[1]] = [int(number.replace(",", "")) for number in (row[2], row[3])]
     return [
-        f"{medium}, {call}: {numbers[:2]} instructions, docs/results/footprint.md has {written.get((medium, call), 'nothing')}"
+        f"{medium}, {call}: {numbers[:2]} instructions, "
+        f"docs/results/footprint.md has {written.get((medium, call), 'nothing')}"
         for (medium, call), numbers in rows.items()
         if (medium, call) not in written
         or any(abs(new - old) > TOLERANCE * old for new, old in zip(numbers, written[medium, call]))
-    ] + [f"{medium}, {call}: in docs/results/footprint.md and not measured" for medium, call in written if (medium, call) not in rows]
+    ] + [
+        f"{medium}, {call}: in docs/results/footprint.md and not measured"
+        for medium, call in written
+        if (medium, call) not in rows
+    ]

@@ -3,11 +3,13 @@
 
 mod merge;
 
-use super::Full;
 use super::found::Found;
 use super::record::{DROP, Header, Record, RecordShape, START, well_formed};
 use crate::features::NOR;
 use core::ops::Range;
+
+/// The buffer has no room for the patch.
+pub(crate) struct Full;
 
 /// A choice of records that are removed together.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ pub(super) enum Removed {
     OnMedium,
     /// The patches and the discard of a logical page.
     Page(u32),
-    /// The same records, if they are from before the call in progress.
+    /// The same records, without those of the call in progress.
     EarlierOf(u32),
     /// The records of a logical page that the call in progress has added.
     OwnOf(u32),

@@ -51,14 +51,12 @@ mod record;
 mod records;
 mod room;
 
+pub(crate) use list::Full;
 pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
 
 use list::{RecordList, Removed};
 use record::{DISCARD, Record};
-
-/// The buffer has no room for the patch.
-pub(crate) struct Full;
 
 pub(crate) struct Journal<'m> {
     list: RecordList<'m>,
@@ -286,8 +284,8 @@ mod tests {
     /// A patch of a page from an offset on, of some bytes.
     type Patch = (u32, u32, usize);
 
-    /// Commits patches in a chain of two records, the second of them a delta, and follows the chain.
-    /// Each patch is made by a call of its own. The buffer has `size` bytes.
+    /// Commits patches in a chain of a whole buffer and a delta, and follows the chain. Each patch
+    /// is made by a call of its own. The buffer has `size` bytes.
     fn follow(size: usize, committed: &[Patch], changes: &[Patch]) {
         let (mut bytes, mut other) = ([0; 256], [0; 256]);
         let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
@@ -477,7 +475,9 @@ mod tests {
             size in 40usize..140,
             // Patches of single bytes, with gaps. A patch over several of them frees room.
             committed in prop::collection::vec((1u32..4, 0u32..8, any::<u8>()), 1..16)
-                .prop_map(|all| all.into_iter().map(|(l, o, b)| (l, 2 * o, 1, b)).collect::<Vec<_>>()),
+                .prop_map(|all| {
+                    all.into_iter().map(|(l, o, b)| (l, 2 * o, 1, b)).collect::<Vec<_>>()
+                }),
             changes in prop::collection::vec((1u32..4, 0u32..8, 1usize..16, any::<u8>()), 0..6),
             filled in 0u32..4,
         ) {
@@ -488,8 +488,9 @@ mod tests {
                 for (logical, offset, length, fill) in patches {
                     let _ = insert(&mut journal, logical, offset, &vec![fill; length]);
                 }
-                if is_delta && let Some(rest) = journal.room().checked_sub(SHAPE.header_bytes() as u32 + 1) {
-                    let _ = insert(&mut journal, filled, 40, &vec![7; rest as usize + 1]);
+                let rest = (journal.room() as usize).saturating_sub(SHAPE.header_bytes());
+                if is_delta && rest > 0 {
+                    let _ = insert(&mut journal, filled, 40, &vec![7; rest]);
                 }
                 let mut page = [0; 256];
                 let mut record = journal.accepted_in(&mut page);

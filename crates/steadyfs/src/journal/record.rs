@@ -258,8 +258,7 @@ impl Record {
         self.is_patch() && other.is_patch() && self.logical == other.logical
     }
 
-    /// Returns true if a record of a delta that was read has no flags, and if its page and its bytes
-    /// exist.
+    /// Returns true if a record of a delta has no flags, and if its page and its bytes exist.
     pub fn is_sound_in_delta(&self, logical_count: u32, logical_bytes: u32) -> bool {
         self.logical < logical_count
             && !(self.superseded || self.fresh || self.mixed)

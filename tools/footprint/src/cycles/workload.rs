@@ -1,4 +1,4 @@
-//! The calls that are counted: rounds of all kinds of calls on a volume that is four fifths full.
+//! The counted calls. They come in rounds of all kinds, on a volume that is four fifths full.
 
 use crate::tally::{Tally, Volume};
 use board::meter::Meter;
