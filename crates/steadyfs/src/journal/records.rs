@@ -31,13 +31,28 @@ use core::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) struct ChainRecord {
     pub tag: Tag,
+    /// Number of bytes behind the tag.
     bytes: usize,
+    /// Place of the tag in the page buffer, in bytes.
+    start: usize,
+    /// End of the bytes of the block in the page buffer. The next records may lie before it.
+    read_end: usize,
 }
 
 impl ChainRecord {
     /// Returns the number of slots of the record.
     pub fn places(&self) -> u32 {
         slots(self.bytes)
+    }
+
+    /// Returns the place of the record's content in the page buffer.
+    fn content(&self) -> Range<usize> {
+        self.start + TAG_BYTES..self.end()
+    }
+
+    /// Returns the end of the record in the page buffer.
+    fn end(&self) -> usize {
+        self.start + TAG_BYTES + self.bytes
     }
 }
 
@@ -165,6 +180,32 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok((end, None))
     }
 
+    /// Returns the place of the copy that a clean end made of the newest chain, or [`NONE`]. The
+    /// copy is a page in the ring.
+    pub fn copy_of_chain(&self) -> u32 {
+        let (newest, copy) = (self.space.journal_at(), self.space.journal_copy());
+        let is_copied = self.ring.is_closed()
+            && newest != NONE
+            && copy != NONE
+            && self.is_chain(self.space.journal_block(newest))
+            && !self.is_chain(self.space.journal_block(copy));
+        if is_copied { copy } else { NONE }
+    }
+
+    /// Verifies the newest chain, if its copy was read instead. If a record cannot be read, the
+    /// copy becomes the newest journal record.
+    pub fn verify_copied_chain(&mut self) -> Result<(), Error> {
+        let copy = self.copy_of_chain();
+        if copy == NONE {
+            return Ok(());
+        }
+        match self.walk_chain(TRIES, NONE, self.space.journal_at(), false) {
+            Err(Error::Corrupt) => self.space.adopt_journal(copy),
+            result => result.map(drop)?,
+        }
+        Ok(())
+    }
+
     /// Ends a chain to which no delta may be added. There are two such cases:
     ///
     /// - Its records cannot be read, so the ring's copy of the journal is used instead of the
@@ -205,23 +246,60 @@ impl<F: Flash> Records<'_, '_, F> {
             }
             near = first;
         }
-        if near <= TAG_BYTES + 1 {
+        let Some(end) = self.possible_end(0, near).filter(|&end| end <= room) else {
+            return Ok(None);
+        };
+        // The length may be any number, so an impossible length was rejected before this read.
+        if end > near && !self.read_piece(block, offset, near..end)? {
             return Ok(None);
         }
-        let page = self.pages.bytes();
-        let bytes = usize::from(u16::from_le_bytes([page[TAG_BYTES], page[TAG_BYTES + 1]]));
-        let end = TAG_BYTES + bytes;
+        Ok(self.checked_record(0..end, near.max(end)))
+    }
+
+    /// Returns the end of the record that begins at byte `start` of the page buffer. Returns `None`
+    /// if no record can begin there, or if its tag or its length is not in the `read_end` bytes
+    /// that were read.
+    fn possible_end(&self, start: usize, read_end: usize) -> Option<usize> {
+        let content = start + TAG_BYTES;
+        let length = self.pages.long()[..read_end].get(content..content + 2)?;
+        let bytes = usize::from(u16::from_le_bytes([length[0], length[1]]));
+        let tag = Tag::parse(&self.tag_bytes(start))?;
+        (bytes >= 2 && TagKinds::JOURNAL.has(tag.kind)).then_some(content + bytes)
+    }
+
+    /// Returns the bytes of the tag at byte `start` of the page buffer.
+    fn tag_bytes(&self, start: usize) -> [u8; TAG_BYTES] {
         let mut tag = [0; TAG_BYTES];
-        tag.copy_from_slice(&page[..TAG_BYTES]);
-        // The next read has this length, so an impossible length is rejected first.
-        let may_be_one = bytes >= 2
-            && end <= room
-            && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
-        if !may_be_one || (end > near && !self.read_piece(block, offset, near..end)?) {
-            return Ok(None);
+        tag.copy_from_slice(&self.pages.long()[start..start + TAG_BYTES]);
+        tag
+    }
+
+    /// Returns the record in a part of the page buffer, if its checksum is right.
+    fn checked_record(&mut self, part: Range<usize>, read_end: usize) -> Option<ChainRecord> {
+        let content = part.start + TAG_BYTES..part.end;
+        let (bytes, check) = (content.len(), self.pages.check_of(content));
+        let tag = Tag::checked(&self.tag_bytes(part.start), check)?;
+        Some(ChainRecord { tag, bytes, start: part.start, read_end })
+    }
+
+    /// Reads the record of a chain behind another record, which is in the page buffer. The page
+    /// buffer often has the next record, too: then nothing is read.
+    fn read_next_record(
+        &mut self,
+        tries: u32,
+        place: u32,
+        before: Option<ChainRecord>,
+    ) -> Result<Option<ChainRecord>, Error> {
+        if let Some(before) = before {
+            let (start, read_end) =
+                (before.end().next_multiple_of(SLOT_BYTES as usize), before.read_end);
+            let end = self.possible_end(start, read_end).filter(|&end| end <= read_end);
+            let next = end.and_then(|end| self.checked_record(start..end, read_end));
+            if next.is_some() {
+                return Ok(next);
+            }
         }
-        let check = self.pages.check_of(TAG_BYTES..end);
-        Ok(Tag::checked(&tag, check).map(|tag| ChainRecord { tag, bytes }))
+        self.read_chain_record(tries, place)
     }
 
     /// Reads some bytes of a possible record. Returns `false` if they cannot be read.
@@ -266,9 +344,10 @@ impl<F: Flash> Records<'_, '_, F> {
 
     /// Returns true if every record of a chain before `to` can be read.
     pub fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
-        let mut at = self.space.journal_start(to);
+        let (mut at, mut before) = (self.space.journal_start(to), None);
         while at < to {
-            match self.read_chain_record(TRIES, at)? {
+            before = self.read_next_record(TRIES, at, before)?;
+            match before {
                 Some(record) => at += record.places(),
                 None => return Ok(false),
             }
@@ -291,9 +370,11 @@ impl<F: Flash> Records<'_, '_, F> {
         let first = self.space.journal_start(to);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
         let mut at = if (first..to).contains(&after) { after } else { first };
+        let mut before = None;
         while at <= to {
-            let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
-            let page = &self.pages.long()[TAG_BYTES..TAG_BYTES + record.bytes];
+            let record = self.read_next_record(tries, at, before)?.ok_or(Error::Corrupt)?;
+            before = Some(record);
+            let page = &self.pages.long()[record.content()];
             let is_sound = match at {
                 // The buffer already has the state at this record.
                 _ if !applies || at == after => true,
@@ -323,13 +404,14 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(())
     }
 
-    /// Reads the newest record into the journal buffer.
-    pub fn load(&mut self) -> Result<(), Error> {
-        if self.space.journal_at() == NONE {
+    /// Reads the newest record into the journal buffer. The record is at `place`, or there is
+    /// none.
+    pub fn load(&mut self, place: u32) -> Result<(), Error> {
+        if place == NONE {
             self.journal.clear();
             return Ok(());
         }
-        self.read(NONE, self.space.journal_at())?;
+        self.read(NONE, place)?;
         // A mount that changes nothing does not use the discards, so they can stay.
         if !self.pages.flash().is_clean() {
             self.journal.remove_discards();

@@ -40,9 +40,11 @@ impl<'m, F: Flash> Store<'m, F> {
             if SETTLE {
                 // A blank ring block hides no root, so the first change need not erase it.
                 ftl.search().mark_blank_places()?;
-                // The slots behind the chain may have been touched. A new record there could not be
-                // read, so the chain ends in that case.
-                self.logical.records().leave_touched_chain()?;
+                // The next record continues the chain only if it could be read there: all records
+                // before it can be read, and nothing has touched the slots behind them.
+                let mut records = self.logical.records();
+                records.verify_copied_chain()?;
+                records.leave_touched_chain()?;
             }
             // Work that is not urgent is delayed, so that the first calls are as short as other
             // calls.
@@ -236,8 +238,17 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Reads the newest journal page into the journal buffer, or the copy that the root names.
     /// Returns `false` if neither can be read.
     fn load_journal(&mut self) -> Result<bool, Error> {
-        let copy = self.logical.ftl.space.journal_copy();
-        if self.try_load_journal()? {
+        // A chain may have thousands of records, and its copy has few pages.
+        let copy_of_chain = self.logical.records().copy_of_chain();
+        if copy_of_chain != NONE {
+            if self.try_load_journal(copy_of_chain)? {
+                return Ok(true);
+            }
+            self.logical.ftl.space.set_journal_copy(NONE);
+        }
+        let space = &self.logical.ftl.space;
+        let (newest, copy) = (space.journal_at(), space.journal_copy());
+        if self.try_load_journal(newest)? {
             return Ok(true);
         }
         if copy == NONE {
@@ -245,14 +256,14 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         // The copy replaces the lost page. Later roots name the copy.
         self.logical.ftl.space.adopt_journal(copy);
-        self.try_load_journal()
+        self.try_load_journal(copy)
     }
 
-    /// Reads the newest journal page into the journal buffer. Returns `false` if no attempt
+    /// Reads the journal page at a place into the journal buffer. Returns `false` if no attempt
     /// succeeds.
-    fn try_load_journal(&mut self) -> Result<bool, Error> {
+    fn try_load_journal(&mut self, place: u32) -> Result<bool, Error> {
         match (0..TRIES)
-            .map(|_| self.logical.records().load())
+            .map(|_| self.logical.records().load(place))
             .find(|result| *result != Err(Error::Corrupt))
         {
             Some(result) => result.map(|()| true),
