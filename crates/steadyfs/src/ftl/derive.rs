@@ -44,17 +44,12 @@ impl<F: Flash> Ftl<'_, F> {
                     }
                     Err(error) => return Err(error),
                 }
-                let (mut claimed, mut is_sound) = (0, true);
-                let blocks = self.space.blocks_mut();
-                self.map.frames_in(self.pages.bytes(), &self.layout, leaf, index, |frame| {
-                    let is_new = blocks.claim(frame);
-                    claimed += u32::from(is_new);
-                    is_sound &= is_new;
+                let (blocks, width) = (self.space.blocks_mut(), self.layout.entry_bytes);
+                self.map.valid_parts(self.pages.bytes(), &self.layout, leaf, index, |entries| {
+                    if !blocks.claim(entries, width) {
+                        result = Err(Error::Corrupt);
+                    }
                 });
-                blocks.count_claimed(claimed);
-                if !is_sound {
-                    result = Err(Error::Corrupt);
-                }
             }
             self.note_weak();
             result = claim(&mut self.space, &self.layout, self.map.leaf(leaf)).and(result);
@@ -65,8 +60,9 @@ impl<F: Flash> Ftl<'_, F> {
         for (_, frame) in self.map.entries() {
             result = claim(&mut self.space, &self.layout, frame).and(result);
         }
+        self.space.blocks_mut().count_live();
         for block in 0..self.space.blocks().block_count() {
-            let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
+            let in_use = self.space.blocks().has_live(block) || self.space.holds_journal(block);
             match self.space.blocks().state(block) {
                 // The first record that was programmed into the block is lost, or the root
                 // contradicts the map. The block must not be erased.

@@ -5,7 +5,7 @@ use super::record::START;
 
 /// The place of the first record, before the mark, of a logical page or of a later page.
 ///
-/// It is valid until records before the mark move.
+/// It is valid until the records of an earlier page move.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     logical: u32,
@@ -18,6 +18,14 @@ impl Found {
 
     pub fn new(logical: u32, at: usize) -> Self {
         Self { logical, at: at as u16 }
+    }
+
+    /// Forgets the place if the records of an earlier page have moved. The records of pages before
+    /// `first` have not moved.
+    pub fn keep_before(&mut self, first: u32) {
+        if self.logical > first {
+            *self = Self::START;
+        }
     }
 
     /// Returns a place from which to search for a logical page.

@@ -131,7 +131,7 @@ impl<'m> RecordList<'m> {
 
     /// Sets the end of the records to `used`. No call is in progress afterwards.
     fn set_used(&mut self, used: usize) {
-        self.set_ends(used, used);
+        self.set_ends(used, used, 0);
         self.seal();
     }
 
@@ -145,10 +145,11 @@ impl<'m> RecordList<'m> {
         self.mark.into()
     }
 
-    /// Sets the ends of the records, after records before the mark have moved.
-    fn set_ends(&mut self, used: usize, mark: usize) {
+    /// Sets the ends of the records, after records before the mark have moved. The records of pages
+    /// before `first` have not moved.
+    fn set_ends(&mut self, used: usize, mark: usize, first: u32) {
         (self.used, self.mark) = (used as u16, mark as u16);
-        self.found = Found::START;
+        self.found.keep_before(first);
     }
 
     fn seal(&mut self) {
@@ -377,9 +378,11 @@ impl<'m> RecordList<'m> {
         let (mut mark, mut dropped) = (self.mark(), u32::MAX);
         while at < self.used() {
             let header = Header::read(self.shape, self.bytes, at);
-            let next = at + header.bytes(self.shape);
-            // Records of other pages are not parsed.
-            if page.is_none_or(|logical| header.logical(self.shape) == logical) {
+            let mut next = at + header.bytes(self.shape);
+            if page.is_some_and(|logical| header.logical(self.shape) != logical) {
+                // The page has no more records before the mark.
+                next = if at < self.mark() { self.mark() } else { next };
+            } else {
                 let record = self.record(at);
                 if removed.has(&record, self.mark()) {
                     to = self.close_up(kept..at, to);
@@ -400,7 +403,7 @@ impl<'m> RecordList<'m> {
         if end == self.used() {
             return false;
         }
-        self.set_ends(end, mark);
+        self.set_ends(end, mark, page.unwrap_or(0));
         self.seal();
         true
     }

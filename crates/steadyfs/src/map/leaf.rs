@@ -243,38 +243,26 @@ impl Map<'_> {
             ..self.overlay.lower_bound(first + layout.leaf_page_entries())
     }
 
-    /// Passes on the valid frames of a leaf's page: the named frames whose logical page has no
+    /// Passes on the parts of a leaf's page that count: the entries of logical pages that have no
     /// entry in the overlay.
-    pub fn frames_in(
+    pub fn valid_parts(
         &self,
         page: &[u8],
         layout: &Layout,
         leaf: u32,
         index: u32,
-        mut found: impl FnMut(Frame),
+        mut found: impl FnMut(&[u8]),
     ) {
-        let (first, missing) = (self.first_of_page(layout, leaf, index), self.missing_entry());
+        let (first, width) = (self.first_of_page(layout, leaf, index), layout.entry_bytes);
+        let mut from = 0;
         // Both follow the order of the logical pages, so one pass suffices.
-        let changed = self.overlay_of_page(layout, leaf, index);
-        let mut changed = changed.map(|entry| self.overlay.key(entry) - first);
-        let mut next = changed.next().unwrap_or(u32::MAX);
-        let mut pass_on = |entry, frame| {
-            if entry == next {
-                next = changed.next().unwrap_or(u32::MAX);
-            } else if frame != 0 && frame != missing {
-                found(frame);
-            }
-        };
-        // Behind the entries is the leaf's log.
-        let entries = &page[..(layout.leaf_page_entries() * layout.entry_bytes) as usize];
-        // A loop for each width: a volume may have tens of thousands of entries.
-        if layout.entry_bytes == 2 {
-            let words = entries.as_chunks().0;
-            (0..).zip(words).for_each(|(at, &word)| pass_on(at, u16::from_le_bytes(word).into()));
-        } else {
-            let words = entries.as_chunks().0;
-            (0..).zip(words).for_each(|(at, &word)| pass_on(at, u32::from_le_bytes(word)));
+        for changed in self.overlay_of_page(layout, leaf, index) {
+            let at = ((self.overlay.key(changed) - first) * width) as usize;
+            found(&page[from..at]);
+            from = at + width as usize;
         }
+        // Behind the entries is the leaf's log.
+        found(&page[from..(layout.leaf_page_entries() * width) as usize]);
     }
 }
 

@@ -191,7 +191,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns a block that must be the victim regardless of its space: see
     /// [`victim_is_urgent`](Self::victim_is_urgent).
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
-        let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
+        let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().has_live(block);
         // The search visits every block, so it is made only if there is a retiring block.
         if self.ftl.space.blocks().count(State::Retiring) > 0 {
             let failing = (0..self.ftl.space.blocks().block_count()).find(|block| {

@@ -228,7 +228,7 @@ impl Ring {
             && place != u32::from(self.complete)
             && self.kept >> place & 1 == 0
             && space.blocks().state(block) == State::Reserved
-            && space.blocks().live(block) == 0
+            && !space.blocks().has_live(block)
             && !space.holds_journal(block)
     }
 

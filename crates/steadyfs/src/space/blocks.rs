@@ -1,6 +1,7 @@
 //! The table of blocks in RAM: state, wear, and live frames of each block.
 
 use crate::config::Layout;
+use core::num::NonZero;
 
 /// State of a block. The numbers are part of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,8 @@ pub(crate) struct Blocks<'m> {
     live: &'m mut [u8],
     wear: &'m mut [u8],
     state: &'m mut [u8],
-    frames_per_block: u32,
+    /// Not zero, so that a division needs no check.
+    frames_per_block: NonZero<u32>,
     bitmap_bytes: usize,
     count: [u32; STATES],
     /// Number of erases that were subtracted from the wear of all blocks, so that wear fits in a
@@ -105,7 +107,7 @@ impl<'m> Blocks<'m> {
             live,
             wear,
             state,
-            frames_per_block: layout.frames_per_block,
+            frames_per_block: NonZero::new(layout.frames_per_block).unwrap_or(NonZero::<u32>::MIN),
             bitmap_bytes: layout.bitmap_bytes() as usize,
             count: [0; STATES],
             wear_base: 0,
@@ -117,7 +119,7 @@ impl<'m> Blocks<'m> {
     }
 
     pub fn frames_per_block(&self) -> u32 {
-        self.frames_per_block
+        self.frames_per_block.get()
     }
 
     pub fn block_count(&self) -> u32 {
@@ -167,24 +169,42 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// Marks a frame as live, and leaves the count of live frames to
-    /// [`count_claimed`](Self::count_claimed). Returns `false` if the frame does not exist or is
-    /// live already.
-    #[inline(always)]
-    pub fn claim(&mut self, frame: u32) -> bool {
-        let (index, bit) = self.place(frame);
-        match self.live.get_mut(index) {
-            Some(byte) if *byte & bit == 0 => {
-                *byte |= bit;
-                true
-            }
-            _ => false,
+    /// Marks all frames as live that some entries of the map name. Entries have `width` bytes, 2
+    /// or 4. Returns `false` if one of these frames does not exist or is live already. The frames
+    /// count only after [`count_live`](Self::count_live).
+    pub fn claim(&mut self, entries: &[u8], width: u32) -> bool {
+        // A loop for each width: a volume may have tens of thousands of entries.
+        if width == 2 {
+            let frames = entries.as_chunks().0.iter().map(|&entry| u16::from_le_bytes(entry));
+            self.claim_each(frames.filter(|&frame| frame != 0 && frame != u16::MAX).map(u32::from))
+        } else {
+            let frames = entries.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry));
+            self.claim_each(frames.filter(|&frame| frame != 0 && frame != u32::MAX))
         }
     }
 
-    /// Adds claimed frames to the number of live frames.
-    pub fn count_claimed(&mut self, claimed: u32) {
-        self.live_total += claimed;
+    /// Marks frames as live. All that the loop needs is in few local variables, so that they are
+    /// in registers.
+    #[inline(always)]
+    fn claim_each(&mut self, frames: impl Iterator<Item = u32>) -> bool {
+        let (frames_per_block, bitmap_bytes) = (self.frames_per_block, self.bitmap_bytes);
+        let mut faults = 0;
+        for frame in frames {
+            let (index, bit) = place(frame, frames_per_block, bitmap_bytes);
+            match self.live.get_mut(index) {
+                Some(byte) => {
+                    faults |= *byte & bit;
+                    *byte |= bit;
+                }
+                None => faults = u8::MAX,
+            }
+        }
+        faults == 0
+    }
+
+    /// Counts the live frames of all blocks.
+    pub fn count_live(&mut self) {
+        self.live_total = (0..self.block_count()).map(|block| self.live(block)).sum();
     }
 
     /// Marks a frame as live or not. Returns true if that changed anything.
@@ -205,8 +225,7 @@ impl<'m> Blocks<'m> {
 
     #[inline(always)]
     fn place(&self, frame: u32) -> (usize, u8) {
-        let (block, index) = (frame / self.frames_per_block, frame % self.frames_per_block);
-        (block as usize * self.bitmap_bytes + index as usize / 8, 1 << (index % 8))
+        place(frame, self.frames_per_block, self.bitmap_bytes)
     }
 
     #[inline(always)]
@@ -227,11 +246,16 @@ impl<'m> Blocks<'m> {
         left.iter().fold(count, |count, &byte| count + byte.count_ones())
     }
 
+    /// Returns true if a block has a live frame.
+    pub fn has_live(&self, block: u32) -> bool {
+        self.bitmap(block).iter().any(|&byte| byte != 0)
+    }
+
     /// Returns the first live frame of a block.
     pub fn first_live(&self, block: u32) -> Option<u32> {
         let index = self.bitmap(block).iter().position(|&byte| byte != 0)?;
         let bit = self.bitmap(block)[index].trailing_zeros();
-        Some(block * self.frames_per_block + index as u32 * 8 + bit)
+        Some(block * self.frames_per_block() + index as u32 * 8 + bit)
     }
 
     /// Returns true if a frame is live.
@@ -242,7 +266,7 @@ impl<'m> Blocks<'m> {
 
     /// Returns the first live frame from `frame` on.
     pub fn live_from(&self, frame: u32) -> Option<u32> {
-        (frame..self.block_count() * self.frames_per_block).find(|&frame| self.is_live(frame))
+        (frame..self.block_count() * self.frames_per_block()).find(|&frame| self.is_live(frame))
     }
 
     pub fn live_total(&self) -> u32 {
@@ -317,7 +341,7 @@ impl<'m> Blocks<'m> {
                 }
                 // The wear is compared first, so that the live frames of only few blocks are
                 // counted.
-                BlockChoice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
+                BlockChoice::LeastWornInUse if worn >= least || !self.has_live(block) => continue,
                 BlockChoice::LeastWornInUse => worn,
                 BlockChoice::Emptiest(most) => match self.live(block) {
                     // Wear can only increase the key, so a block with this many live frames cannot
@@ -351,4 +375,11 @@ impl<'m> Blocks<'m> {
     pub fn tables_mut(&mut self) -> [&mut [u8]; 2] {
         [self.wear, self.state]
     }
+}
+
+/// Returns the byte and the bit of a frame in the table of live frames.
+#[inline(always)]
+fn place(frame: u32, frames_per_block: NonZero<u32>, bitmap_bytes: usize) -> (usize, u8) {
+    let (block, index) = (frame / frames_per_block, frame % frames_per_block);
+    (block as usize * bitmap_bytes + index as usize / 8, 1 << (index % 8))
 }

@@ -300,7 +300,7 @@ impl<'m> Space<'m> {
         block: BlockIndex,
     ) -> Result<bool, Error> {
         debug_assert!(
-            self.blocks.live(block) == 0 && !self.holds_journal(block),
+            !self.blocks.has_live(block) && !self.holds_journal(block),
             "a block in use is erased"
         );
         match pages.erase(block) {
@@ -361,7 +361,7 @@ impl<'m> Space<'m> {
     /// Puts a block that has just become empty into quarantine. A spoiled block is marked as bad
     /// instead.
     pub fn quarantine_if_empty(&mut self, block: BlockIndex) {
-        if self.blocks.live(block) > 0 || self.holds_journal(block) {
+        if self.blocks.has_live(block) || self.holds_journal(block) {
             return;
         }
         match self.blocks.state(block) {
@@ -378,7 +378,7 @@ impl<'m> Space<'m> {
         }
         let is_done = |block: &u32| {
             self.blocks.state(*block) == State::Retiring
-                && self.blocks.live(*block) == 0
+                && !self.blocks.has_live(*block)
                 && !self.holds_journal(*block)
         };
         (0..self.blocks.block_count()).find(is_done)

@@ -58,15 +58,16 @@ impl<F: Flash> Volume<'_, F> {
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
             self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
-                for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
-                    let first = base + index as u32 * 8;
-                    // Most bytes have bits of data pages alone.
-                    if (files..bits.saturating_sub(7)).contains(&first) {
-                        space.used += byte.count_ones();
+                for (first, &word) in (base..).step_by(32).zip(bytes.as_chunks().0) {
+                    let mut word = u32::from_le_bytes(word);
+                    // Most words have bits of data pages alone.
+                    if (files..bits.saturating_sub(31)).contains(&first) {
+                        space.used += word.count_ones();
                         continue;
                     }
-                    for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
-                        let number = first + bit;
+                    while word != 0 {
+                        let number = first + word.trailing_zeros();
+                        word &= word - 1;
                         // The bits of the data pages follow the bits of the inodes.
                         if number >= files {
                             space.used += u32::from(number < bits);

@@ -58,7 +58,7 @@ impl RecordList<'_> {
             place => {
                 let at = place.map_or(new.at, |old| old.at);
                 self.bytes[at..new.end()].rotate_right(new.bytes());
-                self.set_ends(self.used(), new.end());
+                self.set_ends(self.used(), new.end(), new.logical);
             }
         }
     }
@@ -102,7 +102,7 @@ impl RecordList<'_> {
         };
         self.write_header(&record);
         self.bytes.copy_within(new.end()..self.used(), new.at + grows);
-        self.set_ends(self.used() + grows - new.bytes(), new.at + grows);
+        self.set_ends(self.used() + grows - new.bytes(), new.at + grows, new.logical);
         // The patch has grown, so it may reach the next ones.
         while let Some(next) =
             self.record_before_mark(record.end()).filter(|next| self.joins(&record, next))
@@ -173,6 +173,6 @@ impl RecordList<'_> {
         self.write_header(&Record { length: record.length + next.length - shared, ..record });
         let goes = record.header + shared as usize;
         self.bytes.copy_within(next.at + goes..self.used(), next.at);
-        self.set_ends(self.used() - goes, self.mark() - goes);
+        self.set_ends(self.used() - goes, self.mark() - goes, record.logical);
     }
 }
