@@ -95,6 +95,7 @@ fn evaluate_run(
     write_bytes: Option<u64>,
     rates: Vec<u64>,
     timing: &str,
+    call_us: u32,
     workload: &str,
     seed: u64,
     idle: Option<(u64, u64)>,
@@ -111,7 +112,7 @@ fn evaluate_run(
         accesses,
         write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
         rates,
-        part: Part { size_bytes, erase_block_bytes, timing },
+        part: Part { size_bytes, erase_block_bytes, timing, call_us },
         workload,
         seed,
         idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
@@ -173,6 +174,7 @@ fn bench_run(
     size_bytes: Option<u64>,
     erase_block_bytes: Option<u32>,
     timing: &str,
+    call_us: u32,
     cases: Option<Vec<String>>,
     files: u32,
     cache_pages: u32,
@@ -193,7 +195,7 @@ fn bench_run(
     let timing = named(timing)?;
     let options = bench::Options {
         device,
-        part: Part { size_bytes, erase_block_bytes, timing },
+        part: Part { size_bytes, erase_block_bytes, timing, call_us },
         cases,
         files,
         cache_pages,
@@ -212,11 +214,12 @@ fn costs_run(
     size_bytes: Option<u64>,
     erase_block_bytes: Option<u32>,
     timing: &str,
+    call_us: u32,
     files: Option<u32>,
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
-    let part = Part { size_bytes, erase_block_bytes, timing: named(timing)? };
+    let part = Part { size_bytes, erase_block_bytes, timing: named(timing)?, call_us };
     let options = costs::Options { device, part, files, seed };
     run(py, progress, |tell| {
         json(
@@ -278,6 +281,7 @@ fn realtime_run(
     rate: u64,
     ram_bytes: u64,
     commit_every: u32,
+    call_us: u32,
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
@@ -294,6 +298,7 @@ fn realtime_run(
         ram_bytes,
         commit_every,
         may_lose,
+        call_us,
         seed,
         ..usual
     };
@@ -345,6 +350,7 @@ fn advise_run(
     size_bytes: Option<u64>,
     fill: f64,
     timing: &str,
+    call_us: u32,
     effort: f64,
     seed: u64,
     progress: Progress,
@@ -357,6 +363,7 @@ fn advise_run(
         size_bytes,
         fill,
         timing,
+        call_us,
         effort,
         seed,
         ..advise::Options::new(&device, workload)

@@ -129,11 +129,14 @@ class Volume:
 
 def evaluate_run(
     device: str,
+    size_bytes: Optional[int],
+    erase_block_bytes: Optional[int],
     fill: float,
     accesses: int,
     write_bytes: Optional[int],
     rates: list[int],
     timing: str,
+    call_us: int,
     workload: str,
     seed: int,
     idle: Optional[tuple[int, int]],
@@ -147,6 +150,7 @@ def bench_run(
     size_bytes: Optional[int],
     erase_block_bytes: Optional[int],
     timing: str,
+    call_us: int,
     cases: Optional[list[str]],
     files: int,
     cache_pages: int,
@@ -155,7 +159,16 @@ def bench_run(
     seed: int,
     progress: _Progress,
 ) -> str: ...
-def costs_run(device: str, timing: str, files: Optional[int], seed: int, progress: _Progress) -> str: ...
+def costs_run(
+    device: str,
+    size_bytes: Optional[int],
+    erase_block_bytes: Optional[int],
+    timing: str,
+    call_us: int,
+    files: Optional[int],
+    seed: int,
+    progress: _Progress,
+) -> str: ...
 def streams_run(
     device: Optional[str],
     blocks: Optional[int],
@@ -176,6 +189,7 @@ def realtime_run(
     rate: int,
     ram_bytes: int,
     commit_every: int,
+    call_us: int,
     seed: int,
     progress: _Progress,
 ) -> str: ...
@@ -195,6 +209,7 @@ def advise_run(
     size_bytes: Optional[int],
     fill: float,
     timing: str,
+    call_us: int,
     effort: float,
     seed: int,
     progress: _Progress,

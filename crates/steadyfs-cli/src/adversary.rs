@@ -96,12 +96,13 @@ mod tests {
                 size_bytes: Some(1 << 20),
                 erase_block_bytes: Some(4096),
                 timing: Timing::Maximum,
+                call_us: 20,
             },
             fill: 0.5,
             calls: 7,
             seed: 9,
         };
-        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum \
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --call-us 20 \
                     --calls 7 --seed 9";
         assert_eq!(options(line), expected);
     }

@@ -2,7 +2,7 @@
 //! command makes itself.
 
 use crate::Failure;
-use crate::chip::timings;
+use crate::chip::{DriverArgument, timings};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::seed::SeedArgument;
@@ -41,6 +41,8 @@ pub struct Arguments {
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
+    #[command(flatten)]
+    driver: DriverArgument,
     /// Share of the usual length of the runs: less takes less time, and measures rare cases less
     /// well
     #[arg(
@@ -169,8 +171,15 @@ impl Arguments {
             Some(answer) if answer == "all" => None,
             Some(answer) => Some(parse_size(&answer).map_err(|error| Failure(error.to_string()))?),
         };
-        let (timing, seed, fill, effort) = (self.timing, self.seed.seed, self.fill, self.effort);
-        Ok(Options { size_bytes, fill, timing, effort, seed, ..Options::new(&device, workload) })
+        Ok(Options {
+            size_bytes,
+            fill: self.fill,
+            timing: self.timing,
+            call_us: self.driver.call_us,
+            effort: self.effort,
+            seed: self.seed.seed,
+            ..Options::new(&device, workload)
+        })
     }
 }
 

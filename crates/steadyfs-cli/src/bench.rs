@@ -153,13 +153,14 @@ mod tests {
     #[test]
     fn every_argument_reaches_the_options() {
         let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 \
-                    --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
+                    --timing maximum --call-us 20 --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
             device: "w25q128jv".into(),
             part: Part {
                 size_bytes: Some(1 << 20),
                 erase_block_bytes: Some(4096),
                 timing: Timing::Maximum,
+                call_us: 20,
             },
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use steadyfs_lab::evaluate::{Part, Timing};
+use steadyfs_lab::evaluate::{CALL_US_MAX, Part, Timing};
 use steadyfs_lab::units::parse_size;
 
 /// A part of a chip.
@@ -26,12 +26,35 @@ pub struct ChipArguments {
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
+    #[command(flatten)]
+    driver: DriverArgument,
+}
+
+/// The time of the driver.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct DriverArgument {
+    /// Time of the driver for each command to the chip, in microseconds. It is part of all times
+    /// and bounds [default: 0, the time of the flash alone]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        allow_hyphen_values = true,
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = crate::number::within::<u32>(0..=CALL_US_MAX.into())
+    )]
+    pub call_us: u32,
 }
 
 impl ChipArguments {
     /// Returns the part in the lab's type.
     pub fn part(&self) -> Part {
-        Part { size_bytes: self.size, erase_block_bytes: self.erase_block, timing: self.timing }
+        Part {
+            size_bytes: self.size,
+            erase_block_bytes: self.erase_block,
+            timing: self.timing,
+            call_us: self.driver.call_us,
+        }
     }
 }
 

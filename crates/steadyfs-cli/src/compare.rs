@@ -1,6 +1,7 @@
 //! `steady compare`: SteadyFS and its peers on the same simulated chips.
 
 use crate::Failure;
+use crate::chip::DriverArgument;
 use crate::output::{Outputs, check_file, write_file};
 use crate::progress::Progress;
 use crate::seed::SeedArgument;
@@ -51,6 +52,8 @@ pub struct Arguments {
         value_parser = crate::number::within::<u64>(1..=86_400)
     )]
     patience: u64,
+    #[command(flatten)]
+    driver: DriverArgument,
     #[command(flatten)]
     seed: SeedArgument,
     /// Measure nothing: show the kept results
@@ -128,6 +131,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .into(),
         ));
     }
+    if arguments.driver.call_us > 0 && (arguments.kept || arguments.keep.is_some()) {
+        return Err(Failure(
+            "--call-us: the kept results are of the flash alone; expected neither --kept nor --keep"
+                .into(),
+        ));
+    }
     let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
     let is_there = arguments.results.is_some() || directory.is_dir();
@@ -139,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let options = arguments.options();
     let mut comparison = arguments.measure(&options)?;
-    if arguments.contender.is_empty() {
+    if arguments.contender.is_empty() && arguments.driver.call_us == 0 {
         comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
         comparison.retain_cases(&options.cases, options.cuts > 0);
     }
@@ -174,11 +183,18 @@ impl Arguments {
         !(self.contender.is_empty() && self.case.is_empty() && self.device.is_empty())
     }
 
+    /// Returns the chosen boards, with the chosen driver.
+    fn boards(&self) -> Vec<Board> {
+        let boards = if self.device.is_empty() { Board::all() } else { self.device.clone() };
+        let call_us = self.driver.call_us;
+        boards.into_iter().map(|board| Board { call_us, ..board }).collect()
+    }
+
     fn options(&self) -> Options {
         let named: Vec<Case> = self.case.iter().filter_map(|name| Case::named(name)).collect();
         let wants_cuts = self.case.is_empty() || self.case.iter().any(|name| name == CUTS);
         Options {
-            boards: if self.device.is_empty() { Board::all() } else { self.device.clone() },
+            boards: self.boards(),
             cases: if self.case.is_empty() { Case::all() } else { named },
             cuts: if wants_cuts { self.cuts } else { 0 },
             patience_s: self.patience,

@@ -1,6 +1,7 @@
 //! `steady realtime`: finds the media that keep an input rate, and the RAM that each needs.
 
 use crate::Failure;
+use crate::chip::DriverArgument;
 use crate::output::Outputs;
 use crate::progress::Progress;
 use crate::seed::SeedArgument;
@@ -98,6 +99,8 @@ pub struct Arguments {
     )]
     tags: TagPlace,
     #[command(flatten)]
+    driver: DriverArgument,
+    #[command(flatten)]
     seed: SeedArgument,
     #[command(flatten)]
     outputs: Outputs,
@@ -158,6 +161,7 @@ impl Arguments {
             commit_every: self.commit_every,
             may_lose: self.may_lose,
             tags: self.tags,
+            call_us: self.driver.call_us,
             seed: self.seed.seed,
         }
     }
@@ -179,7 +183,7 @@ mod tests {
     fn every_argument_reaches_the_options() {
         let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb \
                     --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within \
-                    --seed 3";
+                    --call-us 20 --seed 3";
         let expected = Options {
             cards: vec!["sd-industrial".into(), "emmc-64gb".into()],
             nand: "k9f1208u0".into(),
@@ -191,6 +195,7 @@ mod tests {
             commit_every: 16,
             may_lose: None,
             tags: TagPlace::Within,
+            call_us: 20,
             seed: 3,
         };
         assert_eq!(Line::parse_from(line.split(' ')).arguments.options(), expected);

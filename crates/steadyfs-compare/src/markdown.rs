@@ -32,7 +32,11 @@ impl Comparison {
             self.patience_s
         );
         for board in &self.boards {
-            let _ = writeln!(page, "\n## {}", board.title);
+            let title = match board.call_us {
+                0 => board.title.clone(),
+                _ => board.title_with_times(),
+            };
+            let _ = writeln!(page, "\n## {title}");
             for answer in self
                 .answers(board)
                 .iter()

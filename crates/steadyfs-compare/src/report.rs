@@ -47,7 +47,7 @@ impl<'a> CompareReport<'a> {
         let mut body = format!(
             "<h2 class=\"board\" id=\"{}\">{}</h2>\n",
             escape(&board.id),
-            escape(&board.title)
+            escape(&board.title_with_times())
         );
         let figures = [figures::waits, figures::rates, figures::cuts, figures::lives];
         let mut answers = self.0.answers(board).into_iter();

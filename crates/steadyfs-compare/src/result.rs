@@ -34,6 +34,15 @@ pub struct Board {
     pub cut_bytes: u64,
     /// Erases that a block takes, from the profile.
     pub endurance_erases: u32,
+    /// Time of the driver for each command, in microseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub call_us: u32,
+}
+
+/// Returns true if a number is 0.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// All results.

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs_lab::bench::{BenchChip, BenchError, Case, Ground, Medium, OnChips, Part, Terms};
-use steadyfs_lab::evaluate::find_profile;
+use steadyfs_lab::evaluate::{find_profile, times_of};
 use steadyfs_sim::{Chip as ChipKind, PowerCut, Profile, Tearable};
 
 /// Number of files in the cases with many files.
@@ -66,6 +66,7 @@ impl Board {
                     wear_bytes: wear * MIB,
                     cut_bytes: cut,
                     endurance_erases: endurance(device),
+                    call_us: 0,
                 }
             };
         vec![
@@ -104,6 +105,11 @@ impl Board {
         Board::all().into_iter().map(|board| board.id).collect()
     }
 
+    /// Returns the title, with the times of the board behind it.
+    pub fn title_with_times(&self) -> String {
+        format!("{}; {}", self.title, times_of("typical", self.call_us))
+    }
+
     /// Returns the chip with this number of bytes.
     ///
     /// # Errors
@@ -111,7 +117,8 @@ impl Board {
     pub fn medium(&self, size_bytes: u64) -> Result<Medium, BenchError> {
         let profile = find_profile(&self.device)?;
         let (size_bytes, erase_block_bytes) = (Some(size_bytes), Some(self.erase_block_bytes));
-        Medium::of(&profile, &Part { size_bytes, erase_block_bytes, ..Part::default() })
+        let call_us = self.call_us;
+        Medium::of(&profile, &Part { size_bytes, erase_block_bytes, call_us, ..Part::default() })
     }
 }
 

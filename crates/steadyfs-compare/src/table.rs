@@ -286,7 +286,7 @@ fn take_notes(rows: &mut [Vec<String>]) -> Vec<String> {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for board in &self.boards {
-            writeln!(f, "{}\n", board.title)?;
+            writeln!(f, "{}\n", board.title_with_times())?;
             for mut answer in self.answers(board).into_iter().chain([self.cases(board)]) {
                 if answer.rows.is_empty() {
                     continue;

@@ -189,6 +189,22 @@ fn chips_that_are_not_known_can_be_described() {
 }
 
 #[test]
+fn the_time_of_the_driver_is_in_every_duration() {
+    let sim = sim(NandSpiProfile::mt29f1g01());
+    let of = |call_us| {
+        let settings = Settings { call_us, ..SETTINGS };
+        NandChip::start(sim.clone(), sim.clone(), settings).unwrap().timing()
+    };
+    let (alone, slow) = (of(0), of(7));
+    assert_eq!(slow.read_ns, alone.read_ns + 7_000);
+    assert_eq!(slow.read_tag_ns, alone.read_tag_ns + 7_000);
+    assert_eq!(slow.program_ns, alone.program_ns + 7_000);
+    // A copy is a read and a program.
+    assert_eq!(slow.copy_ns, alone.copy_ns + 14_000);
+    assert_eq!(slow.erase_ns, alone.erase_ns + 7_000);
+}
+
+#[test]
 fn operations_take_no_longer_than_the_times_that_are_told() {
     for profile in profiles() {
         let sim = sim(profile);

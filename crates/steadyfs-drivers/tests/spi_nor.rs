@@ -199,6 +199,18 @@ fn an_erase_from_before_a_reset_is_waited_for() {
 }
 
 #[test]
+fn the_time_of_the_driver_is_in_every_duration() {
+    let sim = sim(NorSpiProfile::w25q128jv());
+    let of = |call_us| {
+        let settings = Settings { call_us, verify: Some(false), ..SETTINGS };
+        start(&sim, settings).unwrap().times_ns(512)
+    };
+    let (alone, slow) = (of(0), of(7));
+    // Two commands program 512 bytes, because a program page has 256.
+    assert_eq!(slow, (alone.0 + 7_000, alone.1 + 14_000, alone.2 + 7_000));
+}
+
+#[test]
 fn operations_take_no_longer_than_the_times_that_are_told() {
     for profile in profiles() {
         let sim = sim(profile);

@@ -54,6 +54,7 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<R
         erase_block_bytes: medium.block_bytes(),
         fill: options.fill,
         timing: options.part.timing.to_string(),
+        call_us: options.part.call_us,
         seed: options.seed,
         rows,
     })

@@ -62,6 +62,7 @@ pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, Cos
     Ok(Costs {
         device: options.part.name(&profile.name),
         timing: options.part.timing.to_string(),
+        call_us: options.part.call_us,
         files,
         seed: options.seed,
         usable_bytes: usage.usable_bytes,

@@ -53,7 +53,7 @@ pub(crate) mod writer;
 pub(crate) use checker::cost;
 
 pub use crate::named::UnknownName;
-pub use crate::part::{Part, PartError, Timing};
+pub use crate::part::{CALL_US_MAX, Part, PartError, Timing, times_of};
 pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Workload};
@@ -75,4 +75,34 @@ pub fn run(
 ) -> Result<Outcome, EvaluateError> {
     let profile = options.part.of(&device::find_profile(&options.device)?)?;
     device::run_on(&profile, options, progress)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The run fails if a call exceeds its bound. So the bounds contain the driver's time.
+    #[test]
+    fn the_time_of_the_driver_is_in_all_times_and_bounds() {
+        for (device, mib) in [("w25q128jv", 1), ("mt29f1g01abafd", 16)] {
+            let run_with = |call_us| {
+                let part = Part { size_bytes: Some(mib << 20), call_us, ..Part::default() };
+                let options =
+                    Options { device: device.into(), part, accesses: 300, ..Options::default() };
+                run(&options, &mut |_, _| {}).unwrap().evaluation
+            };
+            let (alone, driven) = (run_with(0), run_with(50));
+            let commands = (driven.reads + driven.programs + driven.erases) as f64;
+            let added_us = (driven.mean_us - alone.mean_us) * driven.accesses as f64;
+            // The page program of NOR has two commands of 256 bytes, and its tag has another one.
+            let most = if device == "w25q128jv" { 3.0 } else { 1.2 };
+            assert!(
+                (0.9 * 50.0 * commands..most * 50.0 * commands).contains(&added_us),
+                "{device}: {added_us} us for {commands} commands"
+            );
+            assert!(driven.bound_us > alone.bound_us && driven.max_us <= driven.bound_us);
+            assert!(driven.title().contains("50 µs of driver a command"), "{}", driven.title());
+            assert!(alone.title().contains("typical times, flash alone"));
+        }
+    }
 }

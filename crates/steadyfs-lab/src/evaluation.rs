@@ -16,6 +16,7 @@ pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
 
 use crate::backlog::{BUFFER_LEGEND, Load, buffer_text, need};
 use crate::envelope::{Envelope, guaranteed_left_bytes};
+use crate::part::times_of;
 use crate::stats::Stats;
 use crate::table::{Align, facts, table};
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size, us};
@@ -29,6 +30,8 @@ pub struct Measured {
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Share of the usable space in use, from 0 to 1.
     pub fill: f64,
     /// Name of the workload.
@@ -113,6 +116,8 @@ pub struct Evaluation {
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Share of the usable space in use, from 0 to 1.
     pub fill: f64,
     /// Name of the workload.
@@ -210,6 +215,7 @@ impl Evaluation {
         Some(Evaluation {
             device: run.device.clone(),
             timing: run.timing.clone(),
+            call_us: run.call_us,
             fill: run.fill,
             workload: run.workload.clone(),
             write_bytes: run.write_bytes,
@@ -245,12 +251,12 @@ impl Evaluation {
     pub fn title(&self) -> String {
         let idle = self.idle.map_or_else(String::new, |idle| format!("\n{}", idle.title()));
         format!(
-            "{} {} writes of {}, {} full, {} timing, seed {}{idle}",
+            "{} {} writes of {}, {} full, {}, seed {}{idle}",
             format_count(self.accesses),
             self.workload,
             format_size(self.write_bytes),
             format_percent(self.fill),
-            self.timing,
+            times_of(&self.timing, self.call_us),
             self.seed
         )
     }
@@ -373,6 +379,7 @@ pub(crate) mod tests {
         Measured {
             device: "mt29f1g01abafd".into(),
             timing: "typical".into(),
+            call_us: 0,
             fill: 0.8,
             workload: "random".into(),
             write_bytes: 4096,
@@ -424,7 +431,7 @@ pub(crate) mod tests {
             keys.sort();
             keys
         };
-        let promised = "device timing fill workload write_bytes accesses seed mean_us p50_us \
+        let promised = "device timing call_us fill workload write_bytes accesses seed mean_us p50_us \
             p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page reads \
             programs erases usable_bytes ram_bytes mount_us erase_count backlog floor";
         assert_eq!(sorted(&keys(&json)), sorted(promised));

@@ -58,6 +58,20 @@ pub struct Part {
     pub erase_block_bytes: Option<u32>,
     /// Times of the chip. Default typical.
     pub timing: Timing,
+    /// Time of the driver for each command to the chip, in microseconds. It is part of the
+    /// durations and of the bounds. Default 0: flash time alone.
+    pub call_us: u32,
+}
+
+/// Largest time of the driver for a command, in microseconds.
+pub const CALL_US_MAX: u32 = 1_000_000;
+
+/// Returns the times of a run, for titles: of the flash alone, or with the driver's time.
+pub fn times_of(timing: &str, call_us: u32) -> String {
+    match call_us {
+        0 => format!("{timing} times, flash alone"),
+        us => format!("{timing} times, {} µs of driver a command", format_count(us.into())),
+    }
 }
 
 /// The reason for which a chip has no such part.
@@ -108,15 +122,27 @@ impl Part {
     /// # Errors
     /// [`PartError`] if the chip has no such part.
     pub fn of(&self, profile: &Profile) -> Result<Profile, PartError> {
-        let mut part = profile.clone();
+        let (mut part, call_ns) = (profile.clone(), self.call_us.min(CALL_US_MAX) * 1000);
         match &mut part.chip {
             Chip::Nand(nand) => {
+                let commands = [
+                    &mut nand.read_command_ns,
+                    &mut nand.program_command_ns,
+                    &mut nand.erase_command_ns,
+                ];
+                commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
                 let erased = nand.page_bytes * nand.pages_per_block;
                 let block_bytes = self.pick_block(&[erased], erased)?;
                 let chip_bytes = u64::from(block_bytes) * u64::from(nand.block_count);
                 nand.block_count = self.blocks_of(block_bytes, chip_bytes)?;
             }
             Chip::Nor(nor) => {
+                let commands = [
+                    &mut nor.read_command_ns,
+                    &mut nor.program_command_ns,
+                    &mut nor.erase_command_ns,
+                ];
+                commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
                 let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
                 let block_bytes = self.pick_block(&sizes, usual_block(nor, self.size_bytes))?;
                 let block_count = self.blocks_of(block_bytes, nor.size_bytes.into())?;
@@ -196,6 +222,12 @@ mod tests {
         assert_eq!(part.name("w25q128jv"), "w25q128jv, 1 MiB");
         assert_eq!(Part::default().of(&nor), Ok(nor));
         let nand = Profile::named("mt29f1g01abafd").unwrap();
+        let slow = Part { call_us: 20, ..Part::default() };
+        let commands = slow.of(&nand).unwrap().nand().map(|nand| nand.program_command_ns);
+        assert_eq!(commands, nand.nand().map(|nand| nand.program_command_ns + 20_000));
+        let titles = [0, 20].map(|call_us| times_of("typical", call_us));
+        assert_eq!(titles[0], "typical times, flash alone");
+        assert_eq!(titles[1], "typical times, 20 µs of driver a command");
         let cut = Part { size_bytes: Some(16 << 20), ..part }.of(&nand).unwrap();
         assert_eq!(cut.nand().map(|nand| nand.block_count), Some(128));
     }

@@ -32,7 +32,7 @@ pub use row::{Backlog, Medium, Row};
 pub use table::Realtime;
 pub(crate) use table::SPECIFICATION;
 
-use crate::evaluate::{self, find_managed, find_nand};
+use crate::evaluate::{self, Part, find_managed, find_nand};
 use crate::workers::{into_inner, lock, side_by_side};
 use std::sync::Mutex;
 use steadyfs_sim::managed::ManagedProfile;
@@ -69,7 +69,10 @@ impl Item<'_> {
         rates: &[u64],
         tell: &mut dyn FnMut(f64),
     ) -> Result<Row, RealtimeError> {
-        let of = |profile: &ManagedProfile| Managed::of(profile, options.seed);
+        let of = |profile: &ManagedProfile| {
+            let profile = ManagedProfile { call_us: options.call_us, ..profile.clone() };
+            Managed::of(&profile, options.seed)
+        };
         let every = |commit_every| Options { commit_every, ..options.clone() };
         let (medium, commit_every, trace) = match *self {
             Item::Raw(profile) => {
@@ -102,6 +105,7 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
     let run = evaluate::Options {
         device: options.nand.clone(),
         fill: options.fill,
+        part: Part { call_us: options.call_us, ..Part::default() },
         accesses: u64::from(options.accesses.min(20_000)),
         seed: options.seed,
         ..evaluate::Options::default()

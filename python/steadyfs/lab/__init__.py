@@ -42,7 +42,7 @@ from steadyfs.lab.evaluation import (
 )
 from steadyfs.lab.tables import Advice, Bench, Costs, Medium, Realtime, Setting, Streams, Transactions
 from steadyfs.lab.times import AnyTimes, Times, of_bytes, to_array, to_bytes
-from steadyfs.words import Number, nanoseconds, rate, share, size
+from steadyfs.words import Number, nanoseconds, rate, share, size, whole
 
 __all__ = [
     "DEFAULT_RATES",
@@ -102,6 +102,11 @@ class Backlog(NamedTuple):
     """Bytes just before an access ends. They include its bytes."""
 
 
+def _driver(call_us: int) -> int:
+    """Return the time of the driver for a command, in microseconds."""
+    return whole(call_us, "call_us", 1_000_000)
+
+
 def evaluate(
     device: str = DEVICE,
     *,
@@ -112,6 +117,7 @@ def evaluate(
     write_bytes: Optional[Number] = None,
     rates: Sequence[Number] = DEFAULT_RATES,
     timing: str = "typical",
+    call_us: int = 0,
     workload: str = "random",
     seed: int = 1,
     idle: Optional[Number] = None,
@@ -129,6 +135,8 @@ def evaluate(
     - ``write_bytes``: bytes of each write; by default 4,096, or 64 in a log.
     - ``rates``: input rates in bytes per second. The result contains their buffers.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``call_us``: the time of the driver for each command to the chip, in microseconds. It is part
+      of all times and bounds; 0 is the time of the flash alone.
     - ``workload``: ``random``, ``append``, ``log``, ``hot``, ``adversary`` or ``adversary-append``.
     - ``seed``: the same seed gives the same run.
     - ``idle``: the idle time before each burst, in nanoseconds or as ``"20ms"``; none by default.
@@ -153,6 +161,7 @@ def evaluate(
             None if write_bytes is None else size(write_bytes, "write_bytes"),
             [rate(one, "rates") for one in rates],
             timing,
+            _driver(call_us),
             workload,
             seed,
             pauses,
@@ -207,6 +216,7 @@ def bench(
     size_bytes: Optional[Number] = None,
     erase_block_bytes: Optional[Number] = None,
     timing: str = "typical",
+    call_us: int = 0,
     cases: Optional[Sequence[str]] = None,
     files: int = 500,
     cache_pages: int = 0,
@@ -221,6 +231,8 @@ def bench(
     - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
     - ``erase_block_bytes``: bytes of an erase block of NOR; by default from the profile.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``call_us``: the time of the driver for each command to the chip, in microseconds. It is part
+      of all times and bounds; 0 is the time of the flash alone.
     - ``cases``: names as `steady bench --help` lists them; by default all.
     - ``files``: the number of files in the cases that open, create, stat and remove files.
     - ``cache_pages``, ``read_cache_pages``: pages of the write cache and of the read cache.
@@ -236,7 +248,7 @@ def bench(
     chosen = None if cases is None else list(cases)
     with bar(progress) as tell:
         caches = (cache_pages, read_cache_pages)
-        return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, chosen, files, *caches, erased, seed, tell))
+        return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, _driver(call_us), chosen, files, *caches, erased, seed, tell))
 
 
 def costs(
@@ -245,6 +257,7 @@ def costs(
     size_bytes: Optional[Number] = None,
     erase_block_bytes: Optional[Number] = None,
     timing: str = "typical",
+    call_us: int = 0,
     files: Optional[int] = None,
     seed: int = 1,
     progress: Progress = True,
@@ -255,6 +268,8 @@ def costs(
     - ``size_bytes``: bytes of the chip to use, from its beginning; by default all.
     - ``erase_block_bytes``: bytes of an erase block of NOR; by default from the profile.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``call_us``: the time of the driver for each command to the chip, in microseconds. It is part
+      of all times and bounds; 0 is the time of the flash alone.
     - ``files``: the number of files; by default the most that fit the volume, up to 10,000.
     - ``seed``: the same seed gives the same run.
     - ``progress``: true for a bar, or a function that takes the completed share and the phase.
@@ -264,7 +279,7 @@ def costs(
     of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
     with bar(progress) as tell:
-        return decode(Costs, _native.costs_run(device, of_chip, of_block, timing, files, seed, tell))
+        return decode(Costs, _native.costs_run(device, of_chip, of_block, timing, _driver(call_us), files, seed, tell))
 
 
 def streams(
@@ -312,6 +327,7 @@ def realtime(
     accesses: int = 100_000,
     fill: Number = 0.8,
     commit_every: int = 1,
+    call_us: int = 0,
     seed: int = 1,
     progress: Progress = True,
 ) -> Realtime:
@@ -325,6 +341,8 @@ def realtime(
     - ``accesses``: the number of measured writes.
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``commit_every``: writes between two commits on the cards; raw NAND commits each write.
+    - ``call_us``: the time of the driver for each command in microseconds. It is part of
+      all times and bounds; 0 is the time of the flash alone.
     - ``seed``: the same seed gives the same run.
     - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
@@ -334,7 +352,7 @@ def realtime(
     names = None if cards is None else list(cards)
     wanted, room = rate(rate_bytes_per_s, "rate_bytes_per_s"), size(ram_bytes, "ram_bytes")
     with bar(progress) as tell:
-        text = _native.realtime_run(names, nand, accesses, share(fill, "fill"), wanted, room, commit_every, seed, tell)
+        text = _native.realtime_run(names, nand, accesses, share(fill, "fill"), wanted, room, commit_every, _driver(call_us), seed, tell)
     return decode(Realtime, text)
 
 
@@ -380,6 +398,7 @@ def advise(
     size_bytes: Optional[Number] = None,
     fill: Number = 0.5,
     timing: str = "typical",
+    call_us: int = 0,
     effort: Number = 1.0,
     seed: int = 1,
     progress: Progress = True,
@@ -391,6 +410,8 @@ def advise(
     - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``call_us``: the time of the driver for each command to the chip, in microseconds. It is part
+      of all times and bounds; 0 is the time of the flash alone.
     - ``effort``: the share of the usual length of the runs. Shorter runs have fewer rare cases.
     - ``seed``: the same seed gives the same run.
     - ``progress``: true for a bar, or a function that takes the completed share and the phase.
@@ -400,7 +421,7 @@ def advise(
     """
     of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     with bar(progress) as tell:
-        text, words = _native.advise_run(device, workload, of_chip, share(fill, "fill"), timing, share(effort, "effort"), seed, tell)
+        text, words = _native.advise_run(device, workload, of_chip, share(fill, "fill"), timing, _driver(call_us), share(effort, "effort"), seed, tell)
     return replace(decode(Advice, text), text=words)
 
 

@@ -116,13 +116,15 @@ class Beside:
 class Evaluation:
     """A file system on a simulated chip under a workload, measured call by call.
 
-    Times are microseconds, and contain the time of the chip alone.
+    Times are microseconds. They contain the time of the chip and, with ``call_us``, of its driver.
     """
 
     device: str
     """Name of the device profile."""
     timing: str
     """``typical`` or ``maximum``."""
+    call_us: int
+    """Time of the driver for each command."""
     fill: float
     """Share of the usable space that is used, from 0 to 1."""
     workload: str

@@ -63,6 +63,7 @@ class Bench:
     size_bytes: int
     erase_block_bytes: int
     timing: str
+    call_us: int
     seed: int
     usable_bytes: int
     ram_bytes: int
@@ -146,6 +147,7 @@ class Costs:
 
     device: str
     timing: str
+    call_us: int
     files: int
     seed: int
     usable_bytes: int
@@ -293,6 +295,7 @@ class Realtime:
 
     accesses: int
     fill: float
+    call_us: int
     rows: tuple[RealtimeRow, ...]
     rate: int
     ram_bytes: int

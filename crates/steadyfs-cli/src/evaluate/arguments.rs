@@ -179,7 +179,7 @@ mod tests {
     fn every_argument_reaches_the_options() {
         let line = "--device w25q128jv --size 2MiB --erase-block 4KiB --fill 0.5 \
             --accesses 7 --write 512 --rate 1MB/s \
-            --rate 64kB/s --timing maximum --workload adversary --seed 9 \
+            --rate 64kB/s --timing maximum --call-us 20 --workload adversary --seed 9 \
             --idle 1.5ms --burst 64KiB";
         let expected = Options {
             device: "w25q128jv".into(),
@@ -191,6 +191,7 @@ mod tests {
                 size_bytes: Some(2 << 20),
                 erase_block_bytes: Some(4096),
                 timing: Timing::Maximum,
+                call_us: 20,
             },
             workload: Workload::Adversary,
             seed: 9,

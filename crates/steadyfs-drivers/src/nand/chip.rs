@@ -231,11 +231,11 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
     }
 
     /// Returns the nanoseconds of an operation: `bytes` bytes on the bus, 32 bytes of commands and
-    /// status reads, and the time inside the chip.
+    /// status reads, the time inside the chip, and the processor's time.
     fn ns(&self, bytes: u32, (typical_us, maximum_us): (u32, u32)) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         u64::from(bytes + 32) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1)))
-            + inside_us * 1000
+            + (inside_us + u64::from(self.settings.call_us)) * 1000
     }
 }
 

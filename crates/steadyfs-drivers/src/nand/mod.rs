@@ -66,6 +66,10 @@ pub use families::{Ecc, NandInfo, TagPlace, Times};
 pub struct Settings {
     /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
+    /// Time of the processor for each command to the chip, in microseconds: calls, chip select and
+    /// polls. The driver adds it to its times, so every bound contains it. Default: 0, which leaves
+    /// the time of the chip and the bus.
+    pub call_us: u32,
     /// Number of the first block that the driver uses. Default: 0.
     pub first_block: u32,
     /// Number of blocks that the driver uses. Default: all blocks from the first one on.
@@ -77,7 +81,8 @@ pub struct Settings {
 
 impl Settings {
     /// The defaults.
-    pub const DEFAULT: Self = Self { bus_hz: 10_000_000, first_block: 0, blocks: None, info: None };
+    pub const DEFAULT: Self =
+        Self { bus_hz: 10_000_000, call_us: 0, first_block: 0, blocks: None, info: None };
 }
 
 impl Default for Settings {

@@ -206,8 +206,15 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         u64::from(bytes) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1)))
     }
 
+    /// Returns the nanoseconds of a read with its command, and the processor's time.
     fn read_ns(&self, bytes: u32) -> u64 {
         self.transfer_ns(bytes + if self.link.long_address == LongAddress::No { 5 } else { 6 })
+            + self.call_ns()
+    }
+
+    /// Returns the processor's time for a command.
+    fn call_ns(&self) -> u64 {
+        u64::from(self.settings.call_us) * 1000
     }
 
     fn look_ns(&self, bytes: u32) -> u64 {
@@ -220,7 +227,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     /// reads of the status.
     fn change_ns(&self, bytes: u32, typical_us: u32, maximum_us: u32) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
-        inside_us * 1000 + self.transfer_ns(bytes + 20) + self.look_ns(bytes)
+        inside_us * 1000 + self.transfer_ns(bytes + 20) + self.call_ns() + self.look_ns(bytes)
     }
 }
 

@@ -62,6 +62,10 @@ pub use sfdp::{EraseType, LongAddress, NorInfo};
 pub struct Settings {
     /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
+    /// Time of the processor for each command to the chip, in microseconds: calls, chip select and
+    /// polls. The driver adds it to its times, so every bound contains it. Default: 0, which leaves
+    /// the time of the chip and the bus.
+    pub call_us: u32,
     /// Address of the first byte of the chip that the driver uses. It is a multiple of the size of
     /// an erase block. Default: 0.
     pub first_byte: u32,
@@ -83,6 +87,7 @@ impl Settings {
     /// The defaults.
     pub const DEFAULT: Self = Self {
         bus_hz: 10_000_000,
+        call_us: 0,
         first_byte: 0,
         bytes: None,
         verify: None,

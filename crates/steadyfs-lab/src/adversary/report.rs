@@ -1,6 +1,7 @@
 //! The result: a row for each kind of call, for people and as JSON.
 
 use super::world::Taken;
+use crate::part::times_of;
 use crate::table::{Align, facts, table};
 use crate::units::{format_count, format_duration, format_percent, format_size};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub struct Report {
     pub fill: f64,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Seed of the search.
     pub seed: u64,
     /// One row for each kind of call.
@@ -115,7 +118,11 @@ impl fmt::Display for Report {
         let lines = [
             (
                 "Chip",
-                format!("{}, {size} in blocks of {block}, {} timing", self.device, self.timing),
+                format!(
+                    "{}, {size} in blocks of {block}, {}",
+                    self.device,
+                    times_of(&self.timing, self.call_us)
+                ),
             ),
             ("Fill", format_percent(self.fill)),
             ("Seed", self.seed.to_string()),

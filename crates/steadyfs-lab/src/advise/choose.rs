@@ -3,7 +3,7 @@
 use super::measure::{Figures, Length, Unfit, measure};
 use super::settings::{Setting, Shape, settings, shapes};
 use super::{Advice, AdviseError, Candidate, Options, code};
-use crate::bench::{Medium, Part};
+use crate::bench::Medium;
 use crate::evaluate::find_profile;
 use crate::workers::{into_inner, lock, side_by_side};
 use std::num::NonZero;
@@ -97,10 +97,9 @@ impl<'o> Bench<'o> {
     fn new(options: &'o Options) -> Result<Self, AdviseError> {
         let profile =
             find_profile(&options.device).map_err(|error| AdviseError::Chip(error.into()))?;
-        let part =
-            Part { size_bytes: options.size_bytes, timing: options.timing, ..Part::default() };
+        let part = options.part();
         Medium::of(&profile, &part)?.with_volume()?;
-        let shapes = shapes(&profile, options.size_bytes, options.timing)?;
+        let shapes = shapes(&profile, &part)?;
         let endurance = match &profile.chip {
             Chip::Nand(nand) => nand.endurance_erases,
             Chip::Nor(nor) => nor.endurance_erases,

@@ -1,6 +1,6 @@
 //! The options of an advice: a device and its workload.
 
-use crate::evaluate::Timing;
+use crate::evaluate::{Part, Timing};
 
 /// The workload of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,9 @@ pub struct Options {
     pub fill: f64,
     /// Times of the chip. Default typical.
     pub timing: Timing,
+    /// Time of the driver for each command, in microseconds. It is part of all times and bounds.
+    /// Default 0: flash time alone.
+    pub call_us: u32,
     /// Share of the usual length of all runs, from 0 to 1. Less is faster, and covers rare
     /// states less well. Default 1.
     pub effort: f64,
@@ -65,8 +68,15 @@ impl Options {
             workload,
             fill: 0.5,
             timing: Timing::default(),
+            call_us: 0,
             effort: 1.0,
             seed: 1,
         }
+    }
+
+    /// Returns the part of the chip.
+    pub(super) fn part(&self) -> Part {
+        let Self { size_bytes, timing, call_us, .. } = *self;
+        Part { size_bytes, timing, call_us, ..Part::default() }
     }
 }

@@ -1,7 +1,6 @@
 //! The combinations to try.
 
 use crate::bench::{BenchError, Medium, Part};
-use crate::evaluate::Timing;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 use steadyfs_sim::{Chip, Profile};
@@ -59,22 +58,15 @@ pub(super) struct Shape {
 }
 
 /// Returns the chip with each erase block size that leaves enough blocks for the core.
-pub(super) fn shapes(
-    profile: &Profile,
-    size_bytes: Option<u64>,
-    timing: Timing,
-) -> Result<Vec<Shape>, BenchError> {
+pub(super) fn shapes(profile: &Profile, part: &Part) -> Result<Vec<Shape>, BenchError> {
     let Chip::Nor(nor) = &profile.chip else {
-        let medium = Medium::of(profile, &Part { size_bytes, timing, ..Part::default() })?;
+        let medium = Medium::of(profile, part)?;
         let Medium::Nand { geometry, .. } = medium else { return Ok(Vec::new()) };
         return Ok(vec![Shape { medium, geometry, block_bytes: medium.block_bytes() }]);
     };
     let mut shapes: Vec<Shape> = Vec::new();
     for erase in &nor.erases {
-        let medium = Medium::of(
-            profile,
-            &Part { size_bytes, timing, erase_block_bytes: Some(erase.bytes) },
-        )?;
+        let medium = Medium::of(profile, &Part { erase_block_bytes: Some(erase.bytes), ..*part })?;
         let Medium::Nor { block_bytes, block_count, .. } = medium else { continue };
         let geometry = Geometry::of_nor(block_bytes, block_count);
         let fits = Config::for_geometry(&geometry).check(&geometry).is_ok();

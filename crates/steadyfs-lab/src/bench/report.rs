@@ -1,5 +1,6 @@
 //! The result: a row for each case, for people and as JSON.
 
+use crate::part::times_of;
 use crate::table::{Align, facts, table};
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct Report {
     pub erase_block_bytes: u32,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Seed of random places and orders.
     pub seed: u64,
     /// Bytes that files can take together.
@@ -186,7 +189,7 @@ impl fmt::Display for Report {
         );
         let lines = [
             ("System", self.system.clone()),
-            ("Chip", format!("{chip}, {} timing", self.timing)),
+            ("Chip", format!("{chip}, {}", times_of(&self.timing, self.call_us))),
             (
                 "Usable",
                 format!("{} bytes, {}", format_count(self.usable_bytes), format_percent(share)),
@@ -255,6 +258,7 @@ mod tests {
             size_bytes: 1 << 27,
             erase_block_bytes: 1 << 17,
             timing: "typical".into(),
+            call_us: 0,
             seed: 1,
             usable_bytes: 120_000_000,
             ram_bytes: 12_000,

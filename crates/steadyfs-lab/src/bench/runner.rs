@@ -32,6 +32,7 @@ pub fn measure<K: Contender>(
         size_bytes: medium.size_bytes(),
         erase_block_bytes: medium.block_bytes(),
         timing: options.part.timing.to_string(),
+        call_us: options.part.call_us,
         seed: options.seed,
         usable_bytes,
         ram_bytes: probe.ram_bytes(),

@@ -1,5 +1,6 @@
 //! The results: rows of calls and of copies, for people and as JSON.
 
+use crate::part::times_of;
 use crate::table::{Align, table};
 use crate::units::{format_count, format_duration, format_size};
 use serde::{Deserialize, Serialize};
@@ -125,6 +126,8 @@ pub struct Costs {
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Number of files in the large directory.
     pub files: u32,
     /// Seed of the order of files.
@@ -216,8 +219,10 @@ impl fmt::Display for Costs {
         let files = format_count(self.files.into());
         writeln!(
             f,
-            "{}\n{files} steps of each kind, {} timing, seed {}\n",
-            self.device, self.timing, self.seed
+            "{}\n{files} steps of each kind, {}, seed {}\n",
+            self.device,
+            times_of(&self.timing, self.call_us),
+            self.seed
         )?;
         let head = ["Call", "programs", "max", "reads", "max", "mean", "max", "bound"];
         let mut rows = vec![head.map(String::from).to_vec()];
@@ -295,6 +300,7 @@ mod tests {
         Costs {
             device: "mt29f1g01abafd".into(),
             timing: "typical".into(),
+            call_us: 0,
             files: 10_000,
             seed: 1,
             usable_bytes: 1 << 27,

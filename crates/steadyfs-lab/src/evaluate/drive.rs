@@ -54,6 +54,7 @@ pub fn drive<C: Flash + Metered>(
     let measured = Measured {
         device: options.part.name(run.device),
         timing: options.part.timing.to_string(),
+        call_us: options.part.call_us,
         fill: ran.writer.fill_reached(options.fill, &ran.usage),
         workload: options.workload.to_string(),
         write_bytes: options.write_bytes,
@@ -476,11 +477,12 @@ mod tests {
             .filter(|text| json.contains(&format!("\"{text}\":")))
             .collect();
         let once = &keys[..keys.iter().rposition(|key| *key == "rate").unwrap() + 4];
-        let mut promised = "device timing fill workload write_bytes accesses seed mean_us p50_us \
+        let mut promised =
+            "device timing call_us fill workload write_bytes accesses seed mean_us p50_us \
             p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page reads \
             programs erases usable_bytes ram_bytes mount_us erase_count min mean max backlog"
-            .split_whitespace()
-            .collect::<Vec<_>>();
+                .split_whitespace()
+                .collect::<Vec<_>>();
         promised.extend(
             ["rate", "bytes", "peak_bytes", "guaranteed_bytes"]
                 .repeat(options(Workload::Hot).rates.len()),

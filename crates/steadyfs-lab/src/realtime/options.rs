@@ -38,6 +38,9 @@ pub struct Options {
     /// Place of the tags on the cards. Pages have 4 KiB, with their tags or without. Default
     /// beside.
     pub tags: TagPlace,
+    /// Time of the driver for each command, in microseconds. It is part of all times and bounds.
+    /// Default 0: flash time alone.
+    pub call_us: u32,
     /// Seed of the places. Default 1.
     pub seed: u64,
 }
@@ -55,6 +58,7 @@ impl Default for Options {
             commit_every: 1,
             may_lose: None,
             tags: TagPlace::Beside,
+            call_us: 0,
             seed: 1,
         }
     }

@@ -4,6 +4,7 @@ use super::advice::{Advice, Answer, Guarantee, advise};
 use super::options::{Options, WRITE_BYTES};
 use super::row::{Backlog, CLEANINGS_MIN, Row};
 use crate::backlog::buffer_text;
+use crate::part::times_of;
 use crate::table::{Align, table};
 use crate::units::{format_count, format_duration, format_rate, format_size};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ pub struct Realtime {
     pub accesses: u32,
     /// Share of the volumes that holds data.
     pub fill: f64,
+    /// Time of the driver for each command, in microseconds. It is part of all times.
+    pub call_us: u32,
     /// Measurements, a row for each run.
     pub rows: Vec<Row>,
     /// Rate for which advice is given, in bytes per second.
@@ -32,6 +35,7 @@ impl Realtime {
         Realtime {
             accesses: options.accesses,
             fill: options.fill,
+            call_us: options.call_us,
             rows,
             rate: options.rate,
             ram_bytes: options.ram_bytes,
@@ -120,9 +124,10 @@ impl Realtime {
     pub(crate) fn title(&self) -> String {
         format!(
             "4 KiB writes at random places, directly after each other: {} accesses; volumes {:.0} \
-             % full",
+             % full; {}",
             format_count(self.accesses.into()),
-            100.0 * self.fill
+            100.0 * self.fill,
+            times_of("typical", self.call_us)
         )
     }
 

@@ -95,7 +95,7 @@ pub(super) fn beside(report: &Report) -> String {
     let names: Vec<_> =
         report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
     let title = format!("Time of a durable write: SteadyFS beside {}", names.join(" and "));
-    let subtitle = format!("{}: {}; flash time alone", report.title, report.subtitle);
+    let subtitle = format!("{}: {}", report.title, report.subtitle);
     let mut canvas = Canvas::new(bottom + BOTTOM, &title, &subtitle);
     canvas.make_room(all.iter().map(Series::letters).max().unwrap_or(0));
     let scale = Scale::of(&all, report.bound_ns, (bottom, TOP));
@@ -273,8 +273,8 @@ mod tests {
         let svg = beside(&report(), &peer((0..1_000).map(|index| 12_000_000 + index).collect()));
         for text in [
             ">Time of a durable write: SteadyFS beside another &lt;one&gt;</text>",
-            "mt29f1g01abafd: 1,000 random writes of 4 KiB, 80 % full, typical timing, seed 1; \
-             flash time alone",
+            "mt29f1g01abafd: 1,000 random writes of 4 KiB, 80 % full, typical times, flash \
+             alone, seed 1",
             "class=\"name ours\">SteadyFS</text>",
             ">longest 9.000 ms</text>",
             "class=\"name\">another &lt;one&gt;</text>",

@@ -47,6 +47,8 @@ use steadyfs::media::sectors::SectorTimes;
 #[derive(Clone, Debug)]
 pub struct Translation {
     layer: Layer,
+    /// Time of the host's driver for each command.
+    call_ns: u64,
     times: SectorTimes,
 }
 
@@ -71,6 +73,7 @@ macro_rules! timed {
     ($self:ident, $layer:ident => $call:expr) => {
         with!($self, $layer => {
             let begin = $layer.clock.now_ns;
+            $layer.clock.pass($self.call_ns);
             $call;
             $layer.clock.now_ns - begin
         })
@@ -84,7 +87,8 @@ impl Translation {
             Figures::Card(card) => Layer::Card(Box::new(Card::new(card, seed))),
             Figures::Drive(drive) => Layer::Drive(Box::new(Drive::new(drive, seed))),
         };
-        Self { layer, times: times(&profile.figures) }
+        let call_ns = u64::from(profile.call_us) * 1000;
+        Self { layer, call_ns, times: times(&profile.figures, call_ns) }
     }
 
     /// Fills the device as if it was written from the first sector to the last. Takes no time,
@@ -181,9 +185,9 @@ impl Translation {
     }
 }
 
-/// Returns the times of commands that meet no cleaning.
-fn times(figures: &Figures) -> SectorTimes {
-    let ns = |us: u32| u64::from(us) * 1000;
+/// Returns the times of commands that meet no cleaning. The host's driver takes `call_ns` for each.
+fn times(figures: &Figures, call_ns: u64) -> SectorTimes {
+    let ns = |us: u32| call_ns + u64::from(us) * 1000;
     match figures {
         Figures::Card(card) => SectorTimes {
             read_ns: ns(card.command_us + card.page_read_us),

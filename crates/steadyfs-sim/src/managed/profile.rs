@@ -47,6 +47,8 @@ pub struct ManagedProfile {
     pub kind: Kind,
     /// The figures.
     pub figures: Figures,
+    /// Time of the host's driver for each command, in microseconds. No document has it; default 0.
+    pub call_us: u32,
     /// The source of each figure, by its key.
     pub sources: BTreeMap<String, String>,
 }
@@ -372,7 +374,7 @@ impl ManagedProfile {
         };
         let sources = keys.texts("sources")?.into_iter().collect();
         keys.finish()?;
-        Ok(Self { name, title, kind, figures, sources })
+        Ok(Self { name, title, kind, figures, call_us: 0, sources })
     }
 
     /// Writes the TOML document that [`from_toml`](Self::from_toml) reads.

@@ -52,7 +52,8 @@ pub struct Geometry {
 ///
 /// These durations turn a [`Cost`](crate::Cost) into time. The pacing rule derives from them how
 /// many page moves take as long as one erase. Use datasheet maxima for guarantees and typical
-/// values for expectations.
+/// values for expectations. A bound contains the driver's time for each command if these durations
+/// [contain it](crate::guide::drivers#the-time-of-the-driver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Duration of a read of a whole page and its tag.
