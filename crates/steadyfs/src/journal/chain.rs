@@ -43,9 +43,10 @@ impl Journal<'_> {
             has_discards |= record.is_discard();
             self.make_room_for(&record);
         }
-        let patches = records_in(shape, delta).flatten().filter(Record::is_patch);
-        if patches.map(|patch| self.add(&patch, &delta[patch.data()])).any(|done| done.is_err()) {
-            return false;
+        for patch in records_in(shape, delta).flatten().filter(Record::is_patch) {
+            if self.add(&patch, &delta[patch.data()]).is_err() {
+                return false;
+            }
         }
         if has_discards {
             for discard in records_in(shape, delta).flatten().filter(Record::is_discard) {
@@ -76,11 +77,12 @@ impl Journal<'_> {
     /// Adds a patch of a delta.
     fn add(&mut self, patch: &Record, data: &[u8]) -> Result<(), Full> {
         self.list.look_for(patch.logical);
-        match self.list.covering(patch) {
-            Some(old) => self.list.overwrite(&old, patch.offset, data),
-            None => self.insert(patch.logical, patch.offset, data)?,
+        if let Some(old) = self.list.covering(patch) {
+            self.list.overwrite(&old, patch.offset, data);
+        } else if !self.list.insert_apart(patch, data) {
+            self.insert(patch.logical, patch.offset, data)?;
+            self.accept();
         }
-        self.accept();
         Ok(())
     }
 }

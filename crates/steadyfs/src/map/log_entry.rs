@@ -69,7 +69,8 @@ impl LeafChanges {
     /// Reads the place of a change, and corrects one flipped bit. `checksum` is the checksum
     /// function of the device.
     pub fn read(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Place {
-        if bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() <= 1 {
+        let is_blank = bytes.iter().all(|&byte| byte == 0xFF);
+        if is_blank || bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() <= 1 {
             return Place::Blank;
         }
         let mut near = [0; CHANGE_BYTES_MAX];

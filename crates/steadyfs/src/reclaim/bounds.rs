@@ -666,7 +666,8 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
 /// - the first pages of each ring block, and the end of one ring block
 /// - a root and its copies
 /// - in ring blocks without a readable root, the pages of a possible root
-/// - the journal page, or all records of a chain, each with two reads
+/// - the journal page, or the copy of a chain
+/// - if the copy cannot be read, all records of the chain, each with two reads
 pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
     let journal = if layout.programs_bytes() {
         2 * layout.journal_places().div_ceil(empty_places())

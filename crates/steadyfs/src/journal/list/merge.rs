@@ -63,6 +63,33 @@ impl RecordList<'_> {
         }
     }
 
+    /// Adds a patch that is on the medium, at its place. Returns `false` and changes nothing if the
+    /// patch overlaps or touches another patch, or if there is no room. No call may be in progress.
+    pub fn insert_apart(&mut self, patch: &Record, data: &[u8]) -> bool {
+        let Record { logical, offset, .. } = *patch;
+        let mut at = self.first_at(START, logical);
+        while let Some(old) = self.record_before_mark(at).filter(|old| old.logical == logical) {
+            if old.offset > patch.stop() {
+                break;
+            }
+            if old.stop() >= offset {
+                return false;
+            }
+            at = old.end();
+        }
+        let (bytes, used) = (patch.bytes(), self.used());
+        if self.mark() != used || used + bytes > self.size() {
+            return false;
+        }
+        self.bytes.copy_within(at..used, at + bytes);
+        let record = Record { at, superseded: false, fresh: false, mixed: false, ..*patch };
+        self.write_header(&record);
+        self.bytes[record.data()].copy_from_slice(data);
+        self.set_ends(used + bytes, used + bytes, logical);
+        self.seal();
+        true
+    }
+
     /// Returns true if a patch must be merged with an older patch, because it overlaps or touches
     /// the older patch. In a chain, an older patch that is on the medium and begins at the end of
     /// the new patch stays separate. So the delta contains only new bytes.
