@@ -175,7 +175,7 @@ impl<'m, F: Flash> Disk<'m, F> {
             Access::ReadWrite => self.store.recover::<true>()?,
         };
         if !is_there {
-            return Err(MountError::NoRoot);
+            return Err(self.store.without_root());
         }
         self.store.start_scrub();
         Ok(())

@@ -315,7 +315,7 @@ impl core::error::Error for ConfigError {}
 #[non_exhaustive]
 pub enum MountError {
     /// No superblock was found: the device was never formatted, or both copies of the superblock
-    /// are damaged.
+    /// are damaged. Or a power cut has interrupted a format.
     NotFormatted,
     /// The superblock was written with another version of the format.
     Version {
@@ -374,7 +374,8 @@ impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MountError::NotFormatted => f.write_str(
-                "no superblock found: the device was never formatted, or both copies are damaged",
+                "no superblock found: the device was never formatted, a format was interrupted, or \
+                 both copies are damaged",
             ),
             MountError::Version { on_flash } => write!(
                 f,

@@ -1,10 +1,13 @@
 //! Tests the format of a chip with an old volume. Nothing of the old volume comes back, and
 //! blocks that the format erased are not erased again.
 
-use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
+use steadyfs::media::sectors::{SectorLayout, SectorPages};
+use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, MountError, OpenOptions};
-use steadyfs_sim::{FailOps, Nor, NorTiming, PowerCut};
+use steadyfs_sim::{
+    FailOps, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Survivors, Tearable,
+};
 
 /// Each mount after a power cut makes the sequence numbers jump, and its first program is a
 /// journal record. On a medium that programs bytes, these records are not pages, and `format` did
@@ -256,5 +259,57 @@ fn an_erasing_format_that_is_cut_is_begun_again() {
         FileSystem::format(&mut cut, &config, &mut memory)
             .unwrap_or_else(|error| panic!("operation {operation}: {error}"));
         work(&mut cut, &mut memory, 40);
+    }
+}
+
+/// A power cut in the first format left a superblock without a root. Then each start ended with
+/// `NoRoot`, and the device never came up, because a start formats only after `NotFormatted`.
+#[test]
+fn a_start_after_a_format_that_was_cut_formats_again() {
+    let of_chip = |geometry: Geometry| Config::for_geometry(&geometry);
+    let nand =
+        Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+    first_start(Nand::with_geometry(nand, NandTiming::ROUND, 1), of_chip(nand));
+    let nor = NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, 1), 256);
+    first_start(nor.clone(), of_chip(nor.geometry()));
+    let layout = SectorLayout::for_size(1 << 16);
+    for survivors in [None, Some(Survivors::Any)] {
+        let sectors = Sectors::new(layout.sectors, Sectors::ROUND, 1);
+        let sectors = match survivors {
+            Some(survivors) => sectors.with_cache(survivors, 64),
+            None => sectors,
+        };
+        let card = SectorPages::new(sectors, layout).expect("a card");
+        first_start(card, Config::for_sectors(&layout));
+    }
+    let (used, config) = used_chip();
+    first_start(used, config);
+}
+
+/// Cuts each operation of a start, as the guide writes it. The next start comes up.
+fn first_start<F: Flash + Tearable + Clone>(chip: F, config: Config) {
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let mut start = |chip: &mut PowerCut<F>| -> Result<(), MountError> {
+        let found = FileSystem::mount(&mut *chip, Access::ReadOnly, &mut memory).map(drop);
+        if let Err(MountError::NotFormatted) = found {
+            FileSystem::format(&mut *chip, &config, &mut memory)?;
+        }
+        let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, &mut memory)?;
+        let mut file = fs.open("starts", OpenOptions::DURABLE)?;
+        fs.append(&mut file, &[1])?;
+        fs.close(file)?;
+        fs.unmount()?;
+        Ok(())
+    };
+    for operation in 1.. {
+        let mut cut = PowerCut::new(chip.clone(), operation);
+        cut.cut_at(operation);
+        let is_done = start(&mut cut).is_ok();
+        cut.power_on();
+        start(&mut cut).unwrap_or_else(|error| panic!("operation {operation}: {error}"));
+        if is_done {
+            assert!(operation > 10, "a format takes some operations");
+            break;
+        }
     }
 }

@@ -247,7 +247,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads the tables that RAM keeps, after the recovery of the store.
     pub(super) fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
-            return Err(MountError::NoRoot);
+            return Err(self.volume.store.without_root());
         }
         // One failed read does not prove that the page is lost.
         match (0..3).map(|_| self.load_tables()).find(|result| *result != Err(Error::Corrupt)) {

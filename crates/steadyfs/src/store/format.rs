@@ -22,7 +22,8 @@ impl<'m, F: Flash> Store<'m, F> {
     ///   programs.
     ///
     /// # Power loss
-    /// Until the last program is complete, the medium counts as not formatted.
+    /// Until the root is complete, the medium counts as not formatted. While the first two blocks
+    /// of an earlier volume are not erased, a mount may also find that volume.
     pub fn format(
         flash: F,
         config: &Config,
@@ -49,7 +50,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        // The first superblock comes last. Until then the medium counts as not formatted.
+        // The first superblock comes last. If it is missing and there is no root, a mount finds that
+        // the format was interrupted.
         self.logical.ftl.in_ring(|roots, said, _| {
             roots.write_first(said).and_then(|()| roots.program_superblock(0))
         })?;

@@ -71,6 +71,17 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
+    /// Returns the error of a mount that finds no root. A format programs the first page of block 0
+    /// last. So if this page is blank, a power cut has interrupted a format, and there is no volume
+    /// yet.
+    pub fn without_root(&mut self) -> MountError {
+        match self.logical.ftl.pages.is_blank(0) {
+            Ok(true) => MountError::NotFormatted,
+            Ok(false) => MountError::NoRoot,
+            Err(error) => MountError::Volume(error),
+        }
+    }
+
     /// Brings the store to the state at the clean end of the volume's use. Uses no code for
     /// recovery. Returns [`MountError::NeedsRecovery`] if there was no clean end, if anything was
     /// changed since, or if this is in doubt.
