@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::journal::empty_places;
 use crate::map::LeafReader;
 use crate::media::{Failure, Flash, Tag, TagKind};
-use crate::space::{HeadIndex, NONE};
+use crate::space::{HeadIndex, NONE, State};
 
 impl<F: Flash> Logical<'_, F> {
     /// Writes leaves back until the overlay has room for `entries` more entries, and for the
@@ -76,7 +76,11 @@ impl<F: Flash> Logical<'_, F> {
         let has_place = head.block != NONE
             && head.next > 0
             && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
-        if !has_place || self.ftl.ring.has(self.ftl.space.block_of(self.ftl.map.leaf(leaf))) {
+        let block = self.ftl.space.block_of(self.ftl.map.leaf(leaf));
+        // A block in which a program failed takes no more programs.
+        let is_fixed =
+            self.ftl.ring.has(block) || self.ftl.space.blocks().state(block) == State::Retiring;
+        if !has_place || is_fixed {
             return Ok(false);
         }
         let tries = self.ftl.status.looks();
@@ -88,7 +92,7 @@ impl<F: Flash> Logical<'_, F> {
         if let Err(failure) = self.ftl.map.program_log(reader, &mut self.ftl.space, leaf)? {
             // The frames of the block can still be read, so they move to another block.
             if failure == Failure::BadBlock {
-                self.ftl.space.retire(self.ftl.space.block_of(self.ftl.map.leaf(leaf)));
+                self.ftl.space.retire(block);
             }
             self.ftl.refused(failure.into());
             return Ok(false);
