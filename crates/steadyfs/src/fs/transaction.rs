@@ -204,8 +204,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         TransactionRoom::of(&self.volume, &first_steps(&self.volume, steps, false))
     }
 
-    /// Returns true if changes wait for a commit. The changes of a call that returns an error do not
-    /// count. But such a call may have freed pages of removed files first, and this counts.
+    /// Returns true if changes wait for a commit. The changes of a call that returns an error do
+    /// not count. But such a call may have freed pages of removed files first, and this counts.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }
