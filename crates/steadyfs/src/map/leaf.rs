@@ -243,8 +243,8 @@ impl Map<'_> {
             ..self.overlay.lower_bound(first + layout.leaf_page_entries())
     }
 
-    /// Passes on the parts of a leaf's page that count: the entries of logical pages that have no
-    /// entry in the overlay.
+    /// Passes on the valid entries of a leaf's page, in one or more parts. An entry is not valid if
+    /// its logical page has an entry in the overlay.
     pub fn valid_parts(
         &self,
         page: &[u8],

@@ -183,8 +183,7 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// Marks frames as live. All that the loop needs is in few local variables, so that they are
-    /// in registers.
+    /// Marks frames as live. The loop uses few local variables, so that they stay in registers.
     #[inline(always)]
     fn claim_each(&mut self, frames: impl Iterator<Item = u32>) -> bool {
         let (frames_per_block, bitmap_bytes) = (self.frames_per_block, self.bitmap_bytes);
