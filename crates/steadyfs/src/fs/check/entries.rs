@@ -218,7 +218,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// Returns true if an inode that is marked as free still has all its pages. If the file was
-    /// removed, its pages were freed.
+    /// removed, its pages were freed. Pages behind the size of a file do not count: a later step
+    /// truncates them.
     fn is_complete(&mut self, inode: u32, header: &InodeHeader) -> Result<bool, Error> {
         if header.inline {
             return Ok(true);
@@ -227,10 +228,20 @@ impl<F: Flash> Checker<'_, '_, F> {
         if self.fs.seen(|fs| fs.volume.read_area(inode, &mut area))?.is_none() {
             return Ok(false);
         }
+        let pages = match header.kind {
+            InodeKind::File if header.size <= self.fs.volume.size_max() => {
+                self.extent(header.size).0
+            }
+            // A directory may need each of its pages.
+            _ => u32::MAX,
+        };
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
-            let index = (region.index != 0).then_some(region.index);
-            for page in (region.logical..region.logical + region.count).chain(index) {
+            let wanted = pages.saturating_sub(number * self.fs.volume.plan().region_pages);
+            // The index maps the pages behind the run.
+            let index = (region.index != 0 && wanted > region.count).then_some(region.index);
+            let run = region.logical..region.logical + region.count.min(wanted);
+            for page in run.chain(index) {
                 let is_page = self.fs.volume.check_data_pages(page, 1).is_ok();
                 let is_there = is_page
                     && !self.marks.is_owned(page)

@@ -282,10 +282,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Returns the pages that an inode claims, or `None` if it cannot have so many pages.
     fn owner_of_pages(&self, inode: u32, header: &InodeHeader, overflow: u32) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
-            InodeKind::File if header.size <= self.fs.volume.size_max() => {
-                let (page, within) = self.fs.volume.split(header.size);
-                (page + u32::from(within > 0), within)
-            }
+            InodeKind::File if header.size <= self.fs.volume.size_max() => self.extent(header.size),
             InodeKind::Directory if header.extra <= self.fs.volume.plan().data_count => {
                 (header.extra, 0)
             }
@@ -303,6 +300,13 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             kept,
             is_behind: false,
         })
+    }
+
+    /// Returns the number of pages within a size, and the number of bytes in the last one if it is
+    /// not full.
+    pub(super) fn extent(&self, size: u64) -> (u32, u32) {
+        let (page, within) = self.fs.volume.split(size);
+        (page + u32::from(within > 0), within)
     }
 
     /// Takes all pages from an inode. A file is then empty, and a directory has no entries.
