@@ -197,6 +197,7 @@ const SESSIONS: [Session; 12] = [
                 Smaller(EVALUATE),
             ),
             ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
+            ("steady evaluate --call-us 20", Smaller(EVALUATE)),
             (
                 "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" \
                  --beside littlefs=docs/peers/littlefs.csv --svg figures",
