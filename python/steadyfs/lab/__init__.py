@@ -421,7 +421,9 @@ def advise(
     """
     of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     with bar(progress) as tell:
-        text, words = _native.advise_run(device, workload, of_chip, share(fill, "fill"), timing, _driver(call_us), share(effort, "effort"), seed, tell)
+        text, words = _native.advise_run(
+            device, workload, of_chip, share(fill, "fill"), timing, _driver(call_us), share(effort, "effort"), seed, tell
+        )
     return replace(decode(Advice, text), text=words)
 
 
