@@ -28,7 +28,11 @@ def plain(result: object) -> object:
     def clean(value: object) -> object:
         if isinstance(value, dict):
             # The command leaves out some empty values.
-            told = {key: item for key, item in value.items() if item is not None and (key, item) not in [("beside", []), ("skipped", []), ("grows", False)]}
+            told = {
+                key: item
+                for key, item in value.items()
+                if item is not None and (key, item) not in [("beside", []), ("skipped", []), ("grows", False)]
+            }
             return {key: clean(item) for key, item in told.items() if key not in ("access_ns", "text")}
         if isinstance(value, (list, tuple)):
             return [clean(item) for item in value]
