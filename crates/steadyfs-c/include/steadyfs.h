@@ -439,8 +439,8 @@ typedef enum steadyfs_finding_kind {
 // bounds are 0.
 //
 // Every bound is computed from these numbers: use datasheet maxima for guarantees, or typical
-// values for expectations. If the bus has other users, add their longest transfer. Add the time
-// that the driver takes for each call, so that bounds contain it.
+// values for expectations. If the bus has other users, add their longest transfer. Add the
+// driver's own time for each call, too. Otherwise no bound contains it.
 typedef struct steadyfs_nand_timing {
   // Time to read a whole page and its tag.
   uint64_t read_ns;

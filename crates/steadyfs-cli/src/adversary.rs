@@ -102,8 +102,8 @@ mod tests {
             calls: 7,
             seed: 9,
         };
-        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --call-us 20 \
-                    --calls 7 --seed 9";
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum \
+                    --call-us 20 --calls 7 --seed 9";
         assert_eq!(options(line), expected);
     }
 }

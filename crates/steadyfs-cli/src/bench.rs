@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn every_argument_reaches_the_options() {
         let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 \
-                    --timing maximum --call-us 20 --files 7 --cache 2 --read-cache 3 --erased --seed 9";
+                    --timing maximum --call-us 20 --files 7 --cache 2 --read-cache 3 --erased \
+                    --seed 9";
         let expected = Options {
             device: "w25q128jv".into(),
             part: Part {

@@ -432,8 +432,8 @@ pub(crate) mod tests {
             keys
         };
         let promised = "device timing call_us fill workload write_bytes accesses seed mean_us \
-            p50_us p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page reads \
-            programs erases usable_bytes ram_bytes mount_us erase_count backlog floor";
+            p50_us p99_us p999_us max_us bound_us throughput_bytes_per_s programs_per_data_page \
+            reads programs erases usable_bytes ram_bytes mount_us erase_count backlog floor";
         assert_eq!(sorted(&keys(&json)), sorted(promised));
         assert_eq!(sorted(&keys(&json["erase_count"])), ["max", "mean", "min"]);
         assert_eq!(

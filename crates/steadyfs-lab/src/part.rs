@@ -123,26 +123,27 @@ impl Part {
     /// [`PartError`] if the chip has no such part.
     pub fn of(&self, profile: &Profile) -> Result<Profile, PartError> {
         let (mut part, call_ns) = (profile.clone(), self.call_us.min(CALL_US_MAX) * 1000);
+        let slow_down = |commands: [&mut u32; 3]| {
+            commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
+        };
         match &mut part.chip {
             Chip::Nand(nand) => {
-                let commands = [
+                slow_down([
                     &mut nand.read_command_ns,
                     &mut nand.program_command_ns,
                     &mut nand.erase_command_ns,
-                ];
-                commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
+                ]);
                 let erased = nand.page_bytes * nand.pages_per_block;
                 let block_bytes = self.pick_block(&[erased], erased)?;
                 let chip_bytes = u64::from(block_bytes) * u64::from(nand.block_count);
                 nand.block_count = self.blocks_of(block_bytes, chip_bytes)?;
             }
             Chip::Nor(nor) => {
-                let commands = [
+                slow_down([
                     &mut nor.read_command_ns,
                     &mut nor.program_command_ns,
                     &mut nor.erase_command_ns,
-                ];
-                commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
+                ]);
                 let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
                 let block_bytes = self.pick_block(&sizes, usual_block(nor, self.size_bytes))?;
                 let block_count = self.blocks_of(block_bytes, nor.size_bytes.into())?;

@@ -4,7 +4,8 @@ use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
-use steadyfs_sim::{Nor, NorTiming};
+use steadyfs_sim::fault::{Operation, Record};
+use steadyfs_sim::{FailOps, Nor, NorTiming, Trace};
 
 const FILES: u64 = 5;
 /// Bytes of a piece for writes and reads, and number of pieces in a file.
@@ -224,93 +225,20 @@ fn change_that_cannot_be_read_costs_its_page_of_the_leaf() {
     });
 }
 
-/// A chip in which one program fails. It records programs into the failed block.
-struct Failing {
-    chip: NorPages<Nor>,
-    /// Number of programs before the one that fails.
-    left: u32,
-    failed: Option<BlockIndex>,
-    programmed_again: bool,
-}
-
-impl Failing {
-    fn check(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.programmed_again |= self.failed == Some(block);
-        self.left = self.left.wrapping_sub(1);
-        if self.left == u32::MAX {
-            self.failed = Some(block);
-            return Err(Failure::BadBlock);
-        }
-        Ok(())
-    }
-}
-
-impl Flash for Failing {
-    fn geometry(&self) -> Geometry {
-        self.chip.geometry()
-    }
-    fn timing(&self) -> Timing {
-        self.chip.timing()
-    }
-    fn read(
-        &mut self,
-        page: PageIndex,
-        data: &mut [u8],
-        tag: &mut [u8; TAG_BYTES],
-    ) -> Result<(), Failure> {
-        self.chip.read(page, data, tag)
-    }
-    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.chip.read_tag(page, tag)
-    }
-    fn program(
-        &mut self,
-        page: PageIndex,
-        data: &[u8],
-        tag: &[u8; TAG_BYTES],
-    ) -> Result<(), Failure> {
-        self.check(page / self.geometry().pages_per_block)?;
-        self.chip.program(page, data, tag)
-    }
-    fn read_bytes(
-        &mut self,
-        block: BlockIndex,
-        offset: u32,
-        data: &mut [u8],
-    ) -> Result<(), Failure> {
-        self.chip.read_bytes(block, offset, data)
-    }
-    fn program_bytes(
-        &mut self,
-        block: BlockIndex,
-        offset: u32,
-        data: &[u8],
-    ) -> Result<(), Failure> {
-        self.check(block)?;
-        self.chip.program_bytes(block, offset, data)
-    }
-    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.chip.erase(block)
-    }
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.chip.is_bad(block)
-    }
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.chip.mark_bad(block)
-    }
-}
-
 /// A program failed in a block that held a leaf. The leaf's log took further changes.
 #[test]
 fn a_block_in_which_a_program_failed_takes_no_more_programs() {
+    let is_failed = |record: &&Record| {
+        record.operation == Operation::Program && record.failure == Some(Failure::BadBlock)
+    };
     let mut failures = 0;
-    for left in 0..600 {
+    for number in 1..600 {
         let chip = NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, 1), 256);
-        let mut chip = Failing { chip, left: u32::MAX, failed: None, programmed_again: false };
+        let mut chip = Trace::new(FailOps::new(chip, 1));
         let config = Config::for_geometry(&chip.geometry());
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         FileSystem::format(&mut chip, &config, &mut memory).expect("format");
-        chip.left = left;
+        chip.inner_mut().fail_program(number);
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
         let mut rng = Rng(7);
@@ -318,8 +246,10 @@ fn a_block_in_which_a_program_failed_takes_no_more_programs() {
             fs.write(&mut file, rng.below(100) * 256, &[9; 256]).expect("write");
         }
         assert!(fs.damage().is_none());
-        failures += u32::from(chip.failed.is_some());
-        assert!(!chip.programmed_again, "program {left} failed");
+        // In a block that has gone bad, each further program fails as well.
+        let failed = chip.records().iter().filter(is_failed).count();
+        assert!(failed <= 1, "program {number} failed, and {} more", failed - 1);
+        failures += failed;
     }
     assert!(failures > 300, "{failures} programs failed");
 }

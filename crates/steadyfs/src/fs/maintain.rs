@@ -31,8 +31,8 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call) that changes something. If the
-    /// device does not answer an erase, the call ends with [`Error::Device`]. Nothing is lost, and a
-    /// later call goes on.
+    /// device does not answer an erase, the call ends with [`Error::Device`]. Nothing is lost, and
+    /// a later call goes on.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
         let frames =
             self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;

@@ -23,7 +23,7 @@ pub(super) enum Removed {
     OnMedium,
     /// The patches and the discard of a logical page.
     Page(u32),
-    /// The same records, without those of the call in progress.
+    /// The patches and the discard of a logical page from before the call in progress.
     EarlierOf(u32),
     /// The records of a logical page that the call in progress has added.
     OwnOf(u32),

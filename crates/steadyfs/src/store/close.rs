@@ -11,8 +11,8 @@
 //! If idle work has already programmed the journal page twice, the root names both places, and no
 //! further copy is written. The root counts only if a page of its copies can be read, and these are
 //! programmed last. So the copy of the journal is complete if the root counts, and it is erased
-//! together with the root. A mount reads this copy if the newest journal page cannot be read. If the
-//! newest page is a record of a chain, a mount reads the copy in any case, because it is shorter.
+//! together with the root. A mount reads this copy if the newest journal page cannot be read. If
+//! the newest page is a record of a chain, a mount reads the copy in any case: it is shorter.
 
 use super::Store;
 use crate::error::Error;

@@ -50,8 +50,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        // The first superblock comes last. If it is missing and there is no root, a mount finds that
-        // the format was interrupted.
+        // The first superblock comes last. If it is missing and there is no root, the format was
+        // interrupted.
         self.logical.ftl.in_ring(|roots, said, _| {
             roots.write_first(said).and_then(|()| roots.program_superblock(0))
         })?;
@@ -161,7 +161,12 @@ impl<'m, F: Flash> Store<'m, F> {
         let ftl = &mut self.logical.ftl;
         let Layout { ring_count, config, geometry, .. } = ftl.layout;
         let (mut taken, mut passes) = (0, true);
-        for block in 0..geometry.block_count.min(65) {
+        let blocks = 0..geometry.block_count.min(65);
+        // The block of the second superblock is erased first. So if a power cut hits the erase of
+        // block 0, no superblock of an interrupted format is left.
+        let is_good = |&block: &BlockIndex| ftl.space.blocks().state(block) == State::Free;
+        let second = blocks.clone().skip(1).find(is_good);
+        for block in second.into_iter().chain(blocks) {
             if taken == ring_count
                 || ftl.space.blocks().state(block) != State::Free
                 || !erase_or_pass(ftl, block, &mut passes)?

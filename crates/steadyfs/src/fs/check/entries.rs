@@ -228,16 +228,12 @@ impl<F: Flash> Checker<'_, '_, F> {
         if self.fs.seen(|fs| fs.volume.read_area(inode, &mut area))?.is_none() {
             return Ok(false);
         }
-        let pages = match header.kind {
-            InodeKind::File if header.size <= self.fs.volume.size_max() => {
-                self.extent(header.size).0
-            }
-            // A directory may need each of its pages.
-            _ => u32::MAX,
-        };
+        let owner = self.owner_of_pages(inode, header, 0);
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
-            let wanted = pages.saturating_sub(number * self.fs.volume.plan().region_pages);
+            let base = number * self.fs.volume.plan().region_pages;
+            // An invalid size is a finding of a later step.
+            let wanted = owner.as_ref().map_or(u32::MAX, |owner| owner.wanted(base));
             // The index maps the pages behind the run.
             let index = (region.index != 0 && wanted > region.count).then_some(region.index);
             let run = region.logical..region.logical + region.count.min(wanted);

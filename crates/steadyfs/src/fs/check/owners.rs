@@ -30,7 +30,7 @@ enum Fault {
 }
 
 /// An inode that claims its pages.
-struct Owner {
+pub(super) struct Owner {
     inode: u32,
     kind: InodeKind,
     /// Number of pages up to the end of a file, or number of buckets of a directory.
@@ -46,6 +46,12 @@ struct Owner {
 }
 
 impl Owner {
+    /// Returns the number of pages from `base` on that the inode needs. A file needs no page behind
+    /// its size. A directory may need each of its pages.
+    pub fn wanted(&self, base: u32) -> u32 {
+        if self.kind == InodeKind::File { self.pages.saturating_sub(base) } else { u32::MAX }
+    }
+
     /// Returns true if this turn claims a page of the file.
     fn claims(&self, file_page: u32) -> bool {
         self.kind != InodeKind::File || (file_page >= self.pages) == self.is_behind
@@ -280,9 +286,17 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Returns the pages that an inode claims, or `None` if it cannot have so many pages.
-    fn owner_of_pages(&self, inode: u32, header: &InodeHeader, overflow: u32) -> Option<Owner> {
+    pub(super) fn owner_of_pages(
+        &self,
+        inode: u32,
+        header: &InodeHeader,
+        overflow: u32,
+    ) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
-            InodeKind::File if header.size <= self.fs.volume.size_max() => self.extent(header.size),
+            InodeKind::File if header.size <= self.fs.volume.size_max() => {
+                let (page, within) = self.fs.volume.split(header.size);
+                (page + u32::from(within > 0), within)
+            }
             InodeKind::Directory if header.extra <= self.fs.volume.plan().data_count => {
                 (header.extra, 0)
             }
@@ -300,13 +314,6 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             kept,
             is_behind: false,
         })
-    }
-
-    /// Returns the number of pages within a size, and the number of bytes in the last one if it is
-    /// not full.
-    pub(super) fn extent(&self, size: u64) -> (u32, u32) {
-        let (page, within) = self.fs.volume.split(size);
-        (page + u32::from(within > 0), within)
     }
 
     /// Takes all pages from an inode. A file is then empty, and a directory has no entries.
