@@ -4,7 +4,7 @@
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages};
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Config, FileSystem, MountError, OpenOptions};
+use steadyfs::{Access, CommitOn, Config, FileSystem, MountError, OpenOptions};
 use steadyfs_sim::{
     FailOps, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Survivors, Tearable,
 };
@@ -226,7 +226,15 @@ fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
                 expected = vec![0xA0; 256];
             }
             fs.close(file).expect("close");
-            fs.unmount().expect("unmount");
+            fs.sync(CommitOn::SYNC).expect("sync");
+            // If the cut comes in the last seal of the closed root, some mounts see the whole root,
+            // and other mounts see one seal of two.
+            if seed % 2 == 1 {
+                fs.flash_mut().cut_at(1 + u64::from(round) / 2 % 6);
+            }
+            let _ = fs.unmount();
+            chip.cancel();
+            chip.power_on();
         }
         let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
         assert!(content(&mut fs) == expected, "seed {seed}");
@@ -284,8 +292,12 @@ fn a_start_after_a_format_that_was_cut_formats_again() {
     }
 }
 
-/// Cuts each operation of a start, as the guide writes it. If this leaves no volume, cuts each
-/// operation of the next start, too. The start after these comes up.
+/// Cuts each operation of a start, as the guide writes it, and each operation of the next start.
+/// Cuts one operation of the start after these two. The next start comes up.
+///
+/// If a cut came in the last seal of a root, the root was uncertain at one start and certain at
+/// the next. On NOR the first of these starts could be cut in a ring block, and the second one used
+/// this block without an erase.
 fn first_start<F: Flash + Tearable + Clone>(chip: F, config: Config) {
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
     let mut start = |chip: &mut PowerCut<F>| -> Result<(), MountError> {
@@ -312,16 +324,17 @@ fn first_start<F: Flash + Tearable + Clone>(chip: F, config: Config) {
         interrupted += u32::from(again);
         for second in 1.. {
             let mut cut = cut.clone();
-            if again {
-                cut.cut_at(second);
-            }
+            cut.cut_at(second);
             let is_done = start(&mut cut).is_ok();
+            cut.power_on();
+            cut.cut_at(1 + (first * 13 + second * 5) % 60);
+            let _ = start(&mut cut);
+            cut.cancel();
             cut.power_on();
             start(&mut cut).unwrap_or_else(|error| panic!("cuts at {first}, {second}: {error}"));
             if is_done {
                 break;
             }
-            assert!(again, "a start after the cut at {first} failed");
         }
         if is_done {
             break;

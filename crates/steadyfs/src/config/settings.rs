@@ -31,8 +31,8 @@ pub struct Config {
     /// takes 4 bytes of RAM (8 bytes if the medium has more than 32,768 frames).
     pub overlay_entries: u16,
     /// Maximum number of logical pages that one transaction writes, 2 to 1,024. More: larger
-    /// transactions. With fewer than 16, a single call may be too large for a transaction. The
-    /// volume then refuses this call
+    /// transactions. With fewer than 16, a single call may be too large for a transaction, even
+    /// behind a commit. The volume then refuses this call
     /// ([`Error::TransactionTooLarge`](crate::Error::TransactionTooLarge)).
     pub transaction_pages: u16,
     /// Number of programs between two roots, at least 16. More: fewer programs per write. Less:

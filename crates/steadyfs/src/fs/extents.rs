@@ -2,6 +2,7 @@
 
 use super::filesystem::FileSystem;
 use super::handle::File;
+use super::lists::WITHOUT_PAGES;
 use super::path::Location;
 use crate::error::Error;
 use crate::media::Flash;
@@ -33,8 +34,11 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Returns the number of bytes of the pages that removed files and truncated ends still hold.
     /// Later calls free these pages, a few pages in each call, before they need room themselves. So
-    /// a write can use them like free pages. If files were removed but still open when power
-    /// failed, their pages are included after the next mount.
+    /// a write can use them like free pages.
+    ///
+    /// If files were removed but still open when power failed, their pages are included after the
+    /// next mount. A call frees at most eight such files that have no pages. So pages behind more
+    /// than eight such files are included only after a few calls.
     ///
     /// # Cost
     /// The cost of [`allocated`](Self::allocated) for each of these files. There are at most
@@ -47,6 +51,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
         let (mut pages, mut number, used) =
             (0, self.lists.trim(), u64::from(self.volume.space().used));
+        let mut without_pages = 0;
         // A damaged list may have no end, and may name the same pages again and again.
         for _ in 0..self.volume.plan().inode_count {
             if number == 0 {
@@ -54,7 +59,12 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             let Some(inode) = number.checked_sub(1).filter(|_| pages < used) else { break };
             let header = self.volume.read_header(inode)?;
-            pages += u64::from(self.volume.pages_of_inode(inode, &header)?);
+            let count = self.volume.pages_of_inode(inode, &header)?;
+            without_pages += u32::from(count == 0);
+            if without_pages > WITHOUT_PAGES {
+                break;
+            }
+            pages += u64::from(count);
             number = header.next;
         }
         // A damaged map may count more pages than the volume has.

@@ -17,6 +17,7 @@
 //! Behind the lists, the page stores the volume's [`Depth`].
 
 use super::inode::{InodeHeader, InodeKind, NEXT_AT, PARENT_AT};
+use super::needs::OPEN_FILES;
 use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
 use crate::error::Error;
 use crate::media::Flash;
@@ -25,6 +26,10 @@ const LISTS_BYTES: usize = 12;
 /// Number of pages that a write takes: one for the data, two for its index, and one for inline data
 /// that moves out of the inode. A step of freeing may free only one page.
 pub(super) const TAKEN_PER_CALL: u32 = 4;
+/// Maximum number of files without pages that a call frees before it finds pages: as many as the
+/// files that were open at a power cut, with a buffer of
+/// [`Config::memory_bytes`](crate::Config::memory_bytes).
+pub(super) const WITHOUT_PAGES: u32 = OPEN_FILES as u32;
 
 /// First and last inodes of the lists: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
@@ -32,6 +37,9 @@ struct ListHeads {
     trim: u32,
     orphan_first: u32,
     orphan_last: u32,
+    /// True if the trim list may have inodes without pages: orphans from before a mount. This is
+    /// not part of the root page.
+    has_orphans: bool,
 }
 
 /// The lists of the root page.
@@ -60,7 +68,8 @@ impl Lists {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
+        let (trim, orphan_first, orphan_last) = (word(0), word(4), word(8));
+        self.heads = ListHeads { trim, orphan_first, orphan_last, has_orphans: trim != 0 };
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
         // No directory has more overflow pages than the volume has pages.
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
@@ -83,7 +92,7 @@ impl Lists {
             place.copy_from_slice(&word.to_le_bytes());
         }
         volume.store.logical.patch(0, 0, &bytes)?;
-        self.heads = heads;
+        self.heads = ListHeads { has_orphans: heads.has_orphans && heads.trim != 0, ..heads };
         Ok(())
     }
 
@@ -107,11 +116,17 @@ impl Lists {
         self.heads.trim
     }
 
-    /// Returns the number of steps of freeing that a call may begin with. If `others` is true, the
-    /// list may also get other inodes. The result is one, or as many steps as free the pages that
-    /// the call may lack.
-    pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, others: bool) -> u32 {
-        if self.trim() == 0 && !others { 0 } else { lacking(volume).max(1) }
+    /// Returns the maximum number of steps of freeing that a call may begin with. If `orphans` is
+    /// true, the list may also get orphans. The result is one, or as many steps as free the pages
+    /// that the call may lack.
+    pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, orphans: bool) -> u32 {
+        match lacking(volume) {
+            _ if self.trim() == 0 && !orphans => 0,
+            0 => 1,
+            // A step may free an orphan without pages. Such steps come in addition.
+            pages if self.heads.has_orphans || orphans => pages + WITHOUT_PAGES,
+            pages => pages,
+        }
     }
 
     /// Returns true if the next call begins with freeing pages of removed files.
@@ -271,10 +286,11 @@ impl Lists {
 
     /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        let ListHeads { trim, orphan_first, orphan_last } = self.heads;
+        let ListHeads { trim, orphan_first, orphan_last, .. } = self.heads;
         // The link of the last orphan then leads to the trim list.
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
-        self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
+        let heads = ListHeads { trim: orphan_first, has_orphans: true, ..ListHeads::default() };
+        self.write(volume, heads)
     }
 }
 

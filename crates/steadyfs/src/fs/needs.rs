@@ -8,7 +8,7 @@ use crate::media::Geometry;
 use crate::pages::{READ_CACHE_CONTROL_BYTES, READ_CACHE_HEAD_BYTES};
 
 /// Number of files that may be open at once with a buffer of [`Config::memory_bytes`].
-const OPEN_FILES: usize = 8;
+pub(super) const OPEN_FILES: usize = 8;
 
 impl Config {
     /// Returns the number of bytes of RAM that a volume needs for its tables and buffers.

@@ -235,17 +235,30 @@ impl Ring {
     /// Returns true if the block at a place is still blank since the format, which erases all ring
     /// blocks.
     ///
-    /// Two conditions must hold. First, this is the first round through the ring, because later
-    /// rounds erase a block before they use it. Second, a mark began the use of the volume. So no
-    /// earlier mount and no earlier start can have programmed a page of this block before a power
-    /// cut.
+    /// Three conditions must hold:
+    ///
+    /// - This is the first round through the ring. Later rounds erase a block before they use it.
+    /// - A mark began the use of the volume. So this start has touched no block yet.
+    /// - This is not the last block of the ring. An earlier start without a mark may have touched
+    ///   the last block before a power cut: see [`last_blank`](Self::last_blank).
     fn is_blank(&self, place: u32, space: &Space<'_>) -> bool {
+        self.untouched && place + 1 < self.blocks.count_ones() && self.is_first_round(place, space)
+    }
+
+    /// Returns the place of the last block of the ring, if the ring is in its first round.
+    ///
+    /// A start without a mark erases this block and begins there. A power cut may hide such a start
+    /// from the next one. The next start may then begin with a mark.
+    fn last_blank(&self, space: &Space<'_>) -> Option<u32> {
+        let last = self.blocks.count_ones() - 1;
+        (self.is_first_round(last, space) && self.rests(last, space)).then_some(last)
+    }
+
+    /// Returns true if the ring is in its first round, which has not reached a place yet.
+    fn is_first_round(&self, place: u32, space: &Space<'_>) -> bool {
         let erased_once =
             |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
-        self.untouched
-            && place > self.place.into()
-            && erased_once(self.place.into())
-            && erased_once(place)
+        place > self.place.into() && erased_once(self.place.into()) && erased_once(place)
     }
 
     /// Returns the number of erases that the first change after a mount may need in the ring.

@@ -356,13 +356,31 @@ impl<F: Flash> Roots<'_, '_, F> {
         result.map(|()| !is_marked)
     }
 
-    /// Writes a root into the next ring block. Then erases all unreadable ring blocks, so that no
+    /// Writes a root into another ring block. Then erases all unreadable ring blocks, so that no
     /// other root can outrank this root at a later mount.
     fn begin_new_block(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         self.ring.untouched = false;
+        self.prepare_last()?;
         self.advance()?;
         self.write(flags, lost)?;
         self.erase_unknown(flags, lost)
+    }
+
+    /// In the first round through the ring, erases the last ring block for the next root. If a cut
+    /// hides this start from the next one, the next start may use all other blocks without an
+    /// erase.
+    fn prepare_last(&mut self) -> Result<(), Error> {
+        if !self.tables.layout.programs_bytes() || !self.ring.needs_block() {
+            return Ok(());
+        }
+        let Some(last) = self.ring.last_blank(self.tables.space) else { return Ok(()) };
+        match self.erase_place(last) {
+            Ok(true) => self.ring.prepared = Some(last as u8),
+            // Another block is tried.
+            Ok(false) | Err(Error::Device) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// Completes the mark of an opened volume, because a power cut may have interrupted it. An
