@@ -566,8 +566,9 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
         EXPECT(0, cost.programs + cost.erases);
     }
     EXPECT(0, steadyfs_bound_file_read(fs, (size_t)-1, &cost));
-    EXPECT(0, steadyfs_bound_mount(fs, &cost));
-    EXPECT(1, cost.reads > 0);
+    EXPECT(0, steadyfs_bound_mount(fs, &whole));
+    EXPECT(0, steadyfs_bound_clean_mount(fs, &cost));
+    EXPECT(1, cost.reads > 0 && cost.reads < whole.reads && cost.programs + cost.erases == 0);
     EXPECT(0, steadyfs_bound_unmount(fs, &cost));
 }
 

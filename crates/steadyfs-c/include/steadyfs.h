@@ -1535,6 +1535,10 @@ int steadyfs_bound_dir_read(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 // If the mount detects that the medium accepts no programs, it costs twice as much.
 int steadyfs_bound_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
+// Stores the worst case of the next steadyfs_mount of this volume, if steadyfs_unmount ends its
+// use now. Such a mount programs nothing.
+int steadyfs_bound_clean_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
+
 // Stores the worst case of steadyfs_unmount: a commit and a root.
 int steadyfs_bound_unmount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 

@@ -458,6 +458,17 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
     unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().mount())) }
 }
 
+/// Stores the worst case of the next steadyfs_mount of this volume, if steadyfs_unmount ends its
+/// use now. Such a mount programs nothing.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_clean_mount(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: The caller meets the conditions in the C header.
+    unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().clean_mount())) }
+}
+
 /// Stores the worst case of steadyfs_unmount: a commit and a root.
 ///
 /// # Safety

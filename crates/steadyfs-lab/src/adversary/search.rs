@@ -165,14 +165,15 @@ impl<C: BenchChip + Clone> Life<'_, C> {
     fn live(mut self) -> Result<Found, Fault> {
         let Ground { mut chip, config, mut world } = self.ground.clone();
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
-        let mut ended = Kind::MountClean;
+        let mut ended = (Kind::MountClean, None);
         loop {
             let before_ns = chip.counts().time_ns;
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
             let timing = fs.flash().timing();
             let time_ns = fs.flash().counts().time_ns - before_ns;
-            self.found
-                .note(ended, Taken { time_ns, bound_ns: fs.bounds().mount().time_ns(&timing) })?;
+            if let (kind, Some(bound_ns)) = ended {
+                self.found.note(kind, Taken { time_ns, bound_ns })?;
+            }
             if self.calls == 0 {
                 return Ok(self.found);
             }
@@ -189,13 +190,13 @@ impl<C: BenchChip + Clone> Life<'_, C> {
                 // The unmount commits the waiting changes first, so its bound includes a sync.
                 let bound_ns = fs.bounds().of(Call::Sync).time_ns(&timing)
                     + fs.bounds().unmount().time_ns(&timing);
+                ended = (Kind::MountClean, Some(fs.bounds().clean_mount().time_ns(&timing)));
                 let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
                 self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
-                ended = Kind::MountClean;
             } else {
                 fs.sync(CommitOn::SYNC)?;
-                ended = Kind::MountCut;
+                ended = (Kind::MountCut, Some(fs.bounds().mount().time_ns(&timing)));
             }
         }
     }

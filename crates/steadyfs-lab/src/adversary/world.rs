@@ -149,20 +149,40 @@ impl World {
         }
         self.choose(fs, usage.files_max as usize / 4)?;
         let mut file = fs.open(LARGE, OpenOptions::DURABLE)?;
-        while fs.usage().used_bytes + page_bytes <= most {
-            let page = self.pages;
-            match self.write_page(fs, &mut file, page) {
-                // The volume keeps the last pages for calls that need them for a while.
-                Err(Error::NoSpace) => break,
-                result => result?,
-            }
-            self.pages += 1;
-        }
+        // Every second page comes first, so the other pages are in no run, and reads need indexes.
+        let half = (fs.usage().used_bytes + most) / 2;
+        let even = self.write_pages(fs, &mut file, 0, u32::MAX, half)?;
+        let odd = self.write_pages(fs, &mut file, 1, even, most)?;
+        self.pages = 2 * odd;
         for _ in 0..2 * usage.usable_bytes / page_bytes {
             let page = rng.u32(..self.pages.max(1));
             self.write_page(fs, &mut file, page)?;
         }
         fs.close(file)
+    }
+
+    /// Writes every second page of the large file from `first` on: at most `count` pages, until
+    /// `most` bytes of the volume are used. Returns the number of written pages.
+    fn write_pages<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Fs<'_, '_, C>,
+        file: &mut File,
+        first: u32,
+        count: u32,
+        most: u64,
+    ) -> Result<u32, Error> {
+        let page_bytes = u64::from(fs.usage().logical_bytes);
+        for done in 0..count {
+            if fs.usage().used_bytes + page_bytes > most {
+                return Ok(done);
+            }
+            match self.write_page(fs, file, first + 2 * done) {
+                // The volume keeps the last pages for calls that need them for a while.
+                Err(Error::NoSpace) => return Ok(done),
+                result => result?,
+            }
+        }
+        Ok(count)
     }
 
     fn write_page<C: Flash + Metered>(
@@ -252,7 +272,10 @@ impl World {
                 let chosen = if rng.bool() { self.free_chosen(rng) } else { None };
                 Some(step(self.name(chosen.unwrap_or(self.made + 1)), 0, 0))
             }
-            Kind::Read => Some(step(LARGE.to_string(), anywhere(rng), page_bytes)),
+            Kind::Read => {
+                let within = if rng.bool() { rng.u64(..page_bytes) } else { 0 };
+                Some(step(LARGE.to_string(), anywhere(rng) + within, page_bytes))
+            }
             Kind::Patch => {
                 let bytes = (habit.patch_bytes as u64).min(page_bytes / 2);
                 let within = rng.u64(..=page_bytes - bytes);

@@ -219,8 +219,10 @@ pub trait Volume: Sized {
         None
     }
 
-    /// Returns the longest time that a mount of this volume can take, in nanoseconds.
-    fn mount_bound_ns(&self) -> Option<u64> {
+    /// Returns the longest time that the next mount of this volume can take, in nanoseconds. If
+    /// `is_clean` is true, the volume is unmounted before; otherwise the power is cut.
+    fn mount_bound_ns(&self, is_clean: bool) -> Option<u64> {
+        let _ = is_clean;
         None
     }
 

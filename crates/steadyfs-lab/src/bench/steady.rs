@@ -242,8 +242,10 @@ impl<C: BenchChip> Volume for Mounted<'_, C> {
         })
     }
 
-    fn mount_bound_ns(&self) -> Option<u64> {
-        Some(self.fs.bounds().mount().time_ns(&self.fs.flash().timing()))
+    fn mount_bound_ns(&self, is_clean: bool) -> Option<u64> {
+        let bounds = self.fs.bounds();
+        let cost = if is_clean { bounds.clean_mount() } else { bounds.mount() };
+        Some(cost.time_ns(&self.fs.flash().timing()))
     }
 
     fn holds_data(&self, block: u32) -> bool {

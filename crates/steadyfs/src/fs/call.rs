@@ -358,9 +358,8 @@ impl Call {
         let depth = volume.depth();
         // The overflow pages, and the check that no further one exists.
         let overflow = depth.pages.saturating_mul(dir_page).saturating_add(page);
-        // The header and the name of each inode with an equal hash, and of the extension of the
-        // inode.
-        let equal = depth.equal.saturating_mul(if volume.has_long_names() { 4 } else { 2 });
+        // The header and the name of each inode with an equal hash, and the extension of the inode.
+        let equal = depth.equal.saturating_mul(if volume.has_long_names() { 2 } else { 1 });
         // The inode of the directory, and the bucket.
         let near = 2 + dir_page;
         let find = near.saturating_add(overflow).saturating_add(equal);
@@ -378,11 +377,14 @@ impl Call {
             Call::WriteLarge(_) => 2 * page + scan,
             Call::WriteInline(_) => 2 + unit,
             Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
+            // The inode. Then, for each logical page, its regions, its index and its map entry.
             Call::Read(bytes) => {
-                let pages = bytes / layout.geometry.page_bytes + 2;
-                return looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
+                let touched = |unit: u32| bytes.saturating_sub(1).div_ceil(unit) + 1;
+                return looks(1)
+                    + (looks(page) + 1) * touched(layout.logical_bytes)
+                    + touched(layout.geometry.page_bytes);
             }
-            Call::Open { depth } => finds(depth).saturating_add(4),
+            Call::Open { depth } => finds(depth).saturating_add(3),
             Call::Create { depth } => create(depth),
             Call::Symlink { depth, .. } => create(depth).saturating_add(write),
             Call::Remove { depth } => finds(depth).saturating_add(near + 12),

@@ -140,8 +140,11 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     /// # Errors
     /// As [`FileSystem::stat`].
     pub fn stat<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<Stat, Error> {
-        let inode = self.directories.locate(&mut self.volume, place.into())?;
-        Ok(stat_of(inode, &self.volume.read_header(inode)?))
+        let (inode, header) = match self.directories.locate(&mut self.volume, place.into())? {
+            (inode, Some(header)) => (inode, header),
+            (inode, None) => (inode, self.volume.read_header(inode)?),
+        };
+        Ok(stat_of(inode, &header))
     }
 
     /// Returns the next entry of a directory; as [`FileSystem::list`].

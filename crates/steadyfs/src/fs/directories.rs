@@ -77,7 +77,7 @@ pub struct NameGap {
 /// The result of the search for a name.
 pub enum Found {
     /// The record of the name is in this place, and names this inode.
-    At { place: RecordPlace, inode: u32, searched: Depth },
+    At { place: RecordPlace, inode: u32, header: InodeHeader, searched: Depth },
     /// The name does not exist.
     Free(NameGap),
 }
@@ -125,12 +125,17 @@ impl Directories {
             return Ok(());
         }
         let header = volume.taken_header(inode)?;
+        self.enter_found(inode, &header)
+    }
+
+    /// Makes a directory the current one, if its header was just read.
+    pub fn enter_found(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         match header.kind {
             InodeKind::Directory => {}
             InodeKind::File | InodeKind::Orphan => return Err(Error::NotADirectory),
             InodeKind::Removed | InodeKind::Extension => return Err(Error::NotFound),
         }
-        self.dir = Some(Directory::of(inode, &header));
+        self.dir = Some(Directory::of(inode, header));
         Ok(())
     }
 
@@ -212,9 +217,9 @@ impl Directories {
                     // Bounds include no deeper search, so only damage leads to a deeper search.
                     volume.check_searched(gap.searched)?;
                     // Equal hashes do not prove equal names.
-                    if volume.name_is(inode, name)? {
+                    if let Some(header) = volume.header_of_name(inode, name)? {
                         let place = volume.buckets().place(page, slot);
-                        return Ok(Found::At { place, inode, searched: gap.searched });
+                        return Ok(Found::At { place, inode, header, searched: gap.searched });
                     }
                     after = Some(slot);
                 }

@@ -165,12 +165,11 @@ impl<F: Flash> FileSystem<'_, F> {
         if to_name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let Found::At { place, inode, .. } =
+        let Found::At { place, inode, mut header, .. } =
             self.directories.find(&mut self.volume, source, from_name)?
         else {
             return Err(Error::NotFound);
         };
-        let mut header = self.volume.read_header(inode)?;
         if header.kind == InodeKind::Directory
             // A directory within itself could not be reached from the root.
             && self.directories.holds(&mut self.volume, inode, target)?
@@ -180,8 +179,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
             // The new name already names this inode, so nothing changes.
             Found::At { inode: other, .. } if other == inode => return Ok(()),
-            Found::At { place, inode: other, .. } => {
-                let replaced = self.volume.read_header(other)?;
+            Found::At { place, inode: other, header: replaced, .. } => {
                 check_replaceable(&replaced, header.kind)?;
                 (Some((place, other, replaced)), NameGap::default())
             }

@@ -55,10 +55,7 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         match self.directories.find(&mut self.volume, directory, name)? {
             Found::At { .. } if options.create_new => Err(Error::Exists),
-            Found::At { inode, .. } => {
-                let header = self.volume.read_header(inode)?;
-                self.open_header(inode, &header, options)
-            }
+            Found::At { inode, header, .. } => self.open_header(inode, &header, options),
             Found::Free(_) if !creates => Err(Error::NotFound),
             Found::Free(gap) => self.create_open(directory, name, gap, options),
         }
@@ -108,13 +105,17 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Returns the inode and the header of the file or directory at a place.
     pub(super) fn located(&mut self, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
-        let inode = self.directories.locate(&mut self.volume, place)?;
-        // An inode of the caller may be free by now. A name leads to an inode in use.
-        let header = match place.path {
-            "" => self.header_of(inode)?,
-            _ => self.volume.read_header(inode)?,
-        };
-        Ok((inode, header))
+        match self.directories.locate(&mut self.volume, place)? {
+            (inode, Some(header)) => Ok((inode, header)),
+            // An inode of the caller may be free by now. A name leads to an inode in use.
+            (inode, None) => Ok((
+                inode,
+                match place.path {
+                    "" => self.header_of(inode)?,
+                    _ => self.volume.read_header(inode)?,
+                },
+            )),
+        }
     }
 
     /// Returns the header of an existing file or directory.

@@ -75,7 +75,10 @@ impl Directories {
                 return Ok(Target::Name { directory: at, name });
             } else {
                 at = match self.find(volume, at, name)? {
-                    Found::At { inode, .. } => inode,
+                    Found::At { inode, header, .. } => {
+                        self.enter_found(inode, &header)?;
+                        inode
+                    }
                     Found::Free(_) => return Err(Error::NotFound),
                 };
             }
@@ -83,16 +86,16 @@ impl Directories {
         Ok(Target::Inode(at))
     }
 
-    /// Finds the inode that a path names.
+    /// Finds the inode that a path names, and its header if the path ends with a name.
     pub fn locate<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
         place: Location<'_>,
-    ) -> Result<u32, Error> {
+    ) -> Result<(u32, Option<InodeHeader>), Error> {
         match self.resolve(volume, place)? {
-            Target::Inode(inode) => Ok(inode),
+            Target::Inode(inode) => Ok((inode, None)),
             Target::Name { directory, name } => match self.find(volume, directory, name)? {
-                Found::At { inode, .. } => Ok(inode),
+                Found::At { inode, header, .. } => Ok((inode, Some(header))),
                 Found::Free(_) => Err(Error::NotFound),
             },
         }
@@ -107,10 +110,9 @@ impl Directories {
         let Target::Name { directory, name } = self.resolve(volume, place)? else {
             return Err(Error::IsADirectory);
         };
-        let Found::At { inode, .. } = self.find(volume, directory, name)? else {
+        let Found::At { inode, header, .. } = self.find(volume, directory, name)? else {
             return Err(Error::NotFound);
         };
-        let header = volume.read_header(inode)?;
         if header.kind == InodeKind::Directory {
             Err(Error::IsADirectory)
         } else {
@@ -142,10 +144,10 @@ impl Directories {
         place: Location<'p>,
     ) -> Result<Named<'p>, Error> {
         let (directory, name) = self.resolve_name(volume, place)?;
-        let Found::At { place, inode, .. } = self.find(volume, directory, name)? else {
+        let Found::At { place, inode, header, .. } = self.find(volume, directory, name)? else {
             return Err(Error::NotFound);
         };
-        Ok(Named { directory, name, place, inode, header: volume.read_header(inode)? })
+        Ok(Named { directory, name, place, inode, header })
     }
 }
 

@@ -18,10 +18,10 @@
 
 use super::{Plan, ROOT_SLACK, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
-use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
+use crate::config::{COPIED_MAX, Layout, SLOT_BYTES, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
 use crate::journal::{Journal, empty_places};
-use crate::media::{Flash, Timing};
+use crate::media::{Flash, Geometry, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
 use crate::space::{HeadIndex, Space, State};
@@ -416,6 +416,55 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let own =
             Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
         self.root_cost().plus(&own)
+    }
+
+    /// Returns the worst case of the next mount, if the use of the volume ends cleanly in its
+    /// present state.
+    ///
+    /// The mount reads:
+    ///
+    /// - a superblock
+    /// - the first page of each ring block, and more pages of bad ring blocks
+    /// - the end of one ring block: the closed root, the copy of the journal page, and a mark
+    /// - this root once more, and the journal page
+    /// - the leaves
+    /// - the newest chain. A read of a page of bytes covers at least half of the page, because a
+    ///   record may cross its end. A longer record takes one more read.
+    /// - two pages several times, because power cuts of earlier uses may have left them unsteady
+    pub fn clean_mount(&self) -> Cost {
+        let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
+        let Geometry { page_bytes, pages_per_block, .. } = layout.geometry;
+        let bad =
+            self.view.ftl.ring.all().filter(|&block| space.blocks().state(block) == State::Bad);
+        let bad = bad.count() as u32;
+        let chain = if layout.programs_bytes() {
+            // The unmount may add a commit.
+            let bytes =
+                space.heads().get(HeadIndex::JOURNAL).next * SLOT_BYTES + 2 * layout.journal_bytes;
+            3 * bytes.min(page_bytes * pages_per_block).div_ceil(page_bytes) + 2
+        } else {
+            0
+        };
+        // A damaged page may look blank, so up to three tags are read at each step.
+        let ends = 3 * (pages_per_block.ilog2() + 2);
+        let blank = 4 + layout.root_programs - layout.root_pages;
+        Cost {
+            reads: 2
+                + 2 * TRIES
+                + layout.ring_count
+                + TRIES * bad * layout.first_root_pages()
+                + layout.root_programs
+                + layout.root_pages
+                + 2 * layout.journal_pages()
+                + 1
+                + layout.leaf_count * u32::from(layout.config.pages_per_logical_page)
+                + chain,
+            tag_reads: ends
+                + layout.ring_count * blank
+                + TRIES * bad * (3 * layout.first_root_pages() + layout.root_programs)
+                + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
+            ..Cost::default()
+        }
     }
 
     /// Returns the cost of marking a block as bad, which follows a root if a program has failed in

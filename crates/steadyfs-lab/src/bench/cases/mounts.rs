@@ -36,7 +36,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
         .map(|n| create(&mut unmeasured, &mut volume, n))
         .collect::<Result<Vec<_>, _>>()?;
     unmeasured.end_unmeasured()?;
-    let mut bound_ns = volume.mount_bound_ns();
+    let mut bound_ns = volume.mount_bound_ns(true);
     volume.unmount()?;
     let (mut mounts, mut changes) = (Gauge::default(), Gauge::default());
     for round in 0..ROUNDS {
@@ -50,7 +50,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
         }
         documents.push(create(&mut changes, &mut volume, *files + round)?);
         change(&mut volume, &mut documents, rng)?;
-        bound_ns = volume.mount_bound_ns();
+        bound_ns = volume.mount_bound_ns(what != What::Cut);
         if what == What::Cut { volume.cut() } else { volume.unmount()? }
     }
     verify(contender, &documents)?;

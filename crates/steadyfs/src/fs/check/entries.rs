@@ -194,7 +194,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
         Ok(
             match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
-                Some(Found::At { place, inode, searched }) => {
+                Some(Found::At { place, inode, searched, .. }) => {
                     walk.note(record.directory, searched);
                     (place, inode) == (record.place, record.inode)
                 }

@@ -143,16 +143,35 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
+    /// Returns the header of an inode, if the inode has this name.
+    ///
+    /// # Cost
+    /// One look. If the part of a long name in the inode is equal, one more look at the rest.
     #[inline(never)]
-    pub fn name_is(&mut self, inode: u32, name: &[u8]) -> Result<bool, Error> {
-        let header = self.read_header(inode)?;
-        // The header was read already, so most names need no second look.
-        if usize::from(header.name_bytes) != name.len() {
-            return Ok(false);
+    pub fn header_of_name(
+        &mut self,
+        inode: u32,
+        name: &[u8],
+    ) -> Result<Option<InodeHeader>, Error> {
+        let (header, first) = self.read_header_and_name(inode)?;
+        let inline = name.len().min(self.plan.name_inline());
+        let is_it = usize::from(header.name_bytes) == name.len()
+            && first[..inline] == name[..inline]
+            && self.rest_is(&header, &name[inline..])?;
+        Ok(is_it.then_some(header))
+    }
+
+    /// Returns true if the extension of an inode holds `rest`, which is the end of a long name.
+    ///
+    /// Not inlined, so the name is not on the stack while a short name is compared.
+    #[inline(never)]
+    fn rest_is(&mut self, header: &InodeHeader, rest: &[u8]) -> Result<bool, Error> {
+        if rest.is_empty() {
+            return Ok(true);
         }
-        let mut bytes = [0; NAME_BYTES_MAX];
-        self.read_name(inode, &header, &mut bytes)?;
-        Ok(&bytes[..name.len()] == name)
+        let (mut name, inline) = ([0; NAME_BYTES_MAX], self.plan.name_inline());
+        self.read_rest(header, &mut name)?;
+        Ok(name[inline..].starts_with(rest))
     }
 
     pub fn write_record(
