@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use steadyfs::media::Geometry;
 use steadyfs_lab::advise::{self, Options, Workload};
 use steadyfs_lab::evaluate::{Timing, find_profile};
+use steadyfs_lab::table::paragraph;
 use steadyfs_lab::units::{format_size, parse_percent, parse_size};
 use steadyfs_sim::{Chip, Profile};
 
@@ -94,11 +95,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let profile = find_profile(&options.device).map_err(|error| Failure(error.to_string()))?;
     let text = advice.text();
     print(&match blocks(&profile, advice.choice.setting.block_bytes, &advice.geometry) {
-        Some((rust, c)) => text
-            .replacen("In Rust:\n\n", &format!("In Rust:\n\n// {rust}\n"), 1)
-            .replacen("In C:\n\n", &format!("In C:\n\n/* {c} */\n"), 1),
+        Some((rust, c)) => {
+            text.replacen("In Rust:\n\n", &format!("In Rust:\n\n{}\n", comment(&rust)), 1).replacen(
+                "In C:\n\n",
+                &format!("In C:\n\n{}\n", paragraph(&format!("/* {c} */"), 3)),
+                1,
+            )
+        }
         None => text,
     })
+}
+
+/// Returns a sentence as a comment in Rust.
+fn comment(sentence: &str) -> String {
+    paragraph(&format!("// {sentence}"), 3).replace("\n   ", "\n// ")
 }
 
 /// Returns a sentence for a driver in Rust and one for a driver in C: how to make blocks of the

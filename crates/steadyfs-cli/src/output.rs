@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use steadyfs_lab::report::{Page, write_svg};
+use steadyfs_lab::table::paragraph;
 
 /// The outputs that commands have in common.
 #[derive(Args, Debug)]
@@ -129,10 +130,16 @@ fn write_numbers<R: Serialize + Display>(
         Some(path) if path.as_os_str() == "-" => print_json(result),
         Some(path) => {
             write_file(path, &json(result)?)?;
-            print(&result.to_string())
+            print(&within_columns(result))
         }
-        None => print(&result.to_string()),
+        None => print(&within_columns(result)),
     }
+}
+
+/// Returns the text of a result, without a line that is too long for a terminal. Tables keep the
+/// width by themselves.
+fn within_columns<R: Display>(result: &R) -> String {
+    paragraph(&result.to_string(), 2)
 }
 
 impl Outputs {

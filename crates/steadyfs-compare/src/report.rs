@@ -2,10 +2,10 @@
 //! the rate.
 
 use crate::figures;
-use crate::result::{Board, Comparison, rates};
+use crate::result::{Board, Comparison, Entry, rates};
 use crate::table::Answer;
 use std::fmt::Write;
-use steadyfs_lab::report::{Page, Paper, TEXT_SCRIPT, escape, figure};
+use steadyfs_lab::report::{Page, Paper, TEXT_SCRIPT, Width, escape, figure};
 use steadyfs_lab::units::{format_duration, format_rate};
 
 const STYLE: &str = include_str!("../assets/compare.css");
@@ -30,17 +30,31 @@ impl<'a> CompareReport<'a> {
     /// Returns the statement of the first figure of the last board, as a sentence.
     fn headline(&self) -> String {
         let Some(board) = self.0.boards.last() else { return "Nothing was compared.".to_string() };
-        let longest = self.0.entries.iter().filter_map(|entry| {
+        let of = |entry: &'a Entry| {
             let figures = entry.on(&board.id)?.figures("random-4096")?;
-            Some(format!("{} {}", entry.facts.name, format_duration(figures.max_us * 1e3)))
-        });
-        let longest: Vec<_> = longest.collect();
-        let device = &board.device;
-        if longest.is_empty() {
-            format!("Side by side on {device}.")
-        } else {
-            format!("Longest durable 4 KiB write on {device}, 80 % full: {}.", longest.join(", "))
+            Some((entry.facts.name.as_str(), figures.bound_us, figures.max_us))
+        };
+        let time = |us: f64| format_duration(us * 1e3);
+        let (mut promised, mut others) = (Vec::new(), Vec::new());
+        for (name, bound_us, max_us) in self.0.entries.iter().filter_map(of) {
+            match bound_us {
+                Some(bound) => promised.push(format!(
+                    "{name} promises {} and took at most {}",
+                    time(bound),
+                    time(max_us)
+                )),
+                None => others.push(format!("{name} {}", time(max_us))),
+            }
         }
+        let device = &board.device;
+        if promised.is_empty() && others.is_empty() {
+            return format!("Side by side on {device}.");
+        }
+        if !others.is_empty() {
+            others = vec![format!("longest without a promise: {}", others.join(", "))];
+        }
+        let parts: Vec<_> = promised.into_iter().chain(others).collect();
+        format!("A durable 4 KiB write on {device}, 80 % full: {}.", parts.join("; "))
     }
 
     fn section(&self, board: &Board) -> String {
@@ -52,7 +66,7 @@ impl<'a> CompareReport<'a> {
         let figures = [figures::waits, figures::rates, figures::cuts, figures::lives];
         let mut answers = self.0.answers(board).into_iter();
         for (index, draw) in figures.into_iter().enumerate() {
-            body += &figure("", &draw(self.0, board));
+            body += &figure("", |width| draw(width, self.0, board));
             if index == 1 {
                 body += &self.slider(board);
             }
@@ -154,12 +168,13 @@ fn table(answer: &Answer, board: Option<&Board>) -> String {
         for at in 1..answer.head.len() {
             let text = cells.get(at - 1).map_or("", String::as_str);
             let class = if text.len() > 28 { " class=\"text\"" } else { "" };
-            let _ = write!(rows, "<td{class}>{}</td>", escape(text));
+            let column = escape(&answer.head[at]);
+            let _ = write!(rows, "<td{class} data-name=\"{column}\">{}</td>", escape(text));
         }
         if let Some(board) = board {
             let _ = write!(
                 rows,
-                "<td class=\"text\"><code>{}</code></td>",
+                "<td class=\"text\" data-name=\"to measure it again\"><code>{}</code></td>",
                 escape(&command(answer, index, board))
             );
         }
@@ -220,10 +235,10 @@ impl Page for CompareReport<'_> {
         // The README shows the last board.
         let Some(board) = self.0.boards.last() else { return Vec::new() };
         vec![
-            ("waits.svg", figures::waits(self.0, board)),
-            ("rates.svg", figures::rates(self.0, board)),
-            ("cuts.svg", figures::cuts(self.0, board)),
-            ("lives.svg", figures::lives(self.0, board)),
+            ("waits.svg", figures::waits(Width::Wide, self.0, board)),
+            ("rates.svg", figures::rates(Width::Wide, self.0, board)),
+            ("cuts.svg", figures::cuts(Width::Wide, self.0, board)),
+            ("lives.svg", figures::lives(Width::Wide, self.0, board)),
         ]
     }
 }

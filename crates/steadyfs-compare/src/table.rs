@@ -4,7 +4,7 @@ use crate::result::{Board, Comparison, Entry, Outcome};
 use std::fmt;
 use steadyfs_lab::backlog::{Load, buffer_text};
 use steadyfs_lab::bench::Figures;
-use steadyfs_lab::table::{Align, table};
+use steadyfs_lab::table::{Align, paragraph, table};
 use steadyfs_lab::units::{format_count, format_duration, format_rate, format_size};
 
 /// Rates for which tables show the RAM, in bytes per second.
@@ -98,10 +98,10 @@ impl Comparison {
             "random-4096",
             &[
                 "",
-                "mean",
-                "p99",
-                "longest",
                 "promised",
+                "longest",
+                "p99",
+                "mean",
                 "rate",
                 "written / payload",
                 "erases a call",
@@ -116,10 +116,10 @@ impl Comparison {
                     let calls = figures.calls.max(1) as f64;
                     let all = figures.calls + figures.refused;
                     row.extend([
-                        duration(figures.mean_us),
-                        duration(figures.p99_us),
-                        duration(figures.max_us),
                         figures.bound_us.map_or("nothing".to_string(), duration),
+                        duration(figures.max_us),
+                        duration(figures.p99_us),
+                        duration(figures.mean_us),
                         figures.bytes_per_s.map_or(String::new(), format_rate),
                         format!("{:.1}", figures.programmed_bytes as f64 / calls / 4096.0),
                         format!("{:.2}", figures.erases as f64 / calls),
@@ -257,50 +257,148 @@ fn cell(figures: &Figures) -> String {
     times + &rate + &refused
 }
 
-/// Characters of a cell in a terminal. A longer text stands below the table.
-const CELL_MAX: usize = 30;
+/// Maximum letters of a cell in a terminal. A column with a longer text is a list below the table.
+const CELL_MAX: usize = 24;
 
-/// Replaces texts that are too long for a column by numbers. Returns the notes that the numbers
-/// name.
-fn take_notes(rows: &mut [Vec<String>]) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for cell in rows
-        .iter_mut()
-        .flat_map(|row| row.iter_mut().skip(1))
-        .filter(|cell| cell.chars().count() > CELL_MAX)
-    {
-        let number = notes.iter().position(|note| note == cell).unwrap_or_else(|| {
-            notes.push(cell.clone());
-            notes.len() - 1
-        });
-        let begin = cell
-            .split_once(": ")
-            .map(|(begin, _)| format!("{begin} "))
-            .filter(|begin| begin.len() < CELL_MAX / 2);
-        *cell = format!("{}[{}]", begin.unwrap_or_default(), number + 1);
+impl Answer {
+    /// Returns the answer for a terminal: a table of the numbers, then the texts, each with the name
+    /// of its contender.
+    fn text(mut self) -> String {
+        let mut text = paragraph(&self.question, 0) + "\n";
+        // A reason why there is no number stands below the table. A row without any number is not
+        // in the table.
+        let mut reasons = Texts::default();
+        for row in &mut self.rows {
+            let (name, cells) = row.split_first_mut().expect("a row has a name");
+            for cell in cells.iter_mut().filter(|cell| is_reason(cell)) {
+                reasons.push(cell, name);
+                *cell = "–".to_string();
+            }
+        }
+        self.rows.retain(|row| row.iter().skip(1).any(|cell| !["", "–"].contains(&cell.as_str())));
+        let mut lists = String::new();
+        for column in (1..self.head.len()).rev() {
+            let is_long = |row: &Vec<String>| {
+                row.get(column).is_some_and(|cell| cell.chars().count() > CELL_MAX)
+            };
+            if self.rows.iter().any(is_long) {
+                let mut texts = Texts::default();
+                for row in self.rows.iter_mut().filter(|row| row.len() > column) {
+                    let cell = row.remove(column);
+                    texts.push(&cell, &row[0]);
+                }
+                let name = self.head.remove(column);
+                lists = format!("{}:\n{}{lists}", capital(&name), texts.lines());
+            }
+        }
+        if !self.rows.is_empty() {
+            let align = vec![Align::Left; self.head.len()];
+            let rows: Vec<_> = std::iter::once(self.head).chain(self.rows).collect();
+            text += &table(&rows, &align);
+        }
+        text + &lists + &reasons.lines()
     }
-    notes
+}
+
+/// Texts, each with the names that it is about.
+#[derive(Default)]
+struct Texts(Vec<(String, Vec<String>)>);
+
+impl Texts {
+    fn push(&mut self, text: &str, name: &str) {
+        match self.0.iter_mut().find(|(known, _)| known == text) {
+            Some((_, names)) if names.last().is_some_and(|last| last == name) => {}
+            Some((_, names)) => names.push(name.to_string()),
+            None => self.0.push((text.to_string(), vec![name.to_string()])),
+        }
+    }
+
+    /// Returns a line for each text: its names, and then the text.
+    fn lines(&self) -> String {
+        let line = |(text, names): &(String, Vec<String>)| {
+            paragraph(&format!("  {}: {text}", names.join("; ")), 4) + "\n"
+        };
+        self.0.iter().map(line).collect()
+    }
+}
+
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns true if a cell has the reason why there is no number.
+fn is_reason(cell: &str) -> bool {
+    ["not: ", "failed: ", "not measured", "no file system"]
+        .iter()
+        .any(|begin| cell.starts_with(begin))
+}
+
+impl Comparison {
+    /// Returns the cases of a board for a terminal, as tables of one number each.
+    fn cases_text(&self, board: &Board) -> String {
+        type Number = fn(&Figures) -> Option<String>;
+        let numbers: [(&str, Number); 3] = [
+            ("Every case: mean time of a call", |figures| Some(duration(figures.mean_us))),
+            ("Every case: longest call", |figures| Some(duration(figures.max_us))),
+            ("Every case: rate", |figures| figures.bytes_per_s.map(format_rate)),
+        ];
+        let on: Vec<_> = self.on(board).filter(|(_, standing)| standing.absent.is_none()).collect();
+        let Some((_, first)) = on.first() else { return String::new() };
+        let cases: Vec<&str> = first.outcomes.iter().map(|on| on.row.case.as_str()).collect();
+        let head: Vec<String> = std::iter::once("case".to_string())
+            .chain(on.iter().map(|(entry, _)| entry.facts.name.clone()))
+            .collect();
+        let mut text = String::new();
+        for (title, number) in numbers {
+            let row = |case: &&str| {
+                let cells = on.iter().map(|(_, standing)| {
+                    standing.figures(case).and_then(number).unwrap_or_else(|| "–".to_string())
+                });
+                std::iter::once((*case).to_string()).chain(cells).collect::<Vec<_>>()
+            };
+            let has_number = |row: &Vec<String>| row.iter().skip(1).any(|cell| cell != "–");
+            let rows: Vec<_> = cases.iter().map(row).filter(has_number).collect();
+            if !rows.is_empty() {
+                let rows: Vec<_> = std::iter::once(head.clone()).chain(rows).collect();
+                text += &format!("{title}\n{}\n", table(&rows, &vec![Align::Left; head.len()]));
+            }
+        }
+        for (entry, standing) in &on {
+            let (mut without, mut refused) = (Texts::default(), Vec::new());
+            for case in &cases {
+                match standing.figures(case) {
+                    Some(figures) if figures.refused > 0 => {
+                        refused.push(format!("{} in {case}", format_count(figures.refused)));
+                    }
+                    Some(_) => {}
+                    None => without.push(&reason(standing.outcome(case)), case),
+                }
+            }
+            for (why, cases) in without.0 {
+                let line = format!("{}, {}: {why}", entry.facts.name, cases.join(", "));
+                text += &(paragraph(&line, 2) + "\n");
+            }
+            if !refused.is_empty() {
+                let line = format!("{}, refused calls: {}", entry.facts.name, refused.join(", "));
+                text += &(paragraph(&line, 2) + "\n");
+            }
+        }
+        text
+    }
 }
 
 /// Prints everything for people.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for board in &self.boards {
-            writeln!(f, "{}\n", board.title_with_times())?;
-            for mut answer in self.answers(board).into_iter().chain([self.cases(board)]) {
-                if answer.rows.is_empty() {
-                    continue;
+            writeln!(f, "{}\n", paragraph(&board.title_with_times(), 2))?;
+            for answer in self.answers(board) {
+                if !answer.rows.is_empty() {
+                    writeln!(f, "{}", answer.text())?;
                 }
-                writeln!(f, "{}", answer.question)?;
-                let align = vec![Align::Left; answer.head.len()];
-                let notes = take_notes(&mut answer.rows);
-                let rows: Vec<_> = std::iter::once(answer.head).chain(answer.rows).collect();
-                writeln!(f, "{}", table(&rows, &align).trim_end())?;
-                for (number, note) in (1..).zip(notes) {
-                    writeln!(f, "[{number}] {note}")?;
-                }
-                writeln!(f)?;
             }
+            writeln!(f, "{}", self.cases_text(board))?;
         }
         let kept: Vec<_> = self
             .entries
@@ -309,7 +407,11 @@ impl fmt::Display for Comparison {
             .map(|entry| entry.facts.name.as_str())
             .collect();
         if !kept.is_empty() {
-            writeln!(f, "Measured earlier and kept: {}.", kept.join(", "))?;
+            writeln!(
+                f,
+                "{}",
+                paragraph(&format!("Measured earlier and kept: {}.", kept.join("; ")), 2)
+            )?;
         }
         writeln!(
             f,
@@ -324,18 +426,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_reasons_are_told_below_the_table_and_once() {
+    fn long_texts_stand_below_the_table_with_their_names() {
         let reason = "not: its crate looks through a directory for a short name again and again";
-        let first = "file 3 is neither what it was nor what it was to be";
-        let mut rows = [
-            ["a name that is long, and stays where it is", "1 ms"],
-            ["b", reason],
-            ["c", reason],
-            ["d", first],
+        let contract = "every acknowledged durable write is kept, and an interrupted call is whole";
+        let rows = [
+            ["SteadyFS", "1 ms", "2 ms", contract],
+            ["another", "3 ms", "4 ms", contract],
+            ["b", reason, "", ""],
+            ["c", reason, "", ""],
         ]
         .map(|row| row.map(str::to_string).to_vec());
-        assert_eq!(take_notes(&mut rows), [reason, first]);
-        let cells = rows.map(|row| row[1].clone());
-        assert_eq!(cells, ["1 ms", "not [1]", "not [1]", "[2]"]);
+        let head = ["", "mean", "longest", "contract"].map(str::to_string).to_vec();
+        let answer = Answer {
+            question: "How long?".into(),
+            head,
+            rows: rows.to_vec(),
+            ids: Vec::new(),
+            cases: "",
+        };
+        assert_eq!(
+            answer.text(),
+            format!(
+                "How long?\n          mean  longest\n────────  ────  ───────\n\
+                 SteadyFS  1 ms  2 ms\nanother   3 ms  4 ms\n\
+                 Contract:\n  SteadyFS; another: {contract}\n  b; c: {reason}\n"
+            )
+        );
     }
 }

@@ -152,6 +152,7 @@
     const guaranteed = model.promised(data, rate);
     const texts = { "rate-text": rateText(rate), "tile-rate": rateText(rate), "tile-left": leftText(left), left: leftText(left),
       peak: leftText(peak), guaranteed: promiseText(guaranteed) };
+    if (promised) texts["tile-guaranteed"] = texts.guaranteed;
     for (const id in texts) element(id).textContent = texts[id];
     slider.setAttribute("aria-valuetext", rateText(rate));
     const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);

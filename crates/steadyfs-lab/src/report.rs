@@ -43,10 +43,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use axis::{Axis, Spread};
-pub use canvas::{BOTTOM, Canvas, LEFT, TOP};
+pub use canvas::{BOTTOM, Canvas, LEFT, TEXT_LINE, TOP, Width};
 pub use downsample::downsample;
 pub use escape::escape;
-pub use figures::{label, plain};
+pub use figures::{label, plain, tick_time};
 pub use html::TEXT_SCRIPT;
 pub use levels::Level;
 pub use life::LifeReport;

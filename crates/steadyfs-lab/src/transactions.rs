@@ -210,10 +210,10 @@ mod tests {
         );
         assert!(chip.rows.iter().all(|row| row.flushes_per_file == 0.0), "raw flash has no cache");
         let text = transactions.to_string();
-        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(
             text.contains("answers a write when it is durable")
-                && text.contains("5 files before one commit"),
+                && text.contains("this commit is for 5 files"),
             "{text}"
         );
         let json = serde_json::to_string(&transactions).unwrap();

@@ -1,7 +1,7 @@
 //! An advice as text for people, and as code.
 
 use super::{Advice, Candidate, Figures, Setting};
-use crate::table::{Align, facts, table};
+use crate::table::{Align, facts, paragraph, table};
 use crate::units::{format_count, format_duration, format_percent, format_size};
 use steadyfs::Config;
 
@@ -205,9 +205,10 @@ impl Advice {
                 self.config.cache_bytes(&self.geometry, self.choice.setting.cache_pages as usize);
             text += &format!("static uint8_t cache[{bytes}];\n");
         }
-        text + &format!(
+        let config = format!(
             "static const steadyfs_config config = {{.{driver} = &{driver}, .memory = memory, \
-             .memory_bytes = sizeof memory{cache}{settings}}};\n"
-        )
+             .memory_bytes = sizeof memory{cache}{settings}}};"
+        );
+        text + &paragraph(&config, 4) + "\n"
     }
 }

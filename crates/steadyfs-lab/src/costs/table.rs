@@ -213,7 +213,7 @@ impl CopyCost {
     }
 }
 
-/// Prints the costs for people, at most 140 columns wide.
+/// Prints the costs for people.
 impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = format_count(self.files.into());

@@ -5,7 +5,7 @@ use super::options::{Options, WRITE_BYTES};
 use super::row::{Backlog, CLEANINGS_MIN, Row};
 use crate::backlog::buffer_text;
 use crate::part::times_of;
-use crate::table::{Align, table};
+use crate::table::{Align, paragraph, table};
 use crate::units::{format_count, format_duration, format_rate, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,23 +53,29 @@ fn time(us: Option<f64>) -> String {
     us.map_or_else(|| "–".to_string(), |us| format_duration(us * 1e3))
 }
 
+/// Returns the name of a medium, with its commit if that has several writes.
+fn name_of(medium: String, commit_every: u32) -> String {
+    match commit_every {
+        0 | 1 => medium,
+        every => format!("{medium}, commit each {every}"),
+    }
+}
+
 impl Row {
     pub(crate) fn cells(&self) -> Vec<String> {
-        let commit =
-            if self.commit_every > 1 { self.commit_every.to_string() } else { "each".to_string() };
         let longest = if self.is_too_short() {
             format!("≥ {}", time(Some(self.max_us)))
         } else {
             time(Some(self.max_us))
         };
         let mut cells = vec![
-            self.medium.to_string(),
-            commit,
+            name_of(self.medium.to_string(), self.commit_every),
             time(Some(self.mean_us)),
             format_rate(self.bytes_per_s()),
             longest,
         ];
         cells.extend([time(self.max_uncleaned_us), time(self.max_root_us)]);
+        cells.push(self.stream_bytes_per_s.map_or_else(|| "–".to_string(), format_rate));
         let text = |row: &Backlog| {
             buffer_text(row.buffer_bytes, row.grows || self.is_too_short(), self.load_at(row.rate))
         };
@@ -78,45 +84,111 @@ impl Row {
             format!("{:.2}", self.written_per_byte),
             format!("{:.2}", self.flushes_per_access),
         ]);
-        cells.push(self.stream_bytes_per_s.map_or_else(|| "–".to_string(), format_rate));
         cells
     }
 }
 
 impl Advice {
-    /// Returns the answer for the medium, with its reason.
-    pub(crate) fn text(&self) -> String {
+    /// Returns the place of the answer in a list: a guarantee stands before an observation.
+    fn order(&self) -> u8 {
+        match (self.answer, self.guarantee) {
+            (Answer::Yes, Guarantee::Computed) => 0,
+            (Answer::Yes, _) => 1,
+            (Answer::RunTooShort, _) => 2,
+            (Answer::LosesTooMuch, _) => 3,
+            (Answer::TooMuchRam, _) => 4,
+        }
+    }
+
+    /// Returns the medium, and its commit if that has several writes.
+    fn name(&self) -> String {
+        name_of(self.system.clone(), self.commit_every)
+    }
+
+    /// Returns the answer for the medium, with its reason, as cells.
+    fn cells(&self) -> Vec<String> {
         let word = match (self.answer, self.guarantee) {
-            (Answer::Yes, Guarantee::Computed) => "yes, by a computed bound",
-            (Answer::Yes, _) => "yes, by this profile alone",
+            (Answer::Yes, Guarantee::Computed) => "yes, bound",
+            (Answer::Yes, _) => "yes, profile",
             (Answer::TooMuchRam, _) => "no",
-            (Answer::LosesTooMuch, _) => "no, a power cut loses too much data",
-            (Answer::RunTooShort, _) => "unknown, the run is too short",
+            (Answer::LosesTooMuch, _) => "no, loss",
+            (Answer::RunTooShort, _) => "unknown",
         };
         let (Some(needed), Some(lost), Some(ms)) =
             (self.buffer_bytes, self.lost_bytes, self.lost_ms)
         else {
-            return format!(
-                "{word}: the rate is {} the mean rate",
-                if self.near_mean { "above 95 % of" } else { "above" }
-            );
+            let near = if self.near_mean { "near mean" } else { "above mean" };
+            return vec![self.name(), word.to_string(), near.to_string()];
         };
-        let uncleaned = self.uncleaned_bytes.filter(|bytes| *bytes < needed);
-        let uncleaned = uncleaned.map_or_else(String::new, |bytes| {
-            format!(" ({} without the card's cleaning)", format_size(bytes))
-        });
-        let ram = format!(
-            "{} of buffer{uncleaned} and {} of file system",
+        let uncleaned = self.uncleaned_bytes.map_or_else(|| "–".to_string(), format_size);
+        let writes = lost.div_ceil(WRITE_BYTES as u64);
+        vec![
+            self.name(),
+            word.to_string(),
             format_size(needed),
-            format_size(self.file_system_bytes)
-        );
-        let writes = format_count(lost.div_ceil(WRITE_BYTES as u64));
+            uncleaned,
+            format_size(self.file_system_bytes),
+            format!("{} {}", format_count(writes), if writes == 1 { "write" } else { "writes" }),
+            format_duration(ms * 1e6),
+        ]
+    }
+}
+
+/// Joins names: `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+impl Realtime {
+    /// Returns the answer in a sentence: a guarantee first, then observations.
+    pub(crate) fn sentence(&self) -> String {
+        let of = |order: u8| -> Vec<String> {
+            self.advice.iter().filter(|on| on.order() == order).map(Advice::name).collect()
+        };
+        let (bound, profile, unknown) = (of(0), of(1), of(2));
+        let mut parts = Vec::new();
+        if !bound.is_empty() {
+            parts.push(format!("{}, guaranteed by a computed bound", listed(&bound)));
+        }
+        if !profile.is_empty() {
+            parts.push(format!("{}, observed without a guarantee", listed(&profile)));
+        }
+        if !unknown.is_empty() {
+            parts.push(format!("perhaps {}, whose run is too short", listed(&unknown)));
+        }
+        if parts.is_empty() {
+            parts.push("no medium".to_string());
+        }
         format!(
-            "{word}: {ram}; a power cut loses up to {writes} {}, {}",
-            if lost <= WRITE_BYTES as u64 { "write" } else { "writes" },
-            format_duration(ms * 1e6)
+            "{} with {} of RAM: {}.",
+            format_rate(self.rate as f64),
+            format_size(self.ram_bytes),
+            parts.join("; ")
         )
     }
+
+    /// Returns the advice as rows, the best answer first. The first row has the names.
+    pub(crate) fn answers(&self) -> Vec<Vec<String>> {
+        let mut advice: Vec<_> = self.advice.iter().collect();
+        advice.sort_by_key(|advice| advice.order());
+        let head = ["", "keeps it", "buffer", "uncleaned", "file system", "a cut loses", "time"];
+        std::iter::once(head.map(String::from).to_vec())
+            .chain(advice.into_iter().map(Advice::cells))
+            .collect()
+    }
+
+    /// Returns the meaning of the columns of [`Realtime::answers`].
+    pub(crate) const ANSWERS: &str = "\
+        yes, bound: guaranteed by a computed bound. yes, profile: observed on a device of this \
+        profile, which is no promise.\n\
+        no: buffer and file system need more RAM, or the rate is above the mean rate. no, loss: a \
+        power cut loses too much.\n\
+        unknown: the run is too short. Uncleaned: the buffer without the card's own cleaning.\n\
+        A cut loses, time: the loss at a power cut, and the time in which this data arrives.";
 }
 
 impl Realtime {
@@ -133,25 +205,22 @@ impl Realtime {
 
     /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
-        let mut legend = "Commit: writes for each commit. Uncleaned: the longest access without \
-            its wait for the card's\n\
-            own cleaning. With root: the longest access in which SteadyFS wrote a root.\n\
+        let mut legend = "\
+            Uncleaned: the longest access without its wait for the card's own cleaning.\n\
+            With root: the longest access in which SteadyFS wrote a root.\n\
             Below a rate: the buffer that the rate needs. ≥: the buffer still grew, or the run is \
-            too short.\n\
-            Near mean: above 95 % of the mean rate. Written: bytes to the medium for each byte of \
-            the caller.\n\
-            Flushes: of the device, for each access. In order: the rate of a new file in pieces of \
-            16 pages,\n\
-            on an empty volume.\n\
+            too short. Near mean: above 95 % of the mean rate.\n\
+            Written: bytes to the medium for each byte of the caller. Flushes: of the device, for \
+            each access.\n\
+            In order: the rate of a new file in pieces of 16 pages, on an empty volume.\n\
             FAT: written through, with data and the file's entry for each commit. It has the \
-            file's place in\n\
-            RAM, and this RAM is not counted."
+            file's place in RAM, and this RAM is not counted."
             .to_string();
         if let Some(row) = self.rows.iter().find(|row| row.access_bytes != WRITE_BYTES as u64) {
             legend += &format!(
                 "\n\
                  SteadyFS on cards: writes of a page, {} bytes. A write of 4,096 bytes touches two \
-                 pages, and takes\n\
+                 pages, and takes \
                  several times as long.",
                 row.access_bytes
             );
@@ -160,7 +229,7 @@ impl Realtime {
             legend += &format!(
                 "\n\
                  ≥: the card cleaned fewer than {CLEANINGS_MIN} times in that run, so longer \
-                 accesses may be missing. Use more\n\
+                 accesses may be missing. Use more \
                  accesses to meet them."
             );
         }
@@ -169,12 +238,12 @@ impl Realtime {
 
     /// Returns the names of the columns of [`Row::cells`].
     pub(crate) fn head(&self) -> Vec<String> {
-        let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"]
+        let mut head = ["", "mean", "rate", "longest", "uncleaned", "with root", "in order"]
             .map(String::from)
             .to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
-        head.extend(["written", "flushes", "in order"].map(String::from));
+        head.extend(["written", "flushes"].map(String::from));
         head
     }
 
@@ -192,23 +261,16 @@ impl Realtime {
 
 impl fmt::Display for Realtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.title())?;
-        writeln!(f, "{}", self.table())?;
-        writeln!(f, "{}\n", self.legend())?;
-        writeln!(
-            f,
-            "{} with {} of RAM:",
-            format_rate(self.rate as f64),
-            format_size(self.ram_bytes)
-        )?;
-        for advice in &self.advice {
-            let commit = if advice.commit_every > 1 {
-                format!(", a commit each {}", advice.commit_every)
-            } else {
-                String::new()
-            };
-            writeln!(f, "  {:<44} {}", format!("{}{commit}", advice.system), advice.text())?;
+        let mut align = vec![Align::Left; 2];
+        align.resize(self.answers()[0].len(), Align::Right);
+        writeln!(f, "{}", paragraph(&self.sentence(), 0))?;
+        writeln!(f, "{}\n", paragraph(&(self.title() + "."), 0))?;
+        if !self.advice.is_empty() {
+            writeln!(f, "{}", table(&self.answers(), &align))?;
+            writeln!(f, "{}\n", paragraph(Self::ANSWERS, 2))?;
         }
-        writeln!(f, "\n{SPECIFICATION}")
+        writeln!(f, "{}", self.table())?;
+        writeln!(f, "{}\n", paragraph(&self.legend(), 2))?;
+        writeln!(f, "{}", paragraph(SPECIFICATION, 0))
     }
 }

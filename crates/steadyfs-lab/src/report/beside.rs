@@ -3,7 +3,7 @@
 
 use super::Report;
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::canvas::{BOTTOM, Canvas, LEFT, TOP, Width};
 use super::downsample::downsample;
 use super::figures::{dots, label, ms_ticks};
 use super::view::View;
@@ -96,7 +96,7 @@ pub(super) fn beside(report: &Report) -> String {
         report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
     let title = format!("Time of a durable write: SteadyFS beside {}", names.join(" and "));
     let subtitle = format!("{}: {}", report.title, report.subtitle);
-    let mut canvas = Canvas::new(bottom + BOTTOM, &title, &subtitle);
+    let mut canvas = Canvas::new(Width::Wide, bottom + BOTTOM, &title, &subtitle);
     canvas.make_room(all.iter().map(Series::letters).max().unwrap_or(0));
     let scale = Scale::of(&all, report.bound_ns, (bottom, TOP));
     canvas.vertical(&scale.y, &scale.ticks());

@@ -4,8 +4,11 @@ use super::axis::{Axis, Spread};
 use super::escape;
 use std::fmt::Write;
 
-/// Width of every figure in pixels.
-const WIDTH: f64 = 840.0;
+/// Right edge of a wide figure, and of a narrow figure, in pixels.
+const WIDE: f64 = 840.0;
+const NARROW: f64 = 372.0;
+/// Left edge of a narrow figure. Labels of an axis need less room than a wide figure has.
+const NARROW_FROM: f64 = 4.0;
 /// Left edge of the plotting area.
 pub const LEFT: f64 = 78.0;
 /// Room at the right of the plotting area.
@@ -15,8 +18,14 @@ pub const TOP: f64 = 62.0;
 /// Room below the plotting area.
 pub const BOTTOM: f64 = 52.0;
 
-/// Maximum average width of a letter in pixels.
+/// Maximum average width of a letter in pixels: of a text, of a name, and of a title.
 const LETTER: f64 = 7.4;
+const NAME_LETTER: f64 = 8.4;
+const TITLE_LETTER: f64 = 9.6;
+/// Height of a line of text in pixels.
+pub const TEXT_LINE: f64 = 16.0;
+/// Height of a line of the title in pixels.
+const TITLE_LINE: f64 = 20.0;
 /// Length of the line from a level to its name in pixels.
 const LEADER: f64 = 16.0;
 
@@ -26,7 +35,7 @@ text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 .j0{fill:#d4552a}.j1{fill:#e8b23a}.j2{fill:#2f6fde}.dead{fill:#a7b0bd}\
 .way{fill:none;stroke-width:1.8}.bar{stroke:none}\
 .w0{stroke:#7b8494;fill:#7b8494}.w1{stroke:#2f6fde;fill:#2f6fde}.w2{stroke:#14479e;fill:#14479e}\
-.w3{stroke:#d4552a;fill:#d4552a}.w4{stroke:#8f2f10;fill:#8f2f10}.way{fill:none}\
+.w3{stroke:#d4552a;fill:#d4552a}.w4{stroke:#8f2f10;fill:#8f2f10}.way{fill:none}.end{font-weight:600}.end.halo{stroke:#fff}\
 .e0{fill:#14479e}.e1{fill:#2f6fde}.e2{fill:#7ba6ee}.e3{fill:#b9d0f7}\
 .grid{stroke:#e4e7ec;stroke-width:1}\
 .dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
@@ -44,30 +53,86 @@ text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{fill:#4a7fd6}\
 .e2{fill:#86b2ff}.e3{fill:#cfe0ff}\
 .grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
-.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}\
+.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo,.end.halo{stroke:#151a21}\
 .dots.peer{stroke:#9aa5b5}.dots.p1{stroke:#e08cc2}.dots.p2{stroke:#4cc2b0}.name.p1{fill:#e08cc2}\
 .name.p2{fill:#4cc2b0}}";
+
+/// Width of a figure. A page has each figure in both widths, and shows the width of its screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// For a desk, and for a file.
+    Wide,
+    /// For a phone.
+    Narrow,
+}
+
+impl Width {
+    /// Returns the horizontal place at which titles and names begin.
+    pub fn edge(self) -> f64 {
+        match self {
+            Width::Wide => LEFT,
+            Width::Narrow => NARROW_FROM + 8.0,
+        }
+    }
+
+    /// Splits a text of a class into lines that fit into the figure.
+    pub fn lines(self, class: &str, text: &str) -> Vec<String> {
+        let letter = match class.split(' ').next() {
+            Some("title") => TITLE_LETTER,
+            Some("name") => NAME_LETTER,
+            _ => LETTER,
+        };
+        wrap(text, ((self.right() - 4.0 - self.edge()) / letter) as usize)
+    }
+
+    fn right(self) -> f64 {
+        if self == Width::Wide { WIDE } else { NARROW }
+    }
+
+    fn left(self) -> f64 {
+        if self == Width::Wide { 0.0 } else { NARROW_FROM }
+    }
+}
 
 /// An SVG under construction.
 pub struct Canvas {
     svg: String,
+    width: Width,
     /// Right edge of the plotting area.
     pub right: f64,
+    /// Top edge: below zero if the title has several lines.
+    top: f64,
+    bottom: f64,
+    title: String,
+    /// Names of the legend, with their classes.
+    keys: Vec<(String, String)>,
 }
 
 impl Canvas {
     /// Returns an empty figure with a title, and a line below the title.
-    pub fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
-        let mut canvas = Canvas { svg: String::new(), right: WIDTH - RIGHT };
-        canvas.put(&format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\" \
-             role=\"img\"><title>{}</title><style>{STYLE}</style><rect class=\"paper\" \
-             width=\"{WIDTH}\" height=\"{height}\"/>",
-            escape(title)
-        ));
-        canvas.text(LEFT, 26.0, "start", "title", title);
-        canvas.text(LEFT, 46.0, "start", "", subtitle);
+    pub fn new(width: Width, height: f64, title: &str, subtitle: &str) -> Canvas {
+        let margin = if width == Width::Wide { RIGHT } else { 16.0 };
+        let mut canvas = Canvas {
+            svg: String::new(),
+            width,
+            right: width.right() - margin,
+            top: 0.0,
+            bottom: height,
+            title: title.to_string(),
+            keys: Vec::new(),
+        };
+        // The plotting area has its place below the last line.
+        let mut y = 46.0;
+        for line in width.lines("", subtitle).iter().rev() {
+            canvas.text(width.edge(), y, "start", "", line);
+            y -= TEXT_LINE;
+        }
+        y -= TITLE_LINE - TEXT_LINE;
+        for line in width.lines("title", title).iter().rev() {
+            canvas.text(width.edge(), y, "start", "title", line);
+            y -= TITLE_LINE;
+        }
+        canvas.top = (y - 6.0).min(0.0);
         canvas
     }
 
@@ -83,6 +148,11 @@ impl Canvas {
             "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{class}>{}</text>",
             escape(text)
         ));
+    }
+
+    /// Returns the number of points that are distinguishable, from the number in a wide figure.
+    pub fn points(&self, wide: usize) -> usize {
+        if self.width == Width::Wide { wide } else { wide / 4 }
     }
 
     /// Draws a line.
@@ -107,25 +177,80 @@ impl Canvas {
         }
     }
 
-    /// Draws the labels of a horizontal axis below `bottom`, and its name.
+    /// Draws the labels of a horizontal axis below `bottom`, and its name. A label that would touch
+    /// the label before it is left out.
     pub fn horizontal(&mut self, axis: &Axis, bottom: f64, ticks: &[(f64, String)], name: &str) {
+        let mut free = self.width.left();
         for (value, label) in ticks {
             let x = axis.at(*value);
             self.line("grid", (x, bottom), (x, bottom + 4.0));
-            self.text(x, bottom + 18.0, "middle", "", label);
+            let room = LETTER * label.chars().count() as f64;
+            let middle = x.min(self.width.right() - 2.0 - room / 2.0);
+            if middle - room / 2.0 >= free {
+                self.text(middle, bottom + 18.0, "middle", "", label);
+                free = middle + room / 2.0 + 4.0;
+            }
         }
-        self.text((LEFT + self.right) / 2.0, bottom + 38.0, "middle", "", name);
+        let lines = self.width.lines("", name);
+        let middle = match lines.len() {
+            1 => (LEFT + self.right) / 2.0,
+            _ => (self.width.left() + self.width.right()) / 2.0,
+        };
+        for (at, line) in lines.iter().enumerate() {
+            let y = bottom + 38.0 + TEXT_LINE * at as f64;
+            self.text(middle, y, "middle", "", line);
+            self.bottom = self.bottom.max(y + 10.0);
+        }
+    }
+
+    /// Writes a text that begins at the left edge, upwards from its last line at `y`.
+    pub fn heading(&mut self, y: f64, class: &str, text: &str) {
+        let lines = self.width.lines(class, text);
+        for (line, text) in lines.iter().rev().enumerate() {
+            self.text(self.width.edge(), y - TEXT_LINE * line as f64, "start", class, text);
+        }
+    }
+
+    /// Draws a legend at `top`: a square of each class with its name, in as many rows as it needs.
+    pub fn legend<'k>(&mut self, top: f64, keys: impl IntoIterator<Item = (&'k str, &'k str)>) {
+        let (mut x, mut y) = (self.width.edge(), top);
+        for (class, name) in keys {
+            let room = 15.0 + LETTER * name.chars().count() as f64;
+            if x > self.width.edge() && x + room > self.width.right() {
+                (x, y) = (self.width.edge(), y + TEXT_LINE + 2.0);
+            }
+            self.path(class, &format!("M{x} {y}h10v10h-10z"));
+            self.text(x + 15.0, y + 9.0, "start", "", name);
+            x += room + 16.0;
+        }
+        self.bottom = self.bottom.max(y + 20.0);
     }
 
     /// Returns the SVG.
     pub fn finish(mut self) -> String {
-        self.svg.push_str("</svg>\n");
-        self.svg
+        let keys = std::mem::take(&mut self.keys);
+        if !keys.is_empty() {
+            self.legend(self.bottom, keys.iter().map(|(class, name)| (&class[..], &name[..])));
+        }
+        let (left, top) = (self.width.left(), self.top);
+        let (width, height) = (self.width.right() - left, self.bottom - top);
+        let class = if self.width == Width::Wide { "desk" } else { "phone" };
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" width=\"{width}\" \
+             height=\"{height}\" viewBox=\"{left} {top} {width} {height}\" \
+             role=\"img\"><title>{}</title><style>{STYLE}</style><rect class=\"paper\" \
+             x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            escape(&self.title),
+            self.svg
+        )
     }
 
-    /// Leaves room for texts of `letters` beside the plotting area.
+    /// Leaves room for texts of `letters` beside the plotting area. A narrow figure has these texts
+    /// in its legend.
     pub fn make_room(&mut self, letters: usize) {
-        self.right = WIDTH - RIGHT.max(LETTER * letters as f64 + LEADER + 12.0);
+        if self.width == Width::Wide {
+            self.right = WIDE - RIGHT.max(LETTER * letters as f64 + LEADER + 12.0);
+        }
     }
 
     /// Returns a horizontal axis over the width of the plotting area.
@@ -133,8 +258,13 @@ impl Canvas {
         Axis { low, high, spread: Spread::Linear, pixels: (LEFT, self.right) }
     }
 
-    /// Names a level at `y`, with the name at `at` beside the plotting area.
-    pub fn name_level(&mut self, y: f64, at: f64, name: &str) {
+    /// Names a level at `y`, with the name at `at` beside the plotting area. In a narrow figure, the
+    /// legend has the name, with a square of the class.
+    pub fn name_level(&mut self, class: &str, y: f64, at: f64, name: &str) {
+        if self.width == Width::Narrow {
+            self.keys.push((format!("bar {class}"), name.to_string()));
+            return;
+        }
         let end = self.right + LEADER;
         self.path("leader", &format!("M{} {y}L{} {at}H{end}", self.right, end - 6.0));
         self.text(end + 4.0, at + 4.0, "start", "", name);
@@ -158,5 +288,57 @@ impl Canvas {
             let _ = write!(path, "{}{x:.1} {y:.1}", if step == 0 { 'M' } else { 'L' });
         }
         self.path("tear", &path);
+    }
+}
+
+/// Splits a text at its spaces into lines of at most `letters`. A longer word has a line of its own.
+fn wrap(text: &str, letters: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= letters {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_titles_have_several_lines_and_none_is_cut() {
+        let title = "Content of the blocks: a column for each block, a colour for each job";
+        for width in [Width::Wide, Width::Narrow] {
+            let svg = Canvas::new(width, 100.0, title, title).finish();
+            let words = svg.split("</style>").nth(1).unwrap();
+            assert!(title.split(' ').all(|word| words.matches(word).count() >= 2), "{svg}");
+        }
+        let narrow = Canvas::new(Width::Narrow, 100.0, title, "").finish();
+        assert!(narrow.contains("viewBox=\"4 -"), "lines above the first: {narrow}");
+        assert_eq!(wrap("a bc def", 4), ["a bc", "def"]);
+    }
+
+    #[test]
+    fn labels_of_an_axis_stand_apart_and_names_stand_in_the_legend() {
+        let mut canvas = Canvas::new(Width::Narrow, 100.0, "t", "s");
+        let x = canvas.across(0.0, 20.0);
+        let ticks: Vec<_> = (0..20).map(|tick| (f64::from(tick), format!("{tick}00 ms"))).collect();
+        canvas.horizontal(&x, 50.0, &ticks, "time");
+        for _ in 0..9 {
+            canvas.name_level("w1", 10.0, 10.0, "a contender");
+        }
+        let svg = canvas.finish();
+        assert!((3..9).contains(&svg.matches("00 ms<").count()), "{svg}");
+        assert_eq!(svg.matches("bar w1").count(), 9);
+        let height: f64 =
+            svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        assert!(height > 100.0 + 3.0 * TEXT_LINE, "rows of the legend: {height}");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Report;
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::canvas::{BOTTOM, Canvas, LEFT, TOP, Width};
 use super::downsample::downsample;
 use super::levels::place;
 use super::view::View;
@@ -28,6 +28,15 @@ pub fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
+/// Formats a time of a tick, given in nanoseconds: `10 ms`, `2.5 s`.
+pub fn tick_time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e6 => format!("{} µs", plain(ns / 1e3)),
+        ns if ns < 1e9 => format!("{} ms", plain(ns / 1e6)),
+        ns => format!("{} s", plain(ns / 1e9)),
+    }
+}
+
 /// Returns ticks with their labels.
 pub fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, text(value))).collect()
@@ -43,8 +52,12 @@ pub(super) fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, Stri
 /// access.
 pub(super) fn access_times(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
-    let mut canvas =
-        Canvas::new(bottom + BOTTOM, &format!("{}: access times", report.title), &report.subtitle);
+    let mut canvas = Canvas::new(
+        Width::Wide,
+        bottom + BOTTOM,
+        &format!("{}: access times", report.title),
+        &report.subtitle,
+    );
     let view = report.view();
     let labels = place(&report.levels, &view);
     canvas.make_room(labels.iter().map(|label| label.name.len()).max().unwrap_or(0));
@@ -54,7 +67,7 @@ pub(super) fn access_times(report: &Report) -> String {
     canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), "access");
     canvas.path("dots", &dots(&downsample(&report.access_ns, POINTS), &x, &y));
     for label in &labels {
-        canvas.name_level(y.at(label.ms), y.at(label.at_ms), label.name);
+        canvas.name_level("", y.at(label.ms), y.at(label.at_ms), label.name);
     }
     if let Some((level, bound)) = view.bound_at_ms.map(|ms| y.at(ms)).zip(report.bound_ns) {
         let right = canvas.right;
@@ -85,8 +98,12 @@ pub(super) fn dots(points: &[(usize, u64)], x: &Axis, y: &Axis) -> String {
 /// Draws the number of accesses for each access time, with the number on a logarithmic axis.
 pub(super) fn distribution(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
-    let mut canvas =
-        Canvas::new(bottom + BOTTOM, &format!("{}: distribution", report.title), &report.subtitle);
+    let mut canvas = Canvas::new(
+        Width::Wide,
+        bottom + BOTTOM,
+        &format!("{}: distribution", report.title),
+        &report.subtitle,
+    );
     let view = report.view();
     let bins = histogram(&report.access_ns, BINS, Scale::Linear);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
@@ -118,8 +135,12 @@ pub(super) fn backlog(report: &Report) -> String {
     let gap = 44.0;
     let panels = report.rates.len().max(1) as f64;
     let bottom = TOP + panels * (PANEL_HEIGHT + gap);
-    let mut canvas =
-        Canvas::new(bottom + BOTTOM - 4.0, &format!("{}: backlog", report.title), &report.subtitle);
+    let mut canvas = Canvas::new(
+        Width::Wide,
+        bottom + BOTTOM - 4.0,
+        &format!("{}: backlog", report.title),
+        &report.subtitle,
+    );
     let ends_s = ends_s(&report.access_ns);
     let x = canvas.across(0.0, ends_s.last().copied().unwrap_or(0.0).max(1e-9));
     for (panel, &rate) in report.rates.iter().enumerate() {
@@ -192,10 +213,10 @@ pub(super) fn level_panel(
     let most = left.iter().copied().max().unwrap_or(0).max(1024);
     let y =
         Axis { low: 0.0, high: most as f64 * 1.06, spread: Spread::Linear, pixels: (bottom, top) };
-    canvas.text(LEFT, top - 8.0, "start", "", name);
+    canvas.heading(top - 8.0, "", name);
     canvas.vertical(&y, &label(y.byte_ticks(4), |bytes| format_size(bytes as u64)));
     let mut line = String::new();
-    for (index, bytes) in downsample(left, 4_000) {
+    for (index, bytes) in downsample(left, canvas.points(4_000)) {
         let command = if line.is_empty() { 'M' } else { 'L' };
         let _ = write!(line, "{command}{} {}", x.at(ends_s[index]), y.at(bytes as f64));
     }

@@ -63,19 +63,29 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     page + rest
 }
 
-/// Returns the key numbers as markup. The second number is the buffer, which follows the slider.
+/// Returns the key numbers as markup. The first number is the buffer, which follows the slider: the
+/// guaranteed buffer, and below it the buffer of these accesses.
 fn tiles(report: &Report) -> String {
-    let mut tiles: Vec<_> = report.tiles.iter().map(tile_of).collect();
     let rate = opening_rate(report);
-    let left = rate_text(report, rate, |worst| worst.left_bytes);
-    let label = format!("Buffer at <span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
-    let buffer = tile(
-        &label,
-        &format!("<span id=\"tile-left\">{left}</span>"),
-        "beside the write in progress",
+    let rate_name = format!("<span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
+    let left = format!(
+        "<span id=\"tile-left\">{}</span>",
+        rate_text(report, rate, |worst| worst.left_bytes)
     );
-    tiles.insert(tiles.len().min(1), buffer);
-    tiles.concat()
+    let buffer = match report.bound_ns {
+        Some(_) => tile(
+            &format!("Guaranteed buffer at {rate_name}"),
+            &format!("<span id=\"tile-guaranteed\">{}</span>", guaranteed_text(report, rate)),
+            &format!("these accesses: {left}, beside the write in progress"),
+        ),
+        None => tile(&format!("Buffer at {rate_name}"), &left, "beside the write in progress"),
+    };
+    std::iter::once(buffer).chain(report.tiles.iter().map(tile_of)).collect()
+}
+
+/// Returns the guaranteed buffer for a rate as text.
+fn guaranteed_text(report: &Report, rate: u64) -> String {
+    report.guaranteed_bytes(rate).map_or_else(|| "none".to_string(), format_size)
 }
 
 /// Returns a key number as markup.
@@ -127,13 +137,13 @@ fn rate_text(report: &Report, rate: u64, bytes: impl Fn(Backlog) -> u64) -> Stri
 fn rate_rows(report: &Report) -> String {
     let row = |&rate: &u64| {
         let cells = [
+            guaranteed_text(report, rate),
             rate_text(report, rate, |worst| worst.left_bytes),
             rate_text(report, rate, |worst| worst.peak_bytes),
-            report.guaranteed_bytes(rate).map_or_else(|| "none".to_string(), format_size),
         ];
         format!(
             "<tr><th scope=\"row\"><button type=\"button\" data-rate=\"{rate}\">{}</button></th>\
-             <td>{}</td><td>{}</td><td class=\"guaranteed\">{}</td></tr>",
+             <td class=\"guaranteed\">{}</td><td>{}</td><td>{}</td></tr>",
             format_rate(rate as f64),
             cells[0],
             cells[1],
@@ -246,7 +256,7 @@ mod tests {
     #[test]
     fn page_begins_with_one_sentence_and_few_tiles() {
         let page = markup(&report());
-        assert!(page.contains("<h1>Longest 9.000 ms, promised 10.000 ms: the bound held.</h1>"));
+        assert!(page.contains("<h1>Promised 10.000 ms, longest 9.000 ms: the bound held.</h1>"));
         let tiles: Vec<_> = page.match_indices("class=\"tile\"").collect();
         assert_eq!(tiles.len(), 4);
         assert!(
@@ -255,7 +265,9 @@ mod tests {
         );
         assert!(
             page.contains("<span id=\"tile-rate\">1 MB/s</span>")
-                && page.contains("<span id=\"tile-left\">")
+                && page.find("<span id=\"tile-guaranteed\">").unwrap()
+                    < page.find("<span id=\"tile-left\">").unwrap(),
+            "a guarantee stands before an observation"
         );
     }
 
@@ -278,7 +290,7 @@ mod tests {
         assert!(!page.contains('—'));
         assert!(
             page.contains(
-                "<td>above mean</td><td>above mean</td><td class=\"guaranteed\">none</td>"
+                "<td class=\"guaranteed\">none</td><td>above mean</td><td>above mean</td>"
             )
         );
         assert!(page.contains("Above mean:"));

@@ -2,10 +2,11 @@
 //! back at the end.
 
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::canvas::{BOTTOM, Canvas, LEFT, TOP, Width};
 use super::figures::label;
 use super::html::{STYLE, fill, tile_of};
 use super::lines::{Figure, Line};
+use super::paper::figure;
 use super::{Fact, Page, escape};
 use crate::life::{Life, Moment};
 use crate::units::{format_count, format_size};
@@ -89,7 +90,7 @@ impl<'a> LifeReport<'a> {
     }
 
     /// Draws the erases of each block, in parts of the life.
-    fn blocks(&self) -> String {
+    fn blocks(&self, width: Width) -> String {
         let life = self.0;
         let counts = life.block_erases.last().map_or(&[][..], Vec::as_slice);
         let step = counts.len().div_ceil(BLOCKS).max(1);
@@ -102,7 +103,8 @@ impl<'a> LifeReport<'a> {
             ),
         };
         let bottom = TOP + HEIGHT;
-        let mut canvas = Canvas::new(bottom + BOTTOM + LEGEND, "Erases of each block", &subtitle);
+        let mut canvas =
+            Canvas::new(width, bottom + BOTTOM + LEGEND, "Erases of each block", &subtitle);
         let most = counts.iter().copied().max().unwrap_or(0).max(life.endurance);
         let y = Axis {
             low: 0.0,
@@ -149,19 +151,14 @@ impl<'a> LifeReport<'a> {
         canvas.line("bound", (LEFT, level), (right, level));
         let text = format!("endurance: {} erases", format_count(life.endurance.into()));
         canvas.text(right, y.at(most.into()) - 7.0, "end", "boundtext", &text);
-        let mut left = LEFT;
-        for (class, name) in legend {
-            let top = bottom + BOTTOM + 4.0;
-            canvas.path(class, &format!("M{left} {top}h10v10h-10z"));
-            canvas.text(left + 15.0, top + 9.0, "start", "", name);
-            left += 110.0;
-        }
+        canvas.legend(bottom + BOTTOM + 4.0, legend);
         canvas.finish()
     }
 
     /// Draws a figure over the written bytes.
     fn over_time(
         &self,
+        width: Width,
         title: &str,
         subtitle: &str,
         lines: &[Line],
@@ -171,7 +168,7 @@ impl<'a> LifeReport<'a> {
         let x = Axis { low: 0.0, high: end, spread: Spread::Linear, pixels: (0.0, 1.0) };
         let ticks = label(x.byte_ticks(6), |bytes| format_size(bytes as u64));
         Figure { title, subtitle, across: "written since the volume was filled", ticks, text }
-            .draw(lines)
+            .draw(width, lines)
     }
 
     fn line(
@@ -185,7 +182,7 @@ impl<'a> LifeReport<'a> {
         Line { name: name.to_string(), class, points: moments.iter().map(point).collect() }
     }
 
-    fn erases(&self) -> String {
+    fn erases(&self, width: Width) -> String {
         let all = &self.0.moments;
         let lines = [
             self.line("most", "w3", all, |moment| moment.erases_max.into()),
@@ -193,12 +190,12 @@ impl<'a> LifeReport<'a> {
             self.line("least", "w0", all, |moment| moment.erases_min.into()),
         ];
         let subtitle = "data blocks that have not failed";
-        self.over_time("Erase counts over the life", subtitle, &lines, &|count| {
+        self.over_time(width, "Erase counts over the life", subtitle, &lines, &|count| {
             format_count(count as u64)
         })
     }
 
-    fn evenness(&self) -> String {
+    fn evenness(&self, width: Width) -> String {
         let first = self.0.moments.partition_point(|moment| moment.erases_percent < EVEN_FROM);
         let later = &self.0.moments[first..];
         let lines = [
@@ -211,10 +208,12 @@ impl<'a> LifeReport<'a> {
         ];
         let subtitle = "erase counts of data blocks, after the first twentieth of all erases; 1 is \
             perfectly even";
-        self.over_time("Evenness of the wear", subtitle, &lines, &|ratio| format!("{ratio:.2}"))
+        self.over_time(width, "Evenness of the wear", subtitle, &lines, &|ratio| {
+            format!("{ratio:.2}")
+        })
     }
 
-    fn bad_blocks(&self) -> String {
+    fn bad_blocks(&self, width: Width) -> String {
         let mut line =
             self.line("bad blocks", "w3", &self.0.moments, |moment| moment.bad_blocks.into());
         // The line has steps, because nothing is between two numbers of blocks.
@@ -224,7 +223,17 @@ impl<'a> LifeReport<'a> {
             "of {}; the volume recorded {} of them at the end",
             self.0.blocks, self.0.known_bad_blocks
         );
-        self.over_time("Bad blocks", &subtitle, &[line], &|count| format!("{count:.0}"))
+        self.over_time(width, "Bad blocks", &subtitle, &[line], &|count| format!("{count:.0}"))
+    }
+
+    /// Draws all figures.
+    fn figures(&self, width: Width) -> Vec<(&'static str, String)> {
+        vec![
+            ("blocks.svg", self.blocks(width)),
+            ("erases.svg", self.erases(width)),
+            ("evenness.svg", self.evenness(width)),
+            ("bad-blocks.svg", self.bad_blocks(width)),
+        ]
     }
 }
 
@@ -237,10 +246,11 @@ impl Page for LifeReport<'_> {
             "A block with data that never changes has few erases until its data is moved.",
             "The volume works on without failed blocks, as long as it has enough room.",
         ];
-        let figure = |((_, svg), lead): ((&str, String), &str)| {
-            format!("<section class=\"card figure\"><p class=\"lead\">{lead}</p>{svg}</section>\n")
-        };
-        let figures: String = self.svg().into_iter().zip(leads).map(figure).collect();
+        let figures: String = leads
+            .into_iter()
+            .enumerate()
+            .map(|(at, lead)| figure(lead, |width| self.figures(width).swap_remove(at).1))
+            .collect();
         let fact = |(name, value): (&str, String)| {
             format!(
                 "<tr><th scope=\"row\">{}</th><td class=\"note\">{}</td></tr>\n",
@@ -263,12 +273,7 @@ impl Page for LifeReport<'_> {
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("blocks.svg", self.blocks()),
-            ("erases.svg", self.erases()),
-            ("evenness.svg", self.evenness()),
-            ("bad-blocks.svg", self.bad_blocks()),
-        ]
+        self.figures(Width::Wide)
     }
 }
 

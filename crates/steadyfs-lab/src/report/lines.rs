@@ -1,7 +1,7 @@
 //! A figure of lines with their names beside their ends.
 
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, TOP};
+use super::canvas::{BOTTOM, Canvas, TOP, Width};
 use super::figures::label;
 use std::fmt::Write;
 
@@ -29,9 +29,9 @@ pub(super) struct Figure<'a> {
 
 impl Figure<'_> {
     /// Draws the lines, as large as the figure allows.
-    pub(super) fn draw(&self, lines: &[Line]) -> String {
+    pub(super) fn draw(&self, width: Width, lines: &[Line]) -> String {
         let bottom = TOP + HEIGHT;
-        let mut canvas = Canvas::new(bottom + BOTTOM, self.title, self.subtitle);
+        let mut canvas = Canvas::new(width, bottom + BOTTOM, self.title, self.subtitle);
         canvas.make_room(lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0));
         let all = || lines.iter().flat_map(|line| line.points.iter().copied());
         let range = |of: fn((f64, f64)) -> f64| {
@@ -72,7 +72,7 @@ impl Figure<'_> {
                 );
             }
             canvas.path(&format!("way {}", line.class), &path);
-            canvas.name_level(end, place, &line.name);
+            canvas.name_level(line.class, end, place, &line.name);
         }
         canvas.finish()
     }
@@ -111,7 +111,8 @@ mod tests {
             text: &|value| format!("{value:.1}"),
         };
         for points in [vec![], vec![(3.0, 1.0)], vec![(0.0, 0.0), (0.0, 0.0)]] {
-            let svg = figure.draw(&[Line { name: "line".into(), class: "w0", points }]);
+            let svg =
+                figure.draw(Width::Narrow, &[Line { name: "line".into(), class: "w0", points }]);
             assert!(
                 svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"),
                 "{svg}"

@@ -15,15 +15,19 @@ pub(super) fn sentence(report: &Report) -> String {
         return format!("Longest {longest}; no bound is promised.");
     };
     let verdict = if longest_ns <= bound_ns { "the bound held" } else { "the bound was broken" };
-    format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
+    format!("Promised {}, longest {longest}: {verdict}.", format_duration(bound_ns as f64))
 }
 
-/// Returns the highest offered rate, in bytes per second, for which the run has a buffer. If there
-/// is none, returns 95 % of the mean rate of the accesses, rounded down to three digits.
+/// Returns the highest offered rate, in bytes per second, for which a buffer is guaranteed; without
+/// such a rate, the highest for which the run has a buffer. If there is none, returns 95 % of the mean rate of the accesses, rounded down to three digits.
 pub(super) fn opening_rate(report: &Report) -> u64 {
     let has_buffer =
         |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;
-    if let Some(offered) = report.rates.iter().copied().filter(|&rate| has_buffer(rate)).max() {
+    let highest = |is_kept: &dyn Fn(u64) -> bool| {
+        report.rates.iter().copied().filter(|&at| is_kept(at)).max()
+    };
+    let guaranteed = highest(&|rate| has_buffer(rate) && report.guaranteed_bytes(rate).is_some());
+    if let Some(offered) = guaranteed.or_else(|| highest(&has_buffer)) {
         return offered;
     }
     let total_ns: u128 = report.access_ns.iter().map(|&ns| u128::from(ns)).sum();
@@ -50,13 +54,22 @@ mod tests {
     #[test]
     fn sentence_says_whether_the_bound_held() {
         let report = report();
-        assert_eq!(sentence(&report), "Longest 9.000 ms, promised 10.000 ms: the bound held.");
+        assert_eq!(sentence(&report), "Promised 10.000 ms, longest 9.000 ms: the bound held.");
         let broken = Report { bound_ns: Some(8_000_000), ..report.clone() };
-        assert_eq!(sentence(&broken), "Longest 9.000 ms, promised 8.000 ms: the bound was broken.");
+        assert_eq!(sentence(&broken), "Promised 8.000 ms, longest 9.000 ms: the bound was broken.");
         assert_eq!(
             sentence(&Report { bound_ns: None, ..report }),
             "Longest 9.000 ms; no bound is promised."
         );
+    }
+
+    #[test]
+    fn slider_opens_at_the_highest_rate_with_a_guaranteed_buffer() {
+        let report = report();
+        let guaranteed = |rate| report.guaranteed_bytes(rate).is_some();
+        assert!(guaranteed(1_000_000) && !guaranteed(3_860_000));
+        let offering = Report { rates: vec![500_000, 3_860_000, 1_000_000], ..report.clone() };
+        assert_eq!(opening_rate(&offering), 1_000_000);
     }
 
     #[test]
@@ -66,7 +79,7 @@ mod tests {
         assert_eq!(opening_rate(&report), 1_000_000);
         let offering = |rates: &[u64]| Report { rates: rates.to_vec(), ..report.clone() };
         assert_eq!(
-            opening_rate(&offering(&[3_860_000, 1_000, 4_063_000, 5_000_000])),
+            opening_rate(&offering(&[3_860_000, 3_800_000, 4_063_000, 5_000_000])),
             3_860_000,
             "in whatever order"
         );

@@ -1,5 +1,6 @@
 //! A page of tables and figures, in reading order: published numbers beside measured numbers.
 
+use super::canvas::Width;
 use super::escape;
 use super::html::{STYLE, fill};
 
@@ -44,14 +45,16 @@ impl Paper<'_> {
     }
 }
 
-/// Returns a section with a figure, and a sentence above it unless `lead` is empty.
-pub fn figure(lead: &str, svg: &str) -> String {
+/// Returns a section with a figure for wide and one for narrow screens, and a sentence above them
+/// unless `lead` is empty.
+pub fn figure(lead: &str, draw: impl Fn(Width) -> String) -> String {
     let lead = if lead.is_empty() {
         String::new()
     } else {
         format!("<p class=\"lead\">{}</p>", escape(lead))
     };
-    format!("<section class=\"card figure\">{lead}{svg}</section>\n")
+    let (wide, narrow) = (draw(Width::Wide), draw(Width::Narrow));
+    format!("<section class=\"card figure\">{lead}{wide}{narrow}</section>\n")
 }
 
 /// A section with a table.
@@ -79,7 +82,7 @@ impl Table<'_> {
             let (first, rest) =
                 row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
             let cells: String =
-                rest.iter().enumerate().map(|(at, text)| self.cell("td", at + 1, text)).collect();
+                rest.iter().enumerate().map(|(at, text)| self.value(at + 1, text)).collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(first))
         };
         let rows: String = rows.iter().map(row).collect();
@@ -94,6 +97,18 @@ impl Table<'_> {
              <tbody>{rows}</tbody></table></div></section>\n",
             escape(self.heading)
         )
+    }
+
+    /// Returns a cell, with the name of its column for narrow screens.
+    fn value(&self, at: usize, text: &str) -> String {
+        let name = self.head.get(at).copied().unwrap_or_default();
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!(" data-name=\"{}\"", escape(name))
+        };
+        let class = if at < self.names { " class=\"name\"" } else { "" };
+        format!("<td{class}{name}>{}</td>", escape(text))
     }
 
     fn cell(&self, element: &str, at: usize, text: &str) -> String {
@@ -111,7 +126,7 @@ mod tests {
     fn what_is_told_stays_text() {
         let table = Table { heading: "<h>", lead: "", head: &["<a>", "b", "c"], names: 2 };
         let body = table.html(&[vec!["<r>".into(), "n".into(), "1".into()]])
-            + &figure("<l>", "<svg></svg>");
+            + &figure("<l>", |_| "<svg></svg>".to_string());
         let page = Paper {
             brand: "b",
             title: "<t>",
@@ -125,7 +140,7 @@ mod tests {
             assert!(!page.contains(tag) && page.contains(&escape(tag)), "{tag}");
         }
         assert!(
-            page.contains("<td class=\"name\">n</td><td>1</td>")
+            page.contains("<td class=\"name\" data-name=\"b\">n</td><td data-name=\"c\">1</td>")
                 && page.ends_with("</html>\n")
                 && !page.contains("{{")
         );

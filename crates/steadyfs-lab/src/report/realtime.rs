@@ -3,11 +3,11 @@
 
 use super::Page;
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::canvas::{BOTTOM, Canvas, TOP, Width};
 use super::downsample::downsample;
-use super::figures::{ends_s, label, level_panel, plain};
+use super::figures::{ends_s, label, level_panel, plain, tick_time};
 use super::paper::{Paper, Table, figure};
-use crate::backlog::{Load, backlog_series};
+use crate::backlog::backlog_series;
 use crate::realtime::{Medium, Realtime, Row, SPECIFICATION, WRITE_BYTES};
 use crate::units::{format_duration, format_rate, format_size};
 use std::fmt::Write;
@@ -72,33 +72,13 @@ impl<'a> RealtimeReport<'a> {
         self.0.rows.iter().find_map(name)
     }
 
-    /// Returns the result in a sentence: the buffer for the rate on each kind of medium.
-    fn sentence(&self) -> String {
-        let needs = |row: &Row| match row
-            .backlog_at(self.0.rate)
-            .and_then(|backlog| backlog.buffer_bytes)
-        {
-            Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
-            None if row.load_at(self.0.rate) == Load::NearMean => {
-                format!("{} no number (near its mean rate)", row.medium)
-            }
-            None => format!("{} no finite buffer (above its mean rate)", row.medium),
-        };
-        // One medium of each kind. The table has all of them.
-        let kinds =
-            self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
-        let is_first = |(at, _): &(usize, &Row)| !kinds[..*at].contains(&kinds[*at]);
-        let first: Vec<_> =
-            self.0.rows.iter().enumerate().filter(is_first).map(|(_, row)| needs(row)).collect();
-        format!("Buffer at {}: {}.", format_rate(self.0.rate as f64), first.join(", "))
-    }
-
     /// Returns the figures, in the order of the article.
-    fn figures(&self) -> Vec<Drawn> {
-        let mut drawn = hypothetical();
+    fn figures(&self, width: Width) -> Vec<Drawn> {
+        let mut drawn = hypothetical(width);
         if let Some((row, name)) = self.card(0) {
             let is_known = name == INDUSTRIAL;
             drawn.push(accesses(
+                width,
                 "figure-3.svg",
                 "Figure 3",
                 row,
@@ -110,6 +90,7 @@ impl<'a> RealtimeReport<'a> {
                 ("figure-5.svg", "Figure 5", 500_000, "about 1 MB"),
             ] {
                 drawn.push(buffer(
+                    width,
                     file,
                     number,
                     row,
@@ -121,12 +102,13 @@ impl<'a> RealtimeReport<'a> {
         }
         if let Some((row, name)) = self.card(1) {
             let article = if name == CONSUMER { "60 times Figure 4, about 600 kB" } else { "" };
-            drawn.push(buffer("figure-6.svg", "Figure 6", row, name, 100_000, article));
+            drawn.push(buffer(width, "figure-6.svg", "Figure 6", row, name, 100_000, article));
         }
         if let Some((row, name)) = self.nand() {
             let is_known = name == NAND;
             let told = |article: &'static str| if is_known { article } else { "" };
             drawn.push(accesses(
+                width,
                 "figure-7.svg",
                 "Figure 7",
                 row,
@@ -134,6 +116,7 @@ impl<'a> RealtimeReport<'a> {
                 told("TSFS: at most 8.2 ms, as 500 kB/s need no buffer"),
             ));
             drawn.push(buffer(
+                width,
                 "figure-8.svg",
                 "Figure 8",
                 row,
@@ -142,6 +125,7 @@ impl<'a> RealtimeReport<'a> {
                 told("TSFS: less than 1 KiB"),
             ));
             drawn.push(buffer(
+                width,
                 "figure-9.svg",
                 "Figure 9",
                 row,
@@ -153,62 +137,59 @@ impl<'a> RealtimeReport<'a> {
         drawn
     }
 
-    /// Returns the tables of all media, and of the advice.
-    fn tables(&self) -> String {
-        let head = self.0.head();
-        let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        let legend = self.0.legend().replace('\n', " ");
-        let rows: Vec<_> = self.0.rows.iter().map(Row::cells).collect();
-        let all = Table { heading: "All media", lead: &legend, head: &head, names: 2 }.html(&rows);
+    /// Returns the table of the advice, the best answer first.
+    fn advice(&self) -> String {
+        let rows = self.0.answers();
+        let head: Vec<&str> = rows[0].iter().map(String::as_str).collect();
         let heading = format!(
             "{} with {} of RAM",
             format_rate(self.0.rate as f64),
             format_size(self.0.ram_bytes)
         );
-        let advice = |advice: &crate::realtime::Advice| {
-            let every = if advice.commit_every > 1 {
-                format!("each {}", advice.commit_every)
-            } else {
-                "each".to_string()
-            };
-            vec![advice.system.clone(), every, advice.text()]
-        };
-        let rows: Vec<_> = self.0.advice.iter().map(advice).collect();
-        all + &Table {
-            heading: &heading,
-            lead: SPECIFICATION,
-            head: &["", "commit", "keeps it"],
-            names: 3,
-        }
-        .html(&rows)
+        let lead = Realtime::ANSWERS.replace('\n', " ") + " " + SPECIFICATION;
+        Table { heading: &heading, lead: &lead, head: &head, names: 2 }.html(&rows[1..])
+    }
+
+    /// Returns the table of all media.
+    fn media(&self) -> String {
+        let head = self.0.head();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let legend = self.0.legend().replace('\n', " ");
+        let rows: Vec<_> = self.0.rows.iter().map(Row::cells).collect();
+        Table { heading: "All media", lead: &legend, head: &head, names: 1 }.html(&rows)
     }
 }
 
 impl Page for RealtimeReport<'_> {
     fn html(&self) -> String {
-        let drawn = self.figures();
+        let drawn = self.figures(Width::Wide);
         let rows: Vec<_> = drawn.iter().map(|drawn| drawn.row.to_vec()).collect();
         let table = Table {
-            heading: "The article beside our measurements",
-            lead: "Each buffer is for the 4,000 consecutive accesses with the longest total time, \
-                as in the article.",
+            heading: "Beside an article: “Evaluating Embedded File System RAM Usage Under \
+                Real-Time Constraints”, Tuxera",
+            lead: "The built-in cards are models of the cards of this article. Each buffer is for \
+                the 4,000 consecutive accesses with the longest total time, as in the article.",
             head: &["Figure", "Article", "Measured"],
             names: 3,
         };
-        let figures: String = drawn.iter().map(|drawn| figure(drawn.lead, &drawn.svg)).collect();
+        let figures: String = drawn
+            .iter()
+            .enumerate()
+            .map(|(at, drawn)| figure(drawn.lead, |width| self.figures(width).swap_remove(at).svg))
+            .collect();
         Paper {
             brand: "realtime",
             title: "Buffers for an input rate",
-            headline: &self.sentence(),
+            headline: &self.0.sentence(),
             leads: vec![self.0.title() + "."],
-            body: table.html(&rows) + &figures + &self.tables(),
+            body: self.advice() + &self.media() + &table.html(&rows) + &figures,
             footer: FOOTER,
         }
         .html()
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        self.figures().into_iter().map(|drawn| (drawn.file, drawn.svg)).collect()
+        self.figures(Width::Wide).into_iter().map(|drawn| (drawn.file, drawn.svg)).collect()
     }
 }
 
@@ -218,7 +199,7 @@ fn told(article: &str) -> String {
 }
 
 /// Returns figures 1 and 2, which show that the order of accesses decides.
-fn hypothetical() -> Vec<Drawn> {
+fn hypothetical(width: Width) -> Vec<Drawn> {
     let [apart, adjacent] = [APART, ADJACENT].map(|ms| ms.map(|ms| ms * 1_000_000));
     let named =
         [("longest accesses apart", &apart[..]), ("the same next to each other", &adjacent[..])];
@@ -230,6 +211,7 @@ fn hypothetical() -> Vec<Drawn> {
         Drawn {
             file: "figure-1.svg",
             svg: bars(
+                width,
                 "Figure 1: two sequences with the same longest access",
                 "4,000 bytes each, with equally many long accesses",
                 &named,
@@ -244,6 +226,7 @@ fn hypothetical() -> Vec<Drawn> {
         Drawn {
             file: "figure-2.svg",
             svg: fillings(
+                width,
                 "Figure 2: bytes that they leave in the buffer",
                 &named.map(|(name, access_ns)| (name, access_ns, SEQUENCE_BYTES, SEQUENCE_RATE)),
             ),
@@ -263,6 +246,7 @@ fn hypothetical() -> Vec<Drawn> {
 
 /// Returns a figure of accesses.
 fn accesses(
+    width: Width,
     file: &'static str,
     number: &str,
     row: &Row,
@@ -273,7 +257,7 @@ fn accesses(
     let title = format!("{number}: the consecutive accesses with the longest total time");
     Drawn {
         file,
-        svg: bars(&title, &row.medium.to_string(), &[("", &row.worst_ns)]),
+        svg: bars(width, &title, &row.medium.to_string(), &[("", &row.worst_ns)]),
         lead: if matches!(row.medium, Medium::RawFlash(_)) {
             "On raw flash the file system chooses the time of long accesses."
         } else {
@@ -285,6 +269,7 @@ fn accesses(
 
 /// Returns a figure of the buffer at a rate.
 fn buffer(
+    width: Width,
     file: &'static str,
     number: &str,
     row: &Row,
@@ -297,6 +282,7 @@ fn buffer(
     Drawn {
         file,
         svg: fillings(
+            width,
             &title,
             &[(&row.medium.to_string(), &row.worst_ns, WRITE_BYTES as u64, rate)],
         ),
@@ -320,9 +306,9 @@ fn panels(count: usize) -> (Vec<f64>, f64, f64) {
 }
 
 /// Draws access times, with a bar for each access from its start to its end.
-fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
+fn bars(width: Width, title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
-    let mut canvas = Canvas::new(bottom + BOTTOM, title, subtitle);
+    let mut canvas = Canvas::new(width, bottom + BOTTOM, title, subtitle);
     let whole_s = sequences
         .iter()
         .filter_map(|(_, access_ns)| ends_s(access_ns).last().copied())
@@ -336,11 +322,11 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
             spread: Spread::Linear,
             pixels: (top + height, top),
         };
-        canvas.text(LEFT, top - 8.0, "start", "", name);
+        canvas.heading(top - 8.0, "", name);
         canvas.vertical(&y, &label(y.ticks(5), |ms| format!("{} ms", plain(ms))));
         let ends = ends_s(access_ns);
         let mut path = String::new();
-        for (index, ns) in downsample(access_ns, BARS) {
+        for (index, ns) in downsample(access_ns, canvas.points(BARS)) {
             let (from, to) = (
                 x.at(ends[index] - ns as f64 / 1e9),
                 x.at(ends[index]).max(x.at(ends[index] - ns as f64 / 1e9) + 0.6),
@@ -361,9 +347,9 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
 
 /// Draws the bytes left in a buffer over time, in a panel for each sequence of accesses. A sequence
 /// has its bytes of a write and its rate.
-fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
+fn fillings(width: Width, title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
-    let mut canvas = Canvas::new(bottom + BOTTOM, title, "bytes left after each access");
+    let mut canvas = Canvas::new(width, bottom + BOTTOM, title, "bytes left after each access");
     let whole_s = sequences
         .iter()
         .filter_map(|(_, access_ns, ..)| ends_s(access_ns).last().copied())
@@ -381,7 +367,7 @@ fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
 
 /// Draws the axis of time below the panels.
 fn time_axis(canvas: &mut Canvas, x: &Axis, bottom: f64) {
-    let ticks = label(x.ticks(8), |s| format_duration(1e9 * s));
+    let ticks = label(x.ticks(8), |s| tick_time(1e9 * s));
     canvas.horizontal(x, bottom, &ticks, "time spent in accesses");
 }
 
@@ -446,7 +432,11 @@ mod tests {
         ] {
             assert!(html.contains(text), "{text}");
         }
-        assert_eq!(html.matches("<svg").count(), 9);
+        assert_eq!(html.matches("<svg").count(), 2 * 9, "each for wide and for narrow screens");
+        assert!(
+            html.find("<h2>500 kB/s with").unwrap() < html.find("Beside an article").unwrap(),
+            "the answer comes first"
+        );
         assert!(
             html.contains("SteadyFS on &lt;card&gt;") && !html.contains("<card>"),
             "names stay text"
@@ -457,7 +447,7 @@ mod tests {
                 && !html.contains("src=")
                 && !html.contains("href=")
         );
-        assert!(html.len() < 600_000, "{}", html.len());
+        assert!(html.len() < 750_000, "{}", html.len());
     }
 
     /// The article's numbers for its cards are no numbers of other cards.
@@ -480,8 +470,8 @@ mod tests {
         let report = RealtimeReport::of(&realtime);
         assert!(report.html().ends_with("</html>\n") && report.svg().len() == 2);
         for access_ns in [vec![], vec![0], vec![0, 0]] {
-            let svg =
-                bars("t", "s", &[("", &access_ns)]) + &fillings("t", &[("", &access_ns, 4096, 1)]);
+            let svg = bars(Width::Wide, "t", "s", &[("", &access_ns)])
+                + &fillings(Width::Narrow, "t", &[("", &access_ns, 4096, 1)]);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
     }

@@ -2,10 +2,11 @@
 //! and all runs side by side.
 
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::canvas::{BOTTOM, Canvas, LEFT, TEXT_LINE, TOP, Width};
 use super::figures::label;
 use super::html::{STYLE, fill};
 use super::lines::spread;
+use super::paper::figure;
 use super::{Page, escape};
 use crate::streams::{Cell, Row, Streams, Way};
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
@@ -105,9 +106,24 @@ impl<'a> StreamsReport<'a> {
     }
 
     /// Draws the contents of the blocks at the end, in a panel for each way.
-    fn blocks(&self) -> String {
-        let bottom = TOP + self.shown.len() as f64 * (PANEL + HEAD);
+    fn blocks(&self, width: Width) -> String {
+        let texts: Vec<String> = self
+            .shown
+            .iter()
+            .map(|row| {
+                let (pure, all) = row.map.pure();
+                format!(
+                    "{}: {pure} of {all} blocks hold pages of only one job; {:.3} moved pages for \
+                     each written page",
+                    row.streams, row.moved_per_page
+                )
+            })
+            .collect();
+        let lines = texts.iter().map(|text| width.lines("", text).len()).max().unwrap_or(1);
+        let head = HEAD + TEXT_LINE * (lines - 1) as f64;
+        let bottom = TOP + self.shown.len() as f64 * (PANEL + head);
         let mut canvas = Canvas::new(
+            width,
             bottom + 34.0,
             "Content of the blocks: a column for each block, a colour for each job",
             &format!(
@@ -118,14 +134,9 @@ impl<'a> StreamsReport<'a> {
         );
         let x = canvas.across(0.0, BLOCKS as f64);
         for (panel, row) in self.shown.iter().enumerate() {
-            let top = TOP + panel as f64 * (PANEL + HEAD) + HEAD;
-            let (pure, all) = row.map.pure();
-            let text = format!(
-                "{}: {pure} of {all} blocks hold pages of only one job; {:.3} moved pages for each \
-                 written page",
-                row.streams, row.moved_per_page
-            );
-            canvas.text(LEFT, top - 8.0, "start", "", &text);
+            let top = TOP + panel as f64 * (PANEL + head) + head;
+            let all = row.map.pure().1;
+            canvas.heading(top - 8.0, "", &texts[panel]);
             // As many blocks as are distinguishable, evenly spaced.
             let step = (all as f64 / BLOCKS as f64).max(1.0);
             let seen = ((all as f64 / step) as usize).min(BLOCKS);
@@ -139,22 +150,16 @@ impl<'a> StreamsReport<'a> {
                 }
             }
         }
-        let mut left = LEFT;
-        for (class, name) in
-            JOBS.into_iter().chain(["dead"]).zip(["first job", "second", "third", "dead"])
-        {
-            canvas.path(class, &format!("M{left} {}h10v10h-10z", bottom + 12.0));
-            canvas.text(left + 15.0, bottom + 21.0, "start", "", name);
-            left += 110.0;
-        }
+        let names = ["first job", "second", "third", "dead"];
+        canvas.legend(bottom + 12.0, JOBS.into_iter().chain(["dead"]).zip(names));
         canvas.finish()
     }
 
     /// Draws the amplification over time, with a line for each way.
-    fn over_time(&self) -> String {
+    fn over_time(&self, width: Width) -> String {
         let bottom = TOP + HEIGHT;
         let mut canvas =
-            Canvas::new(bottom + BOTTOM, "Write amplification over time", &self.shown_of());
+            Canvas::new(width, bottom + BOTTOM, "Write amplification over time", &self.shown_of());
         canvas.make_room(LETTERS);
         let most = self
             .shown
@@ -194,18 +199,23 @@ impl<'a> StreamsReport<'a> {
                 );
             }
             canvas.path(&format!("way {}", class_of(&row.streams)), &path);
-            canvas.name_level(end, place, &row.streams);
+            canvas.name_level(&class_of(&row.streams), end, place, &row.streams);
         }
         canvas.finish()
     }
 
     /// Draws the amplification of every run as a bar.
-    fn amplification(&self) -> String {
+    fn amplification(&self, width: Width) -> String {
         let groups = self.groups();
         let height: f64 = groups.iter().map(|(_, rows)| HEAD + BAR * rows.len() as f64 + 8.0).sum();
         let bottom = TOP + height;
-        let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification", &self.streams.title());
+        let mut canvas =
+            Canvas::new(width, bottom + BOTTOM, "Write amplification", &self.streams.title());
         canvas.make_room(LETTERS);
+        if width == Width::Narrow {
+            // The texts behind the bars.
+            canvas.right -= 130.0;
+        }
         let most = self.streams.rows.iter().fold(1.0, |most: f64, row| most.max(row.amplification));
         let x = canvas.across(0.0, 1.02 * most);
         let mut top = TOP;
@@ -213,13 +223,13 @@ impl<'a> StreamsReport<'a> {
             canvas.text(LEFT, top + 18.0, "start", "name", name);
             top += HEAD;
             for row in rows {
-                let width = x.at(row.amplification) - LEFT;
+                let end = x.at(row.amplification) - LEFT;
                 canvas.path(
                     &format!("bar {}", class_of(&row.streams)),
-                    &format!("M{LEFT} {:.1}h{width:.1}v{:.1}h-{width:.1}z", top + 1.0, BAR - 2.0),
+                    &format!("M{LEFT} {:.1}h{end:.1}v{:.1}h-{end:.1}z", top + 1.0, BAR - 2.0),
                 );
                 canvas.text(
-                    LEFT + width + 6.0,
+                    LEFT + end + 6.0,
                     top + BAR - 2.5,
                     "start",
                     "",
@@ -237,6 +247,15 @@ impl<'a> StreamsReport<'a> {
         );
         canvas.finish()
     }
+
+    /// Draws all figures.
+    fn figures(&self, width: Width) -> Vec<(&'static str, String)> {
+        vec![
+            ("blocks.svg", self.blocks(width)),
+            ("over-time.svg", self.over_time(width)),
+            ("amplification.svg", self.amplification(width)),
+        ]
+    }
 }
 
 impl Page for StreamsReport<'_> {
@@ -248,10 +267,11 @@ impl Page for StreamsReport<'_> {
              lifetimes.",
             "",
         ];
-        let figure = |((_, svg), lead): ((&str, String), &str)| {
-            format!("<section class=\"card figure\"><p class=\"lead\">{lead}</p>{svg}</section>\n")
-        };
-        let figures: String = self.svg().into_iter().zip(leads).map(figure).collect();
+        let figures: String = leads
+            .into_iter()
+            .enumerate()
+            .map(|(at, lead)| figure(lead, |width| self.figures(width).swap_remove(at).1))
+            .collect();
         let rows: String = self.streams.rows.iter().map(table_row).collect();
         fill(
             TEMPLATE,
@@ -267,11 +287,7 @@ impl Page for StreamsReport<'_> {
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("blocks.svg", self.blocks()),
-            ("over-time.svg", self.over_time()),
-            ("amplification.svg", self.amplification()),
-        ]
+        self.figures(Width::Wide)
     }
 }
 
@@ -279,6 +295,10 @@ impl Page for StreamsReport<'_> {
 fn gain((one, best): &(f64, f64)) -> f64 {
     best / one
 }
+
+/// Columns of the numbers of a run.
+const NUMBERS: [&str; 9] =
+    ["Moved", "WAF", "Mean", "Longest", "Promised", "Throughput", "Erases", "Life", "RAM"];
 
 /// Returns a row of the table.
 fn table_row(row: &Row) -> String {
@@ -293,14 +313,15 @@ fn table_row(row: &Row) -> String {
         format_size(row.life_bytes),
         format_size(row.ram_bytes),
     ];
-    let cell = |(index, number): (usize, &String)| {
-        format!("<td{}>{}</td>", if index == 1 { " class=\"waf\"" } else { "" }, escape(number))
+    let cell = |(name, number): (&str, &String)| {
+        let class = if name == "WAF" { " class=\"waf\"" } else { "" };
+        format!("<td{class} data-name=\"{name}\">{}</td>", escape(number))
     };
-    let cells: String = numbers.iter().enumerate().map(cell).collect();
+    let cells: String = NUMBERS.into_iter().zip(&numbers).map(cell).collect();
     let (writes, streams) = (escape(&row.writes), escape(&row.streams));
     format!(
-        "<tr><th scope=\"row\">{writes}</th><td>{}</td><td \
-         class=\"name\">{streams}</td>{cells}</tr>\n",
+        "<tr><th scope=\"row\">{writes}</th><td data-name=\"Fill\">{}</td><td \
+         class=\"name\" data-name=\"Streams\">{streams}</td>{cells}</tr>\n",
         format_percent(row.fill)
     )
 }

@@ -1,11 +1,13 @@
 //! The report of `steady streams --study`. It has the paper's numbers beside ours, the
 //! amplification by the number of streams, and time and amplification over the run.
 
+use super::canvas::Width;
+use super::figures::tick_time;
 use super::lines::{Figure, Line};
 use super::paper::{Paper, figure};
 use super::{Page, escape};
 use crate::streams::study::{Finding, Run, Study};
-use crate::units::{format_duration, format_percent};
+use crate::units::format_percent;
 
 const FOOTER: &str = "S. Vishwakarma, A. Sharma, S. K. Kodase: Enhancing eMMC using Multi-Stream \
     technique, EAI 2019. Plain layer: a page map with an active block for each stream, and greedy \
@@ -22,7 +24,7 @@ impl<'a> StudyReport<'a> {
     }
 
     /// Draws the amplification by the number of streams.
-    fn by_count(&self) -> String {
+    fn by_count(&self, width: Width) -> String {
         let of = |system: &str| -> Vec<f64> {
             self.0
                 .runs
@@ -46,12 +48,13 @@ impl<'a> StudyReport<'a> {
             ticks: counts,
             text: &|value| format!("{value:.2}"),
         };
-        figure.draw(&lines)
+        figure.draw(width, &lines)
     }
 
     /// Draws a number over time, for runs at random at one fill, with one stream and with three.
     fn over_time(
         &self,
+        width: Width,
         title: &str,
         values: impl Fn(&Run) -> &Vec<f64>,
         text: &dyn Fn(f64) -> String,
@@ -84,7 +87,32 @@ impl<'a> StudyReport<'a> {
             .collect();
         let subtitle = format!("three jobs at random, {} full", format_percent(SHOWN));
         let across = "from the filled device to the end of the run";
-        Figure { title, subtitle: &subtitle, across, ticks: Vec::new(), text }.draw(&lines)
+        Figure { title, subtitle: &subtitle, across, ticks: Vec::new(), text }.draw(width, &lines)
+    }
+
+    /// Draws all figures.
+    fn figures(&self, width: Width) -> Vec<(&'static str, String)> {
+        vec![
+            ("by-count.svg", self.by_count(width)),
+            (
+                "amplification-over-time.svg",
+                self.over_time(
+                    width,
+                    "Write amplification over time",
+                    |run| &run.over_time,
+                    &|value| format!("{value:.2}"),
+                ),
+            ),
+            (
+                "latency-over-time.svg",
+                self.over_time(
+                    width,
+                    "Mean time of a write over time",
+                    |run| &run.mean_us_over_time,
+                    &|us| tick_time(1e3 * us),
+                ),
+            ),
+        ]
     }
 }
 
@@ -92,7 +120,9 @@ impl Page for StudyReport<'_> {
     fn html(&self) -> String {
         let tables: String =
             self.0.parts().into_iter().map(|(part, findings)| section(part, &findings)).collect();
-        let figures: String = self.svg().iter().map(|(_, svg)| figure("", svg)).collect();
+        let figures: String = (0..self.svg().len())
+            .map(|at| figure("", |width| self.figures(width).swap_remove(at).1))
+            .collect();
         Paper {
             brand: "streams · study",
             title: "Streams: a paper and our measurements",
@@ -105,23 +135,7 @@ impl Page for StudyReport<'_> {
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("by-count.svg", self.by_count()),
-            (
-                "amplification-over-time.svg",
-                self.over_time("Write amplification over time", |run| &run.over_time, &|value| {
-                    format!("{value:.2}")
-                }),
-            ),
-            (
-                "latency-over-time.svg",
-                self.over_time(
-                    "Mean time of a write over time",
-                    |run| &run.mean_us_over_time,
-                    &|us| format_duration(1e3 * us),
-                ),
-            ),
-        ]
+        self.figures(Width::Wide)
     }
 }
 
@@ -155,7 +169,8 @@ fn table_row(row: &Finding, next: Option<&Finding>) -> String {
     };
     format!(
         "<tr><th scope=\"row\">{}</th><td \
-         class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n\
+         class=\"name\" data-name=\"Source\">{}</td><td data-name=\"Paper\">{}</td><td \
+         data-name=\"Plain layer\">{}</td><td data-name=\"SteadyFS\">{}</td></tr>\n\
          {why}",
         escape(&row.what),
         escape(&row.source),

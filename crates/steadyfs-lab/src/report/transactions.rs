@@ -1,12 +1,12 @@
 //! The report of `steady transactions`: a note's numbers beside ours, the call that pays for a
 //! commit, and the state of finished copies.
 
-use super::Page;
 use super::axis::Axis;
-use super::canvas::{Canvas, LEFT, TOP};
-use super::figures::label;
+use super::canvas::{Canvas, TOP, Width};
+use super::figures::{label, tick_time};
 use super::paper::{Paper, Table, figure};
-use crate::transactions::{COLUMNS, Cache, Call, Copies, DeviceRows, Row, System, Transactions};
+use super::{Page, escape};
+use crate::transactions::{COLUMNS, Call, Copies, DeviceRows, Row, System, Transactions};
 use crate::units::{format_count, format_duration};
 
 /// The note's numbers for Reliance Nitro on an SSD. Each row has the transaction mask, the commit
@@ -46,35 +46,7 @@ impl<'a> TransactionsReport<'a> {
 
     /// Returns the first device with a cache, which the note calls an SSD.
     fn cached(&self) -> Option<&'a DeviceRows> {
-        self.0.devices.iter().find(|device| matches!(device.cache, Cache::Volatile { .. }))
-    }
-
-    /// Returns the result in a sentence.
-    fn sentence(&self) -> String {
-        let Some(device) = self.cached() else {
-            return "Create, write, flush, close: the chosen call pays for the commit.".to_string();
-        };
-        let row = device.rows.iter().find(|row| row.commit_on == "on close");
-        let paid = row.map_or(String::new(), |row| {
-            format!(
-                "On {} the call that commits takes {}",
-                device.device,
-                format_duration(1e3 * row.call_us(Call::Close))
-            )
-        });
-        let lost =
-            |copies: &Copies| format!("{} {}", copies.system, format_count(copies.lost().into()));
-        match device.copies.first() {
-            Some(first) => {
-                let all = format_count(first.copies.into());
-                let lost: Vec<_> = device.copies.iter().map(lost).collect();
-                format!(
-                    "{paid}. Finished copies lost in a power cut, of {all} each: {}.",
-                    lost.join(", ")
-                )
-            }
-            None => format!("{paid}."),
-        }
+        self.0.cached()
     }
 
     /// Returns the note's masks beside ours.
@@ -97,7 +69,7 @@ impl<'a> TransactionsReport<'a> {
             }));
         }
         let table = Table {
-            heading: "Three transaction masks on an SSD",
+            heading: "Beside the note: the commit of an SSD, in the call that is chosen",
             lead: "A timed commit happens outside of the calls.",
             head: &["Commit", "File system", "create", "write", "flush", "close"],
             names: 2,
@@ -118,7 +90,12 @@ impl<'a> TransactionsReport<'a> {
         };
         let rows: Vec<Vec<String>> = self.0.devices.iter().filter_map(row).collect();
         let head = &["Device", "create", "write", "flush", "close"];
-        let table = Table { heading: "TexFAT, written through", lead: TEXFAT, head, names: 1 };
+        let table = Table {
+            heading: "Beside the note: TexFAT, written through",
+            lead: TEXFAT,
+            head,
+            names: 1,
+        };
         if rows.is_empty() { String::new() } else { table.html(&rows) }
     }
 
@@ -142,12 +119,12 @@ impl<'a> TransactionsReport<'a> {
     }
 
     /// Returns all rows of a device.
-    fn all(device: &DeviceRows) -> String {
+    fn all(device: &DeviceRows, series: u32) -> String {
         let head: Vec<_> = std::iter::once("Commit").chain(COLUMNS).collect();
         let rows: Vec<_> = device
             .rows
             .iter()
-            .map(|row| std::iter::once(row.name()).chain(row.cells()).collect())
+            .map(|row| std::iter::once(row.name()).chain(row.cells(series)).collect())
             .collect();
         let skipped: String = device.skipped.iter().map(|skipped| format!(" {skipped}")).collect();
         let lead = device.cache.to_string().replace('\n', " ") + &skipped;
@@ -155,18 +132,14 @@ impl<'a> TransactionsReport<'a> {
     }
 
     /// Draws the calls as bars, in a panel for each device.
-    fn calls(&self) -> String {
+    fn calls(&self, width: Width) -> String {
         const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
+        let series = self.0.series;
         let bars = |device: &DeviceRows| -> Vec<Bar> {
             let bar = |row: &Row| {
-                (
-                    format!(
-                        "{}: {}",
-                        row.name(),
-                        format_duration(1e3 * row.us.iter().sum::<f64>())
-                    ),
-                    row.us.to_vec(),
-                )
+                let parts = row.us_per_file(series);
+                let whole = format_duration(1e3 * parts.iter().sum::<f64>());
+                (format!("{}: {whole}", row.name()), parts.to_vec())
             };
             device.rows.iter().map(bar).collect()
         };
@@ -174,18 +147,21 @@ impl<'a> TransactionsReport<'a> {
             self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).collect();
         let names =
             Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
-        let ticks = |x: &Axis| label(x.ticks(6), |us| format_duration(1e3 * us));
+        let ticks = |x: &Axis| label(x.ticks(6), |us| tick_time(1e3 * us));
         let stacks = Stacks {
             title: "Time of the calls: the commit in one of them",
-            subtitle: &self.0.title(),
+            subtitle: &format!(
+                "medians; a commit of {series} files counts by its part for each file; {}",
+                self.0.title()
+            ),
             classes: &CLASSES,
             names: &names,
         };
-        stacks.draw(&panels, ticks)
+        stacks.draw(width, &panels, ticks)
     }
 
     /// Draws the state of copies as bars.
-    fn copies(&self) -> String {
+    fn copies(&self, width: Width) -> String {
         const CLASSES: [&str; 4] = ["j2", "j1", "j0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<Bar> {
             let bar = |copies: &Copies| {
@@ -213,34 +189,39 @@ impl<'a> TransactionsReport<'a> {
             classes: &CLASSES,
             names: &Copies::COLUMNS,
         }
-        .draw(&panels, ticks)
+        .draw(width, &panels, ticks)
     }
 }
 
 impl Page for TransactionsReport<'_> {
     fn html(&self) -> String {
-        let [calls, copies] = [self.calls(), self.copies()];
-        let all: String = self.0.devices.iter().map(Self::all).collect();
+        let all: String =
+            self.0.devices.iter().map(|device| Self::all(device, self.0.series)).collect();
         let has_copies = self.0.devices.iter().any(|device| !device.copies.is_empty());
-        let copies = if has_copies { figure("", &copies) } else { String::new() };
+        let copies =
+            if has_copies { figure("", |width| self.copies(width)) } else { String::new() };
         Paper {
             brand: "transactions",
             title: "Transactions",
-            headline: &self.sentence(),
-            leads: vec![self.0.title() + ".", self.0.legend().replace('\n', " ")],
-            body: self.masks()
-                + &self.texfat()
-                + &self.lost()
-                + &figure("", &calls)
+            headline: &self.0.sentence(),
+            leads: vec![self.0.title() + ". Times of calls are medians."],
+            body: self.lost()
                 + &copies
-                + &all,
+                + &figure("", |width| self.calls(width))
+                + &all
+                + &format!(
+                    "<p class=\"lead\">{}</p>\n",
+                    escape(&self.0.legend().replace('\n', " "))
+                )
+                + &self.masks()
+                + &self.texfat(),
             footer: FOOTER,
         }
         .html()
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![("calls.svg", self.calls()), ("copies.svg", self.copies())]
+        vec![("calls.svg", self.calls(Width::Wide)), ("copies.svg", self.copies(Width::Wide))]
     }
 }
 
@@ -260,15 +241,16 @@ struct Stacks<'a> {
 impl Stacks<'_> {
     fn draw(
         &self,
+        width: Width,
         panels: &[(String, Vec<Bar>)],
         ticks: impl Fn(&Axis) -> Vec<(f64, String)>,
     ) -> String {
         let height_of = |bars: usize| HEAD + bars as f64 * (LINE + BAR) + FOOT;
         let bottom = TOP + panels.iter().map(|(_, bars)| height_of(bars.len())).sum::<f64>();
-        let mut canvas = Canvas::new(bottom + 36.0, self.title, self.subtitle);
+        let mut canvas = Canvas::new(width, bottom + 36.0, self.title, self.subtitle);
         let mut top = TOP;
         for (name, bars) in panels {
-            canvas.text(LEFT, top + 16.0, "start", "name", name);
+            canvas.heading(top + 16.0, "name", name);
             let most = bars
                 .iter()
                 .map(|(_, parts)| parts.iter().sum::<f64>())
@@ -276,7 +258,7 @@ impl Stacks<'_> {
             let x = canvas.across(0.0, 1.02 * most);
             let mut at = top + HEAD;
             for (name, parts) in bars {
-                canvas.text(LEFT, at + 11.0, "start", "", name);
+                canvas.heading(at + 11.0, "", name);
                 let mut sum = 0.0;
                 for (part, class) in parts.iter().zip(self.classes) {
                     let (from, to) = (x.at(sum), x.at(sum + part));
@@ -293,12 +275,8 @@ impl Stacks<'_> {
             canvas.horizontal(&x, at + 2.0, &ticks(&x), "");
             top += height_of(bars.len());
         }
-        let mut left = LEFT;
-        for (class, name) in self.classes.iter().zip(self.names) {
-            canvas.path(class, &format!("M{left} {}h10v10h-10z", bottom + 12.0));
-            canvas.text(left + 15.0, bottom + 21.0, "start", "", name);
-            left += 90.0;
-        }
+        let keys = self.classes.iter().copied().zip(self.names.iter().copied());
+        canvas.legend(bottom + 12.0, keys);
         canvas.finish()
     }
 }
@@ -323,8 +301,8 @@ mod tests {
         let report = TransactionsReport::of(&transactions);
         let html = report.html();
         for text in [
-            "<td>956 ms</td>",
-            "<td>955 ms</td>",
+            "data-name=\"close\">956 ms</td>",
+            "data-name=\"flush\">955 ms</td>",
             "SteadyFS on ssd-sata",
             "TexFAT, written through",
             "A copy is finished",
@@ -333,8 +311,8 @@ mod tests {
             assert!(html.contains(text), "{text}");
         }
         assert!(
-            report.sentence().contains("ssd-sata the call that commits takes 95")
-                && report.sentence().contains("SteadyFS 0")
+            html.contains("<h1>A power cut on ssd-sata: SteadyFS kept all 12 finished copies,")
+                && html.contains(" A commit takes 95")
         );
         assert!(
             html.ends_with("</html>\n")
@@ -349,7 +327,7 @@ mod tests {
             copies.1.matches("class=\"j2\"").count(),
             5 + 1,
             "all but one have whole copies: {}",
-            report.sentence()
+            transactions.sentence()
         );
         for (name, svg) in report.svg() {
             assert!(

@@ -1,8 +1,8 @@
 //! The result: for each device a row of each file system and event, and the state of its copies.
 
-use super::{Call, Copies, System, Times};
-use crate::table::{Align, table};
-use crate::units::{format_count, format_duration, format_size};
+use super::{Call, Copies, Events, System, Times};
+use crate::table::{Align, paragraph, table};
+use crate::units::{format_count, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -63,6 +63,20 @@ impl Row {
         self.us[call as usize]
     }
 
+    /// Returns true if the row has one commit after the calls of `series` files.
+    fn is_of(&self, series: u32) -> bool {
+        series > 1 && self.commit_on == Events::Series.name(series)
+    }
+
+    /// Returns the times of a file, with its part of a commit of `series` files.
+    pub(crate) fn us_per_file(&self, series: u32) -> [f64; Call::ALL.len()] {
+        let mut us = self.us;
+        if self.is_of(series) {
+            us[Call::After as usize] /= f64::from(series);
+        }
+        us
+    }
+
     /// Returns the file system, and the event after which it commits.
     pub fn name(&self) -> String {
         if self.commit_on.is_empty() {
@@ -78,19 +92,41 @@ impl Row {
         (all > 0.0).then(|| flushed / all)
     }
 
-    /// Returns the row as text, without its name.
-    pub(crate) fn cells(&self) -> Vec<String> {
-        let times = self
-            .us
-            .iter()
-            .copied()
-            .chain([self.file_us, self.max_us])
-            .map(|us| format_duration(us * 1e3));
+    /// Returns the row as text, without its name. A commit after the calls of `series` files has
+    /// their number behind its time, if the row has such commits.
+    pub(crate) fn cells(&self, series: u32) -> Vec<String> {
+        let of_series = self.is_of(series);
+        let time = |(at, us): (usize, f64)| {
+            let files = if of_series && at == Call::After as usize {
+                format!("/{series}")
+            } else {
+                String::new()
+            };
+            short_duration(us) + &files
+        };
+        let times =
+            self.us.iter().copied().chain([self.file_us, self.max_us]).enumerate().map(time);
         let share = self
             .flush_share()
             .map_or_else(|| "–".to_string(), |share| format!("{:.0} %", 100.0 * share));
         times.chain([format!("{:.2}", self.flushes_per_file), share]).collect()
     }
+}
+
+/// Formats a time in microseconds with three digits: `955 ms`, `1.17 ms`.
+fn short_duration(us: f64) -> String {
+    let (number, unit) = match us {
+        us if us < 999.5 => (us, "µs"),
+        us if us < 999_500.0 => (us / 1e3, "ms"),
+        us => (us / 1e6, "s"),
+    };
+    let decimals = match number {
+        _ if us < 999.5 => 0,
+        number if number < 9.995 => 2,
+        number if number < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$} {unit}")
 }
 
 /// Write cache of a device, which may answer writes before they are durable.
@@ -177,7 +213,7 @@ pub struct Transactions {
 
 /// Names of the numbers of [`Row::cells`].
 pub(crate) const COLUMNS: [&str; 9] =
-    ["create", "write", "flush", "close", "after", "a file", "longest", "flushes", "cache"];
+    ["create", "write", "flush", "close", "after", "a file", "longest", "device flush", "cache"];
 
 impl Transactions {
     /// Returns the measurement in one line.
@@ -189,30 +225,73 @@ impl Transactions {
         )
     }
 
+    /// Returns the first device with a cache that a power cut empties.
+    pub(crate) fn cached(&self) -> Option<&DeviceRows> {
+        self.devices.iter().find(|device| matches!(device.cache, Cache::Volatile { .. }))
+    }
+
+    /// Returns the result: the state of copies after a power cut, and the price of a commit.
+    pub(crate) fn sentence(&self) -> String {
+        let Some(device) = self.cached() else {
+            return "Create, write, flush, close: the chosen call pays for the commit.".to_string();
+        };
+        let state = |copies: &Copies| match copies.lost() {
+            0 => format!(
+                "{} kept all {} finished copies",
+                copies.system,
+                format_count(copies.copies.into())
+            ),
+            lost => format!("{} lost {}", copies.system, format_count(lost.into())),
+        };
+        let states: Vec<_> = device.copies.iter().map(state).collect();
+        let kept = if states.is_empty() {
+            String::new()
+        } else {
+            format!("A power cut on {}: {}. ", device.device, states.join(", "))
+        };
+        let close = device.rows.iter().find(|row| row.commit_on == "on close");
+        let paid = close.map_or(String::new(), |row| {
+            format!(
+                "A commit takes {} on {}, in the call that you choose.",
+                short_duration(row.call_us(Call::Close)),
+                device.device
+            )
+        });
+        (kept + &paid).trim_end().to_string()
+    }
+
     /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
-        format!(
-            "Create to after: medians. After: the commit by the clock or the application after the \
-             calls.\n\
-             {0} by hand: {0} files before one commit. A file: the mean time of a file, with its \
-             share of the commit.\n\
-             Longest: of the four calls. Flushes: of the device, for each file. Cache: the share \
-             of all times in\n\
-             which the device emptied its cache. FAT as exFAT: never flushed. FAT as TexFAT: \
-             flushed after each call.",
-            self.series
-        )
+        let mut legend = "\
+            Create, write, flush, close: the median time of the call.\n\
+            After: the median time of a commit by the clock or by the application, after the calls."
+            .to_string();
+        if self.series > 1 {
+            legend += &format!(
+                "\n\
+                 /{0}: this commit is for {0} files, so each file takes one {0}th of it.",
+                self.series
+            );
+        }
+        legend
+            + "\n\
+               A file: the mean of the whole time of a file. Longest: of the four calls.\n\
+               Device flush: the flushes of the device for each file. Cache: the part of the time in which the \
+               device emptied its cache.\n\
+               FAT as exFAT never flushes. FAT as TexFAT flushes after each call."
     }
 }
 
 impl fmt::Display for Transactions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", paragraph(&self.sentence(), 0))?;
         writeln!(f, "{}\n", self.title())?;
         for device in &self.devices {
-            writeln!(f, "{}\n{}", device.device, device.cache)?;
+            writeln!(f, "{}\n{}", device.device, paragraph(&device.cache.to_string(), 0))?;
             let head: Vec<String> =
                 std::iter::once("Commit").chain(COLUMNS).map(String::from).collect();
-            let row = |row: &Row| std::iter::once(row.name()).chain(row.cells()).collect();
+            let row =
+                |row: &Row| std::iter::once(row.name()).chain(row.cells(self.series)).collect();
             let rows: Vec<_> = std::iter::once(head).chain(device.rows.iter().map(row)).collect();
             let mut align = vec![Align::Left];
             align.resize(rows[0].len(), Align::Right);
@@ -220,7 +299,7 @@ impl fmt::Display for Transactions {
                 writeln!(f, "{}", table(&rows, &align))?;
             }
             for skipped in &device.skipped {
-                writeln!(f, "{skipped}")?;
+                writeln!(f, "{}", paragraph(&skipped.to_string(), 0))?;
             }
             if !device.skipped.is_empty() {
                 writeln!(f)?;
@@ -239,7 +318,7 @@ impl fmt::Display for Transactions {
                 writeln!(f, "{}", table(&rows, &align))?;
             }
         }
-        writeln!(f, "{}", self.legend())
+        writeln!(f, "{}", paragraph(&self.legend(), 2))
     }
 }
 
@@ -260,6 +339,19 @@ mod tests {
         let row = Row::of(System::SteadyFs, "2 by hand".into(), &times, 6, 2);
         assert_eq!((row.us, row.flush_us[4]), ([1.0, 2.0, 0.0, 3.0, 90.0], 45.0));
         assert_eq!((row.file_us, row.max_us, row.flushes_per_file), (51.0, 9.0, 2.0));
-        assert_eq!(row.cells()[8], "50 %");
+        assert_eq!(row.cells(2)[8], "50 %");
+        assert_eq!(row.cells(2)[4..6], ["90 µs/2", "51 µs"], "a commit of two files");
+        assert_eq!(row.cells(3)[4], "90 µs");
+        let of_file: f64 = row.us_per_file(2).iter().sum();
+        assert_eq!(of_file, row.file_us, "the figure and the table have one time of a file");
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        let texts = [0.0, 503.4, 999.6, 1_165.0, 12_230.0, 954_573.0, 1_910_000.0];
+        assert_eq!(
+            texts.map(short_duration),
+            ["0 µs", "503 µs", "1.00 ms", "1.17 ms", "12.2 ms", "955 ms", "1.91 s"]
+        );
     }
 }
