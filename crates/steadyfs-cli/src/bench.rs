@@ -86,7 +86,7 @@ Cases, each on a chip of its own:
 Aged: files of 8,000 B have filled the volume, and two of five are left (small-80: four of five).
 All written data is read back and compared.
 If a case fails or breaks its bound, the others still run, and the command ends with code 1.
-All cases take about four minutes on 128 MiB, half a minute on 1 MiB.
+All cases take about half a minute on 128 MiB, some seconds on 1 MiB.
 
 Examples:
   steady bench --device w25q128jv --size 1MiB

@@ -85,6 +85,21 @@ Examples:
   steady compare --contender fat-on-disk --case cuts --cuts 10000
   steady compare --kept --report compare.html";
 
+/// Finished weights of cases, and the share of the time: `--all` without contenders in C, on two
+/// cores.
+pub const COURSE: &[(f64, f64)] = &[
+    (0.64, 0.11),
+    (0.72, 0.16),
+    (0.80, 0.40),
+    (0.85, 0.46),
+    (0.89, 0.54),
+    (0.90, 0.60),
+    (0.91, 0.79),
+    (0.95, 0.86),
+    (0.98, 0.89),
+    (0.99, 0.92),
+];
+
 /// The directory of kept results in a clone of the repository.
 const RESULTS: &str = "bench/results";
 /// The name of the power cuts among the cases.
@@ -212,7 +227,8 @@ impl Arguments {
         } else {
             entrants().into_iter().filter(|entrant| is_wanted(entrant.as_ref())).collect()
         };
-        let bar = Mutex::new(Progress::of(1, ""));
+        let course = if self.all { COURSE } else { &[] };
+        let bar = Mutex::new(Progress::of(1, "").on_course(course));
         let tell = |share: f64, name: &str| {
             bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, name)
         };

@@ -52,6 +52,7 @@ pub struct Progress {
     next_line: Option<Instant>,
     /// The last printed estimate of the whole duration, and the time when it was printed.
     told: Option<(Duration, Instant)>,
+    course: &'static [(f64, f64)],
 }
 
 impl Progress {
@@ -63,7 +64,15 @@ impl Progress {
         interrupt::show(&bar);
         let start = Instant::now();
         let next_line = (!is_terminal).then_some(start + LINE_EVERY);
-        Self { bar, done: 0, total: total.max(1), start, next_line, told: None }
+        Self { bar, done: 0, total: total.max(1), start, next_line, told: None, course: &[] }
+    }
+
+    /// Sets the course of the work: finished shares of the work, ascending, each with the share of
+    /// the time at which a measured run had finished it. The work between two of them is even.
+    /// Without a course, all of the work is even.
+    pub fn on_course(mut self, course: &'static [(f64, f64)]) -> Self {
+        self.course = course;
+        self
     }
 
     /// Advances by `count` units.
@@ -77,7 +86,7 @@ impl Progress {
         if self.bar.message() != phase {
             self.bar.set_message(phase.to_string());
         }
-        self.show(share);
+        self.show(time_share(share.clamp(0.0, 1.0), self.course));
     }
 
     fn show(&mut self, share: f64) {
@@ -109,6 +118,19 @@ impl Progress {
             self.told = Some((all, now));
         }
     }
+}
+
+/// Returns the share of the time at a share of the work.
+fn time_share(share: f64, course: &[(f64, f64)]) -> f64 {
+    let mut from = (0.0, 0.0);
+    for &to in course.iter().chain(&[(1.0, 1.0)]) {
+        if share <= to.0 {
+            let part = (share - from.0) / (to.0 - from.0).max(f64::MIN_POSITIVE);
+            return from.1 + part * (to.1 - from.1);
+        }
+        from = to;
+    }
+    1.0
 }
 
 /// Returns a line with the phase, the finished share, and the remaining time at the current
@@ -180,5 +202,21 @@ mod tests {
         );
         assert_eq!(line("", 0.01, Duration::from_secs(100)), "1 %, about 3 h left");
         assert_eq!(line("", 0.0, Duration::from_secs(3)), "0 %");
+    }
+
+    #[test]
+    fn share_of_the_time_follows_the_measured_course() {
+        let course = [(0.5, 0.25), (0.75, 0.5)];
+        let shares = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| time_share(share, &course));
+        assert_eq!(shares, [0.0, 0.125, 0.25, 0.5, 1.0]);
+        assert_eq!(time_share(0.3, &[]), 0.3, "even work");
+    }
+
+    #[test]
+    fn courses_ascend() {
+        for course in [crate::realtime::COURSE, crate::compare::COURSE] {
+            assert!(course.is_sorted() && course.iter().all(|(share, _)| *share < 1.0));
+            assert!(course.is_sorted_by_key(|(_, time)| *time));
+        }
     }
 }

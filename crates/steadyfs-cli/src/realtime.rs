@@ -122,6 +122,19 @@ Examples:
   steady realtime --tags within --commit-every 16
   steady realtime --report realtime.html --svg figures";
 
+/// Finished runs, and the share of the time: a run with the default options, on two cores.
+pub const COURSE: &[(f64, f64)] = &[
+    (0.24, 0.09),
+    (0.48, 0.22),
+    (0.64, 0.33),
+    (0.72, 0.39),
+    (0.80, 0.52),
+    (0.88, 0.71),
+    (0.93, 0.77),
+    (0.96, 0.83),
+    (0.98, 0.89),
+];
+
 /// Reads the largest loss: a number of writes, or a duration.
 fn loss(text: &str) -> Result<Loss, String> {
     match text.parse() {
@@ -137,7 +150,7 @@ fn loss(text: &str) -> Result<Loss, String> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let options = arguments.options();
-    let bar = Mutex::new(Progress::of(1, ""));
+    let bar = Mutex::new(Progress::of(1, "").on_course(COURSE));
     let tell = |share: f64, what: &str| {
         bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what)
     };
