@@ -7,7 +7,7 @@
 #   tools/firmware.sh rust    in Rust alone
 #
 # Fails also if the stack in docs/guide/c.md or docs/guide/getting-started.md is off by more than a
-# tenth.
+# tenth, or the code of a logger in C in docs/results/footprint.md by more than 3 %.
 #
 # tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
 # them the firmware is skipped with a message.
@@ -15,10 +15,12 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-both} in both | c | rust) ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
-# Both use one directory, so that the core library is built once.
+# Both use one directory and one profile, so that the core library is built once.
 build=${CARGO_TARGET_DIR:-$root/target}/firmware
 
+package=$root/tools/footprint
 . "$root/tools/bare-metal.sh"
+. "$package/builds.sh"
 if ! find_bare_metal arm-none-eabi-gcc qemu-system-arm make; then
     echo "skipped: the firmware, because there is no Rust compiler with its library's source, arm-none-eabi-gcc or qemu-system-arm" >&2
     exit 0
@@ -42,13 +44,26 @@ told() {
         }' "$5" >&2
 }
 
+# Compares the code of a logger on NOR in C, with all features, with the last row of the builds.
+told_code() {
+    local page=$root/docs/results/footprint.md code told
+    link_c "$CARGO_TARGET_DIR/thumbv7m-none-eabi/size/libsteadyfs_c.a" "$build/logger" "${c_logger[@]}"
+    code=$(code_of "$build/logger")
+    told=$(sed -n 's/^| size, core | nightly | [0-9,]* | \([0-9,]*\) .*/\1/p' "$page" | tr -d ,)
+    echo "a logger on NOR in C: $code bytes of code, the page has ${told:-none}"
+    # Another compiler makes other code.
+    grep -qF "$("$RUSTC" --version)" "$page" || return 0
+    awk -v code="$code" -v told="$told" 'BEGIN { exit !(code < 1.03 * told && code > 0.97 * told) }'
+}
+
 mkdir -p "$build"
 if [ "${1:-both}" != rust ]; then
     timeout 1200 make -C "$root/examples/firmware/c" run BUILD="$build" TARGET="$CARGO_TARGET_DIR" CARGO_FLAGS="-Zbuild-std=core" </dev/null 2>&1 | tee "$build/c.txt"
     told docs/guide/c.md "A mount takes up to " " KiB of stack, other calls up to " "" "$build/c.txt"
+    told_code
 fi
 if [ "${1:-both}" != c ]; then
-    (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --release --locked -Zbuild-std=core </dev/null 2>&1) | tee "$build/rust.txt"
+    (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --profile size --config 'profile.size.inherits="release"' --locked -Zbuild-std=core </dev/null 2>&1) | tee "$build/rust.txt"
     # The logger for Embassy runs in a test of steadyfs-drivers. Here it is built for its processor.
     (cd "$root/examples/firmware/embassy" && timeout 1200 cargo build --quiet --release --locked -Zbuild-std=core --target thumbv7em-none-eabihf </dev/null)
     echo "built for thumbv7em: examples/firmware/embassy"

@@ -20,6 +20,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$package/target}
 target=thumbv7m-none-eabi
 
 . "$root/tools/bare-metal.sh"
+. "$package/builds.sh"
 if ! find_bare_metal arm-none-eabi-ld; then
     echo "error: needs a Rust compiler with its library's source (rustup component add rust-src) and arm-none-eabi-ld" >&2
     exit 1
@@ -42,16 +43,14 @@ build_footprint() {
     cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
 }
 
-# Links the library for C as a firmware does: name, features, opt-level, and the calls, or all.
+# Builds the library for C and links it: name, features, opt-level, and the calls, or all.
 build_c() {
-    local name=$1 features=$2 level=$3 library=$CARGO_TARGET_DIR/$target/release/libsteadyfs_c.a call calls=()
+    local name=$1 features=$2 level=$3
     shift 3
     CARGO_PROFILE_RELEASE_OPT_LEVEL=$level CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo rustc --quiet --locked --release --manifest-path "$root/crates/steadyfs-c/Cargo.toml" --lib --crate-type staticlib \
         --target $target -Zbuild-std=core --no-default-features --features "$features" >&2
-    [ $# -gt 0 ] || set -- $(arm-none-eabi-nm "$library" 2>/dev/null | sed -n 's/.* T steadyfs_//p')
-    for call in "$@"; do calls+=(-u "steadyfs_$call"); done
-    arm-none-eabi-ld -T "$package/link.x" --gc-sections --defsym=reset=steadyfs_mount "${calls[@]}" "$library" -o "$images/$name-$level"
+    link_c "$CARGO_TARGET_DIR/$target/release/libsteadyfs_c.a" "$images/$name-$level" "$@"
 }
 
 # Counts instructions: name, features, opt-level. The simulated chip is a file in QEMU's working
@@ -73,7 +72,7 @@ if [ "$mode" = --check ]; then
 fi
 # The features of the file system beside the medium. report.py has the same list.
 all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,streams,fast-checksum
-images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader nand,clean-reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
+images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" "nor,logger,$all" nand,logger nand,reader nand,clean-reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
 if [ "$mode" = --write ]; then
     # The cost of each feature.
     images_of+=("both,$all")
@@ -87,8 +86,13 @@ fi
 for level in $levels; do
     for features in "${images_of[@]}"; do build_footprint "$features" "$level"; done
     build_c c "nand,$all" "$level"
-    build_c c,logger nand "$level" format mount file_{open,write,read,truncate,sync,close} remove dir_{open,read,close} stat
+    build_c c,logger nand "$level" "${c_logger[@]}"
+    if [ "$mode" = --write ]; then
+        build_c c,nor,c default "$level" "${c_logger[@]}"
+        build_c c,nor,small nor,truncate "$level" "${c_logger[@]}"
+    fi
 done
+[ "$mode" = --top ] || measure_stable "$mode" "${levels%% *}"
 
 rm -f "$images"/cycles-*.txt
 if [ "$mode" != --top ]; then

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import builds
 import cycles
 
 # Limits in bytes, by the label of the row.
@@ -156,8 +157,8 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", "nand,clean-reader", f"nand,disk,{ALL}", "rom", "rom-signed", f"nand,files,{ALL}", f"nand,packed-read,{ALL}", f"nand,packed,{ALL}")
-    none, nand, nor, logger, lean, reader, clean_reader, disk, rom, signed, files, packed_read, packed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", f"nor,logger,{ALL}", "nand,logger", "nand,reader", "nand,clean-reader", f"nand,disk,{ALL}", "rom", "rom-signed", f"nand,files,{ALL}", f"nand,packed-read,{ALL}", f"nand,packed,{ALL}")
+    none, nand, nor, logger, nor_logger, lean, reader, clean_reader, disk, rom, signed, files, packed_read, packed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
@@ -170,6 +171,7 @@ def measure(images, level):
         "Code, compressed files: reading": packed_read.section(*CODE) - files.section(*CODE),
         "Code, compressed files: reading and writing": packed.section(*CODE) - files.section(*CODE),
         "Code, NOR": nor.section(*CODE) - none.section(*CODE),
+        "Code, NOR, a logger": nor_logger.section(*CODE) - none.section(*CODE),
         "Code, NAND, in C": c.section(*CODE),
         "Code, NAND, in C, a logger without features": c_logger.section(*CODE),
         "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
@@ -276,6 +278,7 @@ NOTES = {
     "Code, compressed files: reading": "`steadyfs-compress`, LZ4: `PackedFile::open`, `read`, `close`, in addition to a firmware that opens, reads, writes, cuts, syncs, closes and removes plain files and has attributes",
     "Code, compressed files: reading and writing": "the same with `create`, `append`, `write`, `truncate`",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
+    "Code, NOR, a logger": "the calls of the logger above; [other builds](#builds)",
     "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
     "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",
     "of the code, compiler's runtime": "memory copies; most firmware has them anyway",
@@ -305,6 +308,7 @@ Other numbers may exceed their target.
 
 No panic machinery and no formatting is linked. A failed assertion is one trapping instruction.
 
+{builds}
 {features}
 {instructions}
 ## C beside Rust
@@ -388,7 +392,7 @@ def features_section(costs):
     return FEATURES_SECTION.format(rows="\n".join(f"| `{name}` | {cost:,} | {WITHOUT[name]} |" for name, cost in costs.items()))
 
 
-def write(path, rows, compiler, level, comparison, without_frame, features, instructions):
+def write(path, rows, compiler, level, comparison, without_frame, code_of_builds, features, instructions):
     lines = []
     for label, value in rows.items():
         limit = f"{LIMITS[label]:,}" if label in LIMITS else ""
@@ -401,6 +405,7 @@ def write(path, rows, compiler, level, comparison, without_frame, features, inst
         level=level,
         comparison=comparison,
         assembler=assembler,
+        builds=code_of_builds,
         features=features,
         instructions=instructions,
         c_all=rows["Code, NAND, in C"],
@@ -428,7 +433,7 @@ def above_limits(rows):
     ]
 
 
-def check(path, rows, compiler, instructions):
+def check(path, rows, compiler, instructions, code_of_builds):
     written, written_compiler = read(path)
     differences = [
         f"{label}: {value:,} bytes, docs/results/footprint.md says {written.get(label, 'nothing')}"
@@ -438,6 +443,7 @@ def check(path, rows, compiler, instructions):
     differences += [f"{label}: in docs/results/footprint.md and not measured" for label in written if label not in rows]
     for line in above_limits(rows):
         print(line)
+    differences += builds.differences(path.read_text(), code_of_builds)
     if instructions:
         differences += cycles.differences(path.read_text(), instructions)
     problems = [f"{label} is above its target" for label in LIMITS if label not in OPEN and rows[label] > LIMITS[label]]
@@ -464,10 +470,15 @@ def main():
     instructions = cycles.measure(counted) if counted.exists() else None
     if instructions:
         print("\n".join(f"{medium}, {call:30} {numbers[0]:10,} instructions" for (medium, call), numbers in instructions.items()))
+    code_of_builds = builds.measure(images / "builds.txt")
+    code_of_builds["core", "rust"] = rows["Code, NOR, a logger"]
+    print("\n".join(f"build {' '.join(build):28} {code:7,}" for build, code in code_of_builds.items()))
     if mode == "--check":
-        if problems := check(path, rows, compiler, instructions):
+        if problems := check(path, rows, compiler, instructions, code_of_builds):
             sys.exit("\n".join(problems))
         return
+    for column in ("c", "small"):
+        code_of_builds["core", column] = Image(images / f"c,nor,{column}-{level}").section(*CODE)
     other = "".join(
         f'`opt-level = "{one}"` gives {measured[one][0]["Code, NAND"]:,} bytes of code on NAND.' for one in levels if one != level
     )
@@ -475,7 +486,8 @@ def main():
     sizes = [Image(images / f"cycles-{table}-{level}").section(".text", ".rodata") for table in ("fast", "small")]
     section = cycles.section(instructions, small, sizes[0] - sizes[1])
     features = rooms_section(images, level) + "\n" + features_section(feature_costs(images, level))
-    write(path, rows, compiler, level, other, nand.without_frame, features, section)
+    section_of_builds = builds.section(code_of_builds, level)
+    write(path, rows, compiler, level, other, nand.without_frame, section_of_builds, features, section)
     for line in above_limits(rows):
         print(line)
 

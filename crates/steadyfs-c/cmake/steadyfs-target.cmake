@@ -4,14 +4,17 @@
 #   STEADYFS_LIBRARY    a library that is built already; then the options below have no effect
 #   STEADYFS_TARGET     the Rust target, such as thumbv7m-none-eabi; empty: the host's
 #   STEADYFS_FEATURES   features of the library, separated by commas: nand,truncate; empty: default
-#   STEADYFS_PROFILE    release; dev for a library that checks its own arithmetic
-#   STEADYFS_SIZE       ON for the least code: opt-level "z", lto, one codegen unit, panic "abort"
+#   STEADYFS_PROFILE    profile of cargo: size for the least code, release for speed, dev for a library
+#                       that checks its own arithmetic; empty: size for targets without an operating
+#                       system, else release
+#   STEADYFS_BUILD_CORE ON builds Rust's core library for the target as well, for less code: it needs
+#                       nightly (STEADYFS_CARGO "cargo +nightly") with the component rust-src
 #   STEADYFS_CARGO      cargo, with more arguments if it needs any
 set(STEADYFS_LIBRARY "" CACHE FILEPATH "Library of SteadyFS that is built already; empty: cargo builds it")
 set(STEADYFS_TARGET "" CACHE STRING "Rust target of SteadyFS; empty: the host's")
 set(STEADYFS_FEATURES "" CACHE STRING "Features of SteadyFS, separated by commas; empty: the default ones")
-set(STEADYFS_PROFILE "release" CACHE STRING "Profile of cargo for SteadyFS")
-option(STEADYFS_SIZE "Build SteadyFS for the least code" OFF)
+set(STEADYFS_PROFILE "" CACHE STRING "Profile of cargo for SteadyFS; empty: size on a microcontroller, else release")
+option(STEADYFS_BUILD_CORE "Build Rust's core library as well, with cargo of nightly" OFF)
 set(STEADYFS_CARGO "cargo" CACHE STRING "Command of cargo, with more arguments if it needs any")
 
 set(_steadyfs_error "")
@@ -29,7 +32,7 @@ macro(_steadyfs_check_cargo)
       "`${STEADYFS_CARGO} --version` failed ${_steadyfs_told}; expected cargo. "
       "Install Rust (https://rustup.rs), name cargo by -DSTEADYFS_CARGO=/path/to/cargo, "
       "or a library that is built already by -DSTEADYFS_LIBRARY=/path/to/libsteadyfs_c.a.")
-  elseif(STEADYFS_TARGET AND NOT STEADYFS_CARGO MATCHES "build-std")
+  elseif(STEADYFS_TARGET AND NOT STEADYFS_BUILD_CORE AND NOT STEADYFS_CARGO MATCHES "build-std")
     _steadyfs_check_target()
   endif()
 endmacro()
@@ -80,6 +83,9 @@ if(NOT TARGET steadyfs::steadyfs)
     else()
       set(_steadyfs_error "STEADYFS_CARGO is empty; expected the command of cargo")
     endif()
+    if(STEADYFS_BUILD_CORE AND NOT STEADYFS_TARGET)
+      set(_steadyfs_error "STEADYFS_BUILD_CORE is ON and STEADYFS_TARGET is empty; expected the Rust target of a microcontroller")
+    endif()
     if(CMAKE_CROSSCOMPILING AND NOT STEADYFS_TARGET)
       message(WARNING "STEADYFS_TARGET is empty and CMake compiles for ${CMAKE_SYSTEM_NAME} on another processor; "
         "expected a Rust target, such as -DSTEADYFS_TARGET=thumbv7em-none-eabihf: the library is the host's")
@@ -91,23 +97,29 @@ if(NOT TARGET steadyfs::steadyfs AND NOT _steadyfs_error)
   add_library(steadyfs::steadyfs STATIC IMPORTED GLOBAL)
   if(NOT STEADYFS_LIBRARY)
     set(_steadyfs_output "${CMAKE_BINARY_DIR}/cargo-steadyfs")
+    if(STEADYFS_PROFILE)
+      set(_steadyfs_profile "${STEADYFS_PROFILE}")
+    elseif(STEADYFS_TARGET MATCHES "-none-")
+      set(_steadyfs_profile "size")
+    else()
+      set(_steadyfs_profile "release")
+    endif()
     set(_steadyfs_arguments --manifest-path "${_steadyfs_crate}/Cargo.toml" --target-dir "${_steadyfs_output}"
-      --lib --crate-type staticlib --profile "${STEADYFS_PROFILE}")
+      --lib --crate-type staticlib --profile "${_steadyfs_profile}")
     if(STEADYFS_TARGET)
       list(APPEND _steadyfs_arguments --target "${STEADYFS_TARGET}")
     endif()
     if(STEADYFS_FEATURES)
       list(APPEND _steadyfs_arguments --no-default-features --features "${STEADYFS_FEATURES}")
     endif()
-    if(STEADYFS_SIZE)
-      set(_steadyfs_key "profile.${STEADYFS_PROFILE}")
-      list(APPEND _steadyfs_arguments --config "${_steadyfs_key}.opt-level='z'" --config "${_steadyfs_key}.lto='fat'"
-        --config "${_steadyfs_key}.codegen-units=1" --config "${_steadyfs_key}.panic='abort'")
+    if(STEADYFS_BUILD_CORE)
+      list(APPEND _steadyfs_arguments -Zbuild-std=core
+        --config "target.${STEADYFS_TARGET}.rustflags=['-Zunstable-options','-Cpanic=immediate-abort']")
     endif()
-    if(STEADYFS_PROFILE STREQUAL "dev")
+    if(_steadyfs_profile STREQUAL "dev")
       set(_steadyfs_directory "debug")
     else()
-      set(_steadyfs_directory "${STEADYFS_PROFILE}")
+      set(_steadyfs_directory "${_steadyfs_profile}")
     endif()
     set(_steadyfs_library "${_steadyfs_output}/${STEADYFS_TARGET}/${_steadyfs_directory}/libsteadyfs_c.a")
     # Cargo finds out what has changed: each build runs it.
