@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 #[path = "../examples/configuration.rs"]
 mod configuration;
+#[path = "../examples/full.rs"]
+mod full;
 #[path = "../examples/getting_started.rs"]
 mod getting_started;
 #[path = "../examples/logger.rs"]
@@ -31,6 +33,11 @@ fn a_logger_keeps_each_acknowledged_record() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_configuration_changes_as_a_whole() -> Result<(), Box<dyn Error>> {
     configuration::main()
+}
+
+#[test]
+fn a_logger_goes_on_when_the_volume_is_full() -> Result<(), Box<dyn Error>> {
+    full::main()
 }
 
 #[test]
@@ -83,6 +90,7 @@ fn what_documents_show_stands_in_programs_that_are_built() {
         "crates/steadyfs-drivers/examples/getting_started.rs",
         "crates/steadyfs-drivers/examples/logger.rs",
         "crates/steadyfs-drivers/examples/configuration.rs",
+        "crates/steadyfs-drivers/examples/full.rs",
         "crates/steadyfs-drivers/examples/update.rs",
         "crates/steadyfs-drivers/src/adapters/embedded_storage/mod.rs",
         "crates/steadyfs-drivers/src/adapters/embedded_storage/pages.rs",
