@@ -202,7 +202,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             work.commits += 1;
         }
         let orphans = self.has_abandoned_orphans();
-        let trims = self.lists.steps(&self.volume, orphans);
+        let trims = self.trim_steps(orphans);
         let between = if self.trims_commit(call, is_long, trims) { trims } else { 0 };
         let work = Work {
             commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)),

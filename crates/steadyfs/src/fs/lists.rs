@@ -37,9 +37,6 @@ struct ListHeads {
     trim: u32,
     orphan_first: u32,
     orphan_last: u32,
-    /// True if the trim list may have inodes without pages: orphans from before a mount. This is
-    /// not part of the root page.
-    has_orphans: bool,
 }
 
 /// The lists of the root page.
@@ -68,8 +65,7 @@ impl Lists {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        let (trim, orphan_first, orphan_last) = (word(0), word(4), word(8));
-        self.heads = ListHeads { trim, orphan_first, orphan_last, has_orphans: trim != 0 };
+        self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
         // No directory has more overflow pages than the volume has pages.
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
@@ -92,7 +88,7 @@ impl Lists {
             place.copy_from_slice(&word.to_le_bytes());
         }
         volume.store.logical.patch(0, 0, &bytes)?;
-        self.heads = ListHeads { has_orphans: heads.has_orphans && heads.trim != 0, ..heads };
+        self.heads = heads;
         Ok(())
     }
 
@@ -117,14 +113,14 @@ impl Lists {
     }
 
     /// Returns the maximum number of steps of freeing that a call may begin with. If `orphans` is
-    /// true, the list may also get orphans. The result is one, or as many steps as free the pages
-    /// that the call may lack.
+    /// true, the list may have or get orphans. The result is one, or as many steps as free the
+    /// pages that the call may lack.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, orphans: bool) -> u32 {
         match lacking(volume) {
             _ if self.trim() == 0 && !orphans => 0,
             0 => 1,
             // A step may free an orphan without pages. Such steps come in addition.
-            pages if self.heads.has_orphans || orphans => pages + WITHOUT_PAGES,
+            pages if orphans => pages + WITHOUT_PAGES,
             pages => pages,
         }
     }
@@ -286,11 +282,10 @@ impl Lists {
 
     /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        let ListHeads { trim, orphan_first, orphan_last, .. } = self.heads;
+        let ListHeads { trim, orphan_first, orphan_last } = self.heads;
         // The link of the last orphan then leads to the trim list.
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
-        let heads = ListHeads { trim: orphan_first, has_orphans: true, ..ListHeads::default() };
-        self.write(volume, heads)
+        self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
     }
 }
 
