@@ -137,9 +137,13 @@ fn write_numbers<R: Serialize + Display>(
 }
 
 /// Returns the text of a result, without a line that is too long for a terminal. Tables keep the
-/// width by themselves.
+/// width by themselves. An indented line stays whole, because it may be a command to copy.
 fn within_columns<R: Display>(result: &R) -> String {
-    paragraph(&result.to_string(), 2)
+    let text = result.to_string();
+    let line = |line: &str| {
+        if line.starts_with(' ') { line.to_string() } else { paragraph(line, 2) }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl Outputs {
