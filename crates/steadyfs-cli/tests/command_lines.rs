@@ -429,12 +429,18 @@ const SESSIONS: [Session; 12] = [
                 ),
             ),
             (
-                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib \
+                "cargo rustc -p steadyfs-c --profile size --lib --crate-type staticlib \
                  --target thumbv7m-none-eabi",
-                Elsewhere(
-                    "crates/steadyfs-c/tests/programs.rs",
-                    "needs a toolchain for the target; the tests build the library for the host",
-                ),
+                Elsewhere("tools/footprint/builds.sh", "needs a toolchain for the target"),
+            ),
+            (
+                "cargo +nightly rustc -p steadyfs-c --profile size --lib --crate-type staticlib \
+                 --target thumbv7m-none-eabi \\",
+                Elsewhere("tools/footprint/builds.sh", "needs a nightly toolchain for the target"),
+            ),
+            (
+                "cargo +nightly build --release --target thumbv7m-none-eabi -Zbuild-std=core \\",
+                Elsewhere("tools/footprint/builds.sh", "needs a nightly toolchain for the target"),
             ),
             ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
             (
