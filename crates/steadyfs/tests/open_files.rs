@@ -426,20 +426,21 @@ fn pages_of_files_that_were_removed_while_open_are_room_for_the_next_write() {
         for small in [1, 4, 7] {
             let mut device = shape.device(1);
             let page = shape.logical_bytes() as usize;
-            let mut fs = device.mount(Access::ReadWrite).expect("mount");
-            let log = make(&mut fs, "log", page);
-            fs.close(log).expect("close");
-            let mut open: Vec<File> =
-                (0..small).map(|n| make(&mut fs, &format!("small {n}"), 10)).collect();
-            let mut large = make(&mut fs, "large", page);
-            while fs.append(&mut large, &vec![1; page]).is_ok() {}
-            open.push(large);
-            fs.remove("large").expect("remove");
-            for number in 0..small {
-                fs.remove(&format!("small {number}")).expect("remove");
+            {
+                let mut fs = device.mount(Access::ReadWrite).expect("mount");
+                let log = make(&mut fs, "log", page);
+                fs.close(log).expect("close");
+                let mut open: Vec<File> =
+                    (0..small).map(|n| make(&mut fs, &format!("small {n}"), 10)).collect();
+                let mut large = make(&mut fs, "large", page);
+                while fs.append(&mut large, &vec![1; page]).is_ok() {}
+                open.push(large);
+                fs.remove("large").expect("remove");
+                for number in 0..small {
+                    fs.remove(&format!("small {number}")).expect("remove");
+                }
+                fs.commit().expect("commit");
             }
-            fs.commit().expect("commit");
-            drop(fs);
             device.power_cycle();
             let mut fs = device.mount(Access::ReadWrite).expect("mount");
             assert!(fs.available().expect("available") > 20 * page as u64, "{}", shape.name);
