@@ -221,7 +221,7 @@ mod tests {
                 let text = table(&rows(columns, head, cell), &[Align::Left, Align::Right]);
                 let longest = text.lines().map(letters).max();
                 assert!(longest <= Some(COLUMNS), "{columns} columns, {longest:?}:\n{text}");
-                assert_eq!(text.matches(cell.split(' ').next().unwrap()).count() >= columns, true);
+                assert!(text.matches(cell.split(' ').next().unwrap()).count() >= columns);
             }
         }
         assert_eq!(paragraph(&"─".repeat(100), 2), "─".repeat(100));
