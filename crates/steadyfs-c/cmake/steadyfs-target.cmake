@@ -4,11 +4,11 @@
 #   STEADYFS_LIBRARY    a library that is built already; then the options below have no effect
 #   STEADYFS_TARGET     the Rust target, such as thumbv7m-none-eabi; empty: the host's
 #   STEADYFS_FEATURES   features of the library, separated by commas: nand,truncate; empty: default
-#   STEADYFS_PROFILE    profile of cargo: size for the least code, release for speed, dev for a library
-#                       that checks its own arithmetic; empty: size for targets without an operating
-#                       system, else release
-#   STEADYFS_BUILD_CORE ON builds Rust's core library for the target as well, for less code: it needs
-#                       nightly (STEADYFS_CARGO "cargo +nightly") with the component rust-src
+#   STEADYFS_PROFILE    profile of cargo: size for the least code, release for speed, dev for a
+#                       library that checks its own arithmetic; empty: size for targets without an
+#                       operating system, else release
+#   STEADYFS_BUILD_CORE ON builds Rust's core library for the target as well, for less code: it
+#                       needs nightly (STEADYFS_CARGO "cargo +nightly") with the component rust-src
 #   STEADYFS_CARGO      cargo, with more arguments if it needs any
 set(STEADYFS_LIBRARY "" CACHE FILEPATH "Library of SteadyFS that is built already; empty: cargo builds it")
 set(STEADYFS_TARGET "" CACHE STRING "Rust target of SteadyFS; empty: the host's")

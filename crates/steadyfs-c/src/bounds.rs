@@ -459,7 +459,7 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
 }
 
 /// Stores the worst case of the next steadyfs_mount of this volume, if steadyfs_unmount ends its
-/// use now. Such a mount programs nothing.
+/// use now. This mount programs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -58,7 +58,7 @@ fn build(label: &str) -> [String; 3] {
     })
 }
 
-/// A page told half of the code that its command gave.
+/// A command gave twice the code that its page stated.
 #[test]
 fn pages_that_tell_of_a_build_agree_with_the_footprint() {
     let rows = ["release | stable", "size | stable", "size, core | nightly"];

@@ -261,8 +261,8 @@ fn cell(figures: &Figures) -> String {
 const CELL_MAX: usize = 24;
 
 impl Answer {
-    /// Returns the answer for a terminal: a table of the numbers, then the texts, each with the name
-    /// of its contender.
+    /// Returns the answer for a terminal: a table of the numbers, then the texts. Each text begins
+    /// with the name of its contender.
     fn text(mut self) -> String {
         let mut text = paragraph(&self.question, 0) + "\n";
         // A reason why there is no number stands below the table. A row without any number is not

@@ -391,7 +391,7 @@ fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
         fs.bounds().at_fill(call, 2).time_ns(&timing);
         fs.bounds().envelopes(call, &timing);
     }
-    fs.bounds().mount();
+    let _ = (fs.bounds().mount(), fs.bounds().clean_mount());
     let _ = (fs.health(), fs.config(), fs.commit_on(), fs.size_max(), fs.has_changes());
 }
 

@@ -298,9 +298,12 @@ fn a_start_after_a_format_that_was_cut_formats_again() {
 /// If a cut came in the last seal of a root, the root was uncertain at one start and certain at
 /// the next. On NOR the first of these starts could be cut in a ring block, and the second one used
 /// this block without an erase.
+///
+/// If the chip refuses an erase of the second start instead, this start comes up, too.
 fn first_start<F: Flash + Tearable + Clone>(chip: F, config: Config) {
+    let chip = FailOps::new(chip, 1);
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
-    let mut start = |chip: &mut PowerCut<F>| -> Result<(), MountError> {
+    let mut start = |chip: &mut PowerCut<FailOps<F>>| -> Result<(), MountError> {
         let found = FileSystem::mount(&mut *chip, Access::ReadOnly, &mut memory).map(drop);
         if let Err(MountError::NotFormatted) = found {
             FileSystem::format(&mut *chip, &config, &mut memory)?;
@@ -322,6 +325,22 @@ fn first_start<F: Flash + Tearable + Clone>(chip: F, config: Config) {
         let found = FileSystem::mount(&mut cut.clone(), Access::ReadOnly, &mut memory).map(drop);
         let again = found == Err(MountError::NotFormatted);
         interrupted += u32::from(again);
+        for refused in 1..=3 {
+            let mut cut = cut.clone();
+            cut.inner_mut().fail_erase(refused);
+            match start(&mut cut) {
+                // A format needs the blocks of the superblocks.
+                Err(MountError::OwnBlocksBad { .. }) if again => continue,
+                result => result
+                    .unwrap_or_else(|error| panic!("cut at {first}, refused {refused}: {error}")),
+            }
+            cut.cut_at(1 + (first * 7 + refused * 11) % 60);
+            let _ = start(&mut cut);
+            cut.cancel();
+            cut.power_on();
+            start(&mut cut)
+                .unwrap_or_else(|error| panic!("cut at {first}, refused {refused}: {error}"));
+        }
         for second in 1.. {
             let mut cut = cut.clone();
             cut.cut_at(second);

@@ -258,8 +258,8 @@ impl Canvas {
         Axis { low, high, spread: Spread::Linear, pixels: (LEFT, self.right) }
     }
 
-    /// Names a level at `y`, with the name at `at` beside the plotting area. In a narrow figure, the
-    /// legend has the name, with a square of the class.
+    /// Names a level at `y`. The name stands at `at`, beside the plotting area. In a narrow figure,
+    /// the legend has the name, with a square of the class.
     pub fn name_level(&mut self, class: &str, y: f64, at: f64, name: &str) {
         if self.width == Width::Narrow {
             self.keys.push((format!("bar {class}"), name.to_string()));
@@ -291,7 +291,7 @@ impl Canvas {
     }
 }
 
-/// Splits a text at its spaces into lines of at most `letters`. A longer word has a line of its own.
+/// Splits a text at its spaces into lines of at most `letters`. A longer word has its own line.
 fn wrap(text: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -18,8 +18,9 @@ pub(super) fn sentence(report: &Report) -> String {
     format!("Promised {}, longest {longest}: {verdict}.", format_duration(bound_ns as f64))
 }
 
-/// Returns the highest offered rate, in bytes per second, for which a buffer is guaranteed; without
-/// such a rate, the highest for which the run has a buffer. If there is none, returns 95 % of the mean rate of the accesses, rounded down to three digits.
+/// Returns the highest offered rate, in bytes per second, for which a buffer is guaranteed. If none
+/// is guaranteed, returns the highest rate for which the run has a buffer. If no rate has one,
+/// returns 95 % of the mean rate of the accesses, rounded down to three digits.
 pub(super) fn opening_rate(report: &Report) -> u64 {
     let has_buffer =
         |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;

@@ -8,7 +8,7 @@
 use super::call::Call;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
-use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, InodeHeader, InodeKind};
+use super::inode::{ATTRIBUTES_AT, EXTENSION_AT, EXTENSION_BYTES, InodeHeader, InodeKind};
 use super::path::Location;
 use crate::error::Error;
 use crate::media::Flash;
@@ -150,8 +150,9 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.attributes == 0 {
             return Ok(());
         }
-        let (page, at) = self.volume.extension_place(header.attributes)?;
-        self.volume.store.logical.read(page, at, bytes)
+        self.volume.read_extension(header.attributes, &mut [0; EXTENSION_AT as usize])?;
+        let (page, at) = self.volume.inode_place(header.attributes - 1);
+        self.volume.store.logical.read(page, at + EXTENSION_AT, bytes)
     }
 
     fn write_attributes(

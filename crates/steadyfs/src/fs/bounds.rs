@@ -116,7 +116,7 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     }
 
     /// Returns the worst case of the next mount, if the volume is [unmounted](FileSystem::unmount)
-    /// now. Such a mount programs nothing, and takes much less time than [`mount`](Self::mount).
+    /// now. This mount programs nothing, and takes much less time than [`mount`](Self::mount).
     /// Two pages may need several reads. Each further page that fails takes more reads.
     pub fn clean_mount(&self) -> Cost {
         self.fs.volume.store.bounds().clean_mount().plus(&self.tables())
@@ -202,7 +202,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             work.commits += 1;
         }
         let orphans = self.has_abandoned_orphans();
-        let trims = self.trim_steps(orphans);
+        let trims = self.lists.steps(&self.volume, orphans);
         let between = if self.trims_commit(call, is_long, trims) { trims } else { 0 };
         let work = Work {
             commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)),

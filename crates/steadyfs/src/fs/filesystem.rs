@@ -130,10 +130,6 @@ pub struct FileSystem<'m, F> {
     pub(super) open: OpenTable<'m>,
     pub(super) lists: Lists,
     pub(super) commits: Commits,
-    /// True after a rollback, until the volume's own pages are read into RAM again.
-    pub(super) is_stale: bool,
-    /// True if the trim list may have inodes without pages: orphans from before a mount.
-    pub(super) trims_orphans: bool,
     observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
@@ -241,8 +237,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             directories: Directories::default(),
             lists: Lists::default(),
             commits: Commits::new(),
-            is_stale: false,
-            trims_orphans: false,
             observer: None,
         })
     }
@@ -266,7 +260,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads the tables that RAM keeps, and the inode of the root directory.
     fn load_tables(&mut self) -> Result<(), Error> {
         self.lists.load_with_space(&mut self.volume)?;
-        self.trims_orphans = self.lists.trim() != 0;
         self.volume.read_header(ROOT).map(drop)
     }
 

@@ -26,9 +26,8 @@ const LISTS_BYTES: usize = 12;
 /// Number of pages that a write takes: one for the data, two for its index, and one for inline data
 /// that moves out of the inode. A step of freeing may free only one page.
 pub(super) const TAKEN_PER_CALL: u32 = 4;
-/// Maximum number of files without pages that a call frees before it finds pages: as many as the
-/// files that were open at a power cut, with a buffer of
-/// [`Config::memory_bytes`](crate::Config::memory_bytes).
+/// Maximum number of files without pages that a call frees before it finds pages. With a buffer of
+/// [`Config::memory_bytes`](crate::Config::memory_bytes), no more files can be open at a power cut.
 pub(super) const WITHOUT_PAGES: u32 = OPEN_FILES as u32;
 
 /// First and last inodes of the lists: inodes plus one, or 0.
@@ -45,6 +44,10 @@ pub(super) struct Lists {
     heads: ListHeads,
     /// The state to which a failed call returns.
     mark: ListHeads,
+    /// True if the trim list may have inodes without pages: orphans from before a mount.
+    has_orphans: bool,
+    /// True after a rollback, until the volume's own pages are read into RAM again.
+    is_outdated: bool,
 }
 
 impl Lists {
@@ -66,6 +69,7 @@ impl Lists {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
         self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
+        self.has_orphans = self.heads.trim != 0;
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
         // No directory has more overflow pages than the volume has pages.
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
@@ -100,11 +104,22 @@ impl Lists {
     /// Makes the present state the target of [`undo`](Self::undo).
     pub fn accept(&mut self) {
         self.mark = self.heads;
+        self.has_orphans &= self.heads.trim != 0;
     }
 
     /// Undoes the changes since the mark.
     pub fn undo(&mut self) {
         self.heads = self.mark;
+    }
+
+    /// Sets whether the volume's own pages must be read into RAM again.
+    pub fn set_outdated(&mut self, is_outdated: bool) {
+        self.is_outdated = is_outdated;
+    }
+
+    /// Returns true after a rollback, until the volume's own pages are read into RAM again.
+    pub fn are_outdated(&self) -> bool {
+        self.is_outdated
     }
 
     /// Returns the first inode of the trim list plus one, or 0.
@@ -113,14 +128,14 @@ impl Lists {
     }
 
     /// Returns the maximum number of steps of freeing that a call may begin with. If `orphans` is
-    /// true, the list may have or get orphans. The result is one, or as many steps as free the
-    /// pages that the call may lack.
+    /// true, the list gets orphans first. The result is one, or as many steps as free the pages that
+    /// the call may lack.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, orphans: bool) -> u32 {
         match lacking(volume) {
             _ if self.trim() == 0 && !orphans => 0,
             0 => 1,
-            // A step may free an orphan without pages. Such steps come in addition.
-            pages if orphans => pages + WITHOUT_PAGES,
+            // A step may free an orphan without pages, so there are more steps.
+            pages if orphans || self.has_orphans => pages + WITHOUT_PAGES,
             pages => pages,
         }
     }
@@ -285,6 +300,7 @@ impl Lists {
         let ListHeads { trim, orphan_first, orphan_last } = self.heads;
         // The link of the last orphan then leads to the trim list.
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
+        self.has_orphans = true;
         self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
     }
 }

@@ -105,17 +105,14 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Returns the inode and the header of the file or directory at a place.
     pub(super) fn located(&mut self, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
-        match self.directories.locate(&mut self.volume, place)? {
-            (inode, Some(header)) => Ok((inode, header)),
+        let (inode, header) = self.directories.locate(&mut self.volume, place)?;
+        let header = match header {
+            Some(header) => header,
             // An inode of the caller may be free by now. A name leads to an inode in use.
-            (inode, None) => Ok((
-                inode,
-                match place.path {
-                    "" => self.header_of(inode)?,
-                    _ => self.volume.read_header(inode)?,
-                },
-            )),
-        }
+            None if place.path.is_empty() => self.header_of(inode)?,
+            None => self.volume.read_header(inode)?,
+        };
+        Ok((inode, header))
     }
 
     /// Returns the header of an existing file or directory.

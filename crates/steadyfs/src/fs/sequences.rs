@@ -51,7 +51,7 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
     let each =
         time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
     let orphans = fs.has_abandoned_orphans();
-    let trims = fs.trim_steps(orphans);
+    let trims = fs.lists.steps(&fs.volume, orphans);
     if trims == 0 && !orphans {
         return each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
     }
@@ -136,7 +136,7 @@ fn write_ns<F: Flash>(
     };
     // The earlier pieces may have left less room.
     let used = fs.volume.space().used + TAKEN_PER_CALL * pieces;
-    let trims = fs.trim_steps(fs.has_abandoned_orphans());
+    let trims = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans());
     let trims =
         if trims > 0 && used > fs.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
     let work = work_of_pieces(&fs.volume, pieces, ends, leaves);
@@ -159,7 +159,7 @@ fn pages_between_commits<F: Flash>(
     {
         return 1;
     }
-    let first = first_steps(&fs.volume, fs.trim_steps(false), false);
+    let first = first_steps(&fs.volume, fs.lists.steps(&fs.volume, false), false);
     let waiting = Work { discards: 0, ..first };
     let works = call
         .begun(&fs.volume)

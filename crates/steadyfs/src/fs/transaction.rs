@@ -168,7 +168,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.logical.rollback()?;
         self.volume.outdate_handles();
         self.directories.forget();
-        self.is_stale = true;
+        self.lists.set_outdated(true);
         // The rollback is complete, so a failed read does not make it fail.
         let _ = self.reload();
         self.notify(Change::RolledBack);
@@ -178,13 +178,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// After a rollback, reads the tables in RAM again from the volume's own pages, if this was not
     /// done yet.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
-        if !self.is_stale {
+        if !self.lists.are_outdated() {
             return Ok(());
         }
         self.lists.load_with_space(&mut self.volume)?;
         self.open.check(&mut self.volume)?;
-        self.is_stale = false;
-        self.trims_orphans = self.lists.trim() != 0;
+        self.lists.set_outdated(false);
         Ok(())
     }
 
@@ -201,7 +200,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// No operation of the medium.
     pub fn transaction_room(&self) -> TransactionRoom {
         // The call may free pages of removed files first.
-        let steps = self.trim_steps(self.has_abandoned_orphans());
+        let steps = self.lists.steps(&self.volume, self.has_abandoned_orphans());
         TransactionRoom::of(&self.volume, &first_steps(&self.volume, steps, false))
     }
 
@@ -239,9 +238,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
                 .collect_orphans(&mut self.volume)
                 .and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
-            self.trims_orphans = true;
         }
-        let trims = self.trim_steps(false);
+        let trims = self.lists.steps(&self.volume, false);
         let commits = self.trims_commit(call, is_long, trims);
         // Each step frees a few pages of removed files.
         for _ in 0..trims {
@@ -266,12 +264,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.step(result)
     }
 
-    /// Returns the maximum number of steps of the trim list that a call may begin with. If
-    /// `collects` is true, orphans from before the mount come to the list first.
-    pub(super) fn trim_steps(&self, collects: bool) -> u32 {
-        self.lists.steps(&self.volume, collects || self.trims_orphans)
-    }
-
     /// Returns true if the next call begins with a commit. Not inlined: its stack is free again
     /// while the call works.
     #[inline(never)]
@@ -282,7 +274,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
         // A new transaction frees pages of removed files. These steps are included here, so that
         // the new transaction begins in time.
-        let lacks_room = || self.lacks_room(call, is_long, self.trim_steps(false));
+        let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()
             && (last_pages || last_inodes || lacks_room())
@@ -346,7 +338,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.accept();
         self.lists.accept();
         self.open.accept();
-        self.trims_orphans &= self.lists.trim() != 0;
     }
 
     /// Undoes the changes of the call since the mark. It reads nothing and cannot fail.

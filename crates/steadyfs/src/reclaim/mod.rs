@@ -29,15 +29,17 @@
 mod bounds;
 mod idle;
 mod levelling;
+mod mounts;
 mod plan;
 mod room;
 mod view;
 mod waiting;
 mod work;
 
-pub(crate) use bounds::{Bounds, Buffer, clean_mount_bound, mount_bound};
+pub(crate) use bounds::{Bounds, Buffer};
 pub(crate) use idle::IdleStep;
 pub(crate) use levelling::Levelling;
+pub(crate) use mounts::{clean_mount_bound, mount_bound};
 pub(crate) use plan::{Plan, WorkQuota};
 pub(crate) use view::{Done, ReclaimView};
 pub(crate) use waiting::Urgency;

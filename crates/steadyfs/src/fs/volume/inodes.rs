@@ -28,25 +28,6 @@ impl<F: Flash> Volume<'_, F> {
         InodeHeader::parse(&bytes, inode).ok_or(Error::Corrupt)
     }
 
-    /// Reads the header of an inode, and the part of its name that is in the inode.
-    ///
-    /// # Cost
-    /// One look: both lie in one program page.
-    pub fn read_header_and_name(
-        &mut self,
-        inode: u32,
-    ) -> Result<(InodeHeader, [u8; NAME_ROOM]), Error> {
-        if inode >= self.plan.inode_count {
-            return Err(Error::Corrupt);
-        }
-        let (page, at) = self.inode_place(inode);
-        let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
-        self.store.logical.read(page, at, &mut bytes)?;
-        let (header, name) = bytes.split_at(HEADER_BYTES);
-        let header = header.first_chunk().and_then(|header| InodeHeader::parse(header, inode));
-        Ok((header.ok_or(Error::Corrupt)?, *name.first_chunk().ok_or(Error::Corrupt)?))
-    }
-
     /// Reads the header of an inode in use.
     ///
     /// # Errors
@@ -77,54 +58,29 @@ impl<F: Flash> Volume<'_, F> {
         let (page, at) = self.inode_place(inode);
         let length = usize::from(header.name_bytes);
         let inline = self.plan.name_inline();
-        self.store.logical.read(page, at + NAME_AT, &mut name[..length.min(inline)])?;
-        if length > inline { self.read_rest(header, name) } else { Ok(()) }
+        if length > inline {
+            if !LONG_NAMES {
+                return Err(Error::Unsupported);
+            }
+            // The extension's own first bytes come with the rest of the name. The first part of the
+            // name replaces them.
+            let first = inline - EXTENSION_AT as usize;
+            self.read_extension(header.name_more, &mut name[first..length])?;
+        }
+        self.store.logical.read(page, at + NAME_AT, &mut name[..length.min(inline)])
     }
 
-    /// Reads the part of a long name that is in an extension.
+    /// Reads the first bytes of an extension. Its content begins at byte [`EXTENSION_AT`]. `number`
+    /// is the extension's inode plus one.
     ///
     /// # Cost
     /// One look.
-    pub fn read_rest(
-        &mut self,
-        header: &InodeHeader,
-        name: &mut [u8; NAME_BYTES_MAX],
-    ) -> Result<(), Error> {
-        if !LONG_NAMES {
-            return Err(Error::Unsupported);
-        }
-        let (page, at) = self.place_of_extension(header.name_more)?;
-        // The extension's own first bytes come with the name. They take the place of a part of the
-        // name for a moment.
-        let first = self.plan.name_inline() - EXTENSION_AT as usize;
-        let [start, end] = [first, first + EXTENSION_AT as usize];
-        let mut kept = [0; EXTENSION_AT as usize];
-        kept.copy_from_slice(&name[start..end]);
-        let length = usize::from(header.name_bytes);
-        let result = self.store.logical.read(page, at, &mut name[start..length]);
-        let kind = core::mem::replace(&mut name[start], kept[0]);
-        name[start..end].copy_from_slice(&kept);
-        result?;
-        if kind == InodeKind::Extension as u8 { Ok(()) } else { Err(Error::Corrupt) }
-    }
-
-    /// Returns the logical page and offset of an extension. `number` is its inode plus one.
-    fn place_of_extension(&self, number: u32) -> Result<(u32, u32), Error> {
-        match number.checked_sub(1) {
-            Some(inode) if inode < self.plan.inode_count => Ok(self.inode_place(inode)),
-            _ => Err(Error::Corrupt),
-        }
-    }
-
-    /// Returns the logical page and offset of an extension's content. `number` is the extension's
-    /// inode plus one.
-    pub fn extension_place(&mut self, number: u32) -> Result<(u32, u32), Error> {
-        let inode = number.checked_sub(1).ok_or(Error::Corrupt)?;
-        if self.read_header(inode)?.kind != InodeKind::Extension {
-            return Err(Error::Corrupt);
-        }
-        let (page, at) = self.inode_place(inode);
-        Ok((page, at + EXTENSION_AT))
+    pub fn read_extension(&mut self, number: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        let inode = number.checked_sub(1).filter(|&inode| inode < self.plan.inode_count);
+        let (page, at) = self.inode_place(inode.ok_or(Error::Corrupt)?);
+        self.store.logical.read(page, at, bytes)?;
+        let kind = InodeKind::Extension as u8;
+        if bytes.first() == Some(&kind) { Ok(()) } else { Err(Error::Corrupt) }
     }
 
     /// Takes an inode as an extension of inode `owner`. Returns the extension's number: its inode

@@ -3,10 +3,12 @@
 use super::Volume;
 use super::buckets::{RecordPlace, hash};
 use super::space::Depth;
+use crate::config::INODE_BYTES;
 use crate::error::Error;
+use crate::features::LONG_NAMES;
 #[cfg(doc)]
 use crate::fs::FileSystem;
-use crate::fs::inode::{InodeHeader, NAME_BYTES_MAX};
+use crate::fs::inode::{EXTENSION_AT, HEADER_BYTES, InodeHeader, NAME_BYTES_MAX, NAME_ROOM};
 use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
 
@@ -147,31 +149,50 @@ impl<F: Flash> Volume<'_, F> {
     ///
     /// # Cost
     /// One look. If the part of a long name in the inode is equal, one more look at the rest.
-    #[inline(never)]
     pub fn header_of_name(
         &mut self,
         inode: u32,
         name: &[u8],
     ) -> Result<Option<InodeHeader>, Error> {
-        let (header, first) = self.read_header_and_name(inode)?;
-        let inline = name.len().min(self.plan.name_inline());
-        let is_it = usize::from(header.name_bytes) == name.len()
-            && first[..inline] == name[..inline]
-            && self.rest_is(&header, &name[inline..])?;
+        let Some(header) = self.header_if_begun(inode, name)? else { return Ok(None) };
+        let rest = &name[name.len().min(self.plan.name_inline())..];
+        let is_it = rest.is_empty() || self.rest_is(header.name_more, rest)?;
         Ok(is_it.then_some(header))
     }
 
-    /// Returns true if the extension of an inode holds `rest`, which is the end of a long name.
+    /// Returns true if an extension holds `rest`, which is the end of a long name.
     ///
-    /// Not inlined, so the name is not on the stack while a short name is compared.
+    /// Not inlined, so these bytes take no stack while the bytes of the inode are compared.
     #[inline(never)]
-    fn rest_is(&mut self, header: &InodeHeader, rest: &[u8]) -> Result<bool, Error> {
-        if rest.is_empty() {
-            return Ok(true);
+    fn rest_is(&mut self, extension: u32, rest: &[u8]) -> Result<bool, Error> {
+        if !LONG_NAMES {
+            return Err(Error::Unsupported);
         }
-        let (mut name, inline) = ([0; NAME_BYTES_MAX], self.plan.name_inline());
-        self.read_rest(header, &mut name)?;
-        Ok(name[inline..].starts_with(rest))
+        let (mut bytes, at) = ([0; INODE_BYTES as usize], EXTENSION_AT as usize);
+        let end = at + rest.len();
+        self.read_extension(extension, &mut bytes[..end])?;
+        Ok(bytes[at..end] == *rest)
+    }
+
+    /// Returns the header of an inode, if its name is as long as `name` and begins in the same way.
+    /// The rest of a long name is not compared.
+    ///
+    /// Not inlined, so the bytes of the inode are off the stack while the rest is compared.
+    #[inline(never)]
+    fn header_if_begun(&mut self, inode: u32, name: &[u8]) -> Result<Option<InodeHeader>, Error> {
+        if inode >= self.plan.inode_count {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        // Header and name lie in one program page.
+        let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
+        self.store.logical.read(page, at, &mut bytes)?;
+        let header = bytes.first_chunk().and_then(|bytes| InodeHeader::parse(bytes, inode));
+        let header = header.ok_or(Error::Corrupt)?;
+        let first = &name[..name.len().min(self.plan.name_inline())];
+        let is_it = usize::from(header.name_bytes) == name.len()
+            && bytes[HEADER_BYTES..].starts_with(first);
+        Ok(is_it.then_some(header))
     }
 
     pub fn write_record(
