@@ -373,6 +373,19 @@ pub fn bounded_pieces<T>(
     result
 }
 
+/// Unmounts. If there is nothing to commit, asserts that the unmount stayed within its bound.
+fn unmount_within_bound(mut fs: Fs<'_>) -> Result<(), Error> {
+    let bound = (!fs.has_changes()).then(|| fs.bounds().unmount());
+    let before = fs.flash().counts();
+    fs.flash_mut().take_records();
+    let chip = fs.unmount()?;
+    let cost = cost_since(chip, &before);
+    if let Some(bound) = bound.filter(|_| failures(chip) == 0 && bounds_count()) {
+        assert!(cost.is_within(&bound), "an unmount took {cost:?}, its bound is {bound:?}");
+    }
+    Ok(())
+}
+
 /// Asserts that idle work since `before` took no more than its budget, unless an operation failed.
 fn hold_budget(chip: &Chip, before: &Counters, budget: u32) {
     let cost = cost_since(chip, before);

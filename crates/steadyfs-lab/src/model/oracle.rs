@@ -12,7 +12,7 @@ use steadyfs::{
 
 use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
-use super::{Device, Fs, Rng, bounded};
+use super::{Device, Fs, Rng, bounded, unmount_within_bound};
 
 /// Limits for [`CommitOn::MANY`]: a few small changes, or a long one, may wait.
 const LIMITS: CommitLimits = CommitLimits { changes: 5, bytes: 3000 };
@@ -150,11 +150,11 @@ impl<'a> Session<'a> {
     pub fn unmount(self) -> Result<(), Error> {
         if self.model.events.contains(CommitOn::UNMOUNT) {
             self.model.durable.push(self.model.current.clone());
-            self.fs.unmount()?;
+            unmount_within_bound(self.fs)?;
             self.model.settle(self.model.current.clone());
             return Ok(());
         }
-        self.fs.unmount().map(drop)
+        unmount_within_bound(self.fs)
     }
 
     /// Compares all contents with the current state, including removed files that are still open.

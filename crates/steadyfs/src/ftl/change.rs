@@ -15,15 +15,19 @@ impl<F: Flash> Ftl<'_, F> {
     /// Releases the old frame of a changed page, which the leaf still names, if few frames are
     /// left. Costs one read.
     pub fn release_old(&mut self, logical: u32) {
-        // Frames are scarce and needed for data, so the copy of the first leaf is dropped.
-        if self.map.copy() != 0 && !self.has_spare_frames(0) {
-            self.map.drop_copy(&mut self.space);
-        }
         // If few frames are left, a superseded frame that stays live costs more than the read.
         if self.space.near_full(&self.layout, 0) {
             let (map, reader) = self.map_and_reader();
             let old = map.take_old(reader, logical);
             self.space.release(old);
+        }
+    }
+
+    /// Drops the copy of the first leaf if its frame may be needed for data. A copy that was made
+    /// at the end of the volume's use may be one frame too many.
+    pub fn drop_scarce_copy(&mut self) {
+        if self.map.copy() != 0 && !self.has_spare_frames(0) {
+            self.map.drop_copy(&mut self.space);
         }
     }
 

@@ -139,10 +139,10 @@ impl<F: Flash> Ftl<'_, F> {
     /// reclamation needs, or the ring has too few good blocks.
     pub fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);
-        let is_too_full = || {
-            bad > self.layout.config.bad_blocks_max.into()
-                && self.space.blocks().live_total() > self.layout.live_max(bad)
-        };
+        // The copy of the first leaf is dropped when its frame is needed.
+        let needed = self.space.blocks().live_total() - u32::from(self.map.copy() != 0);
+        let is_too_full =
+            || bad > self.layout.config.bad_blocks_max.into() && needed > self.layout.live_max(bad);
         bad > 0 && (is_too_full() || self.ring.is_worn_out(&self.space, &self.layout))
     }
 

@@ -406,14 +406,21 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the cost of the root that ends the use of the volume. It includes the copy of the
-    /// newest journal page and the copy of the first leaf.
+    /// newest journal page and the copy of the first leaf. If no head was used since the mount, a
+    /// journal page comes before the copy of the leaf.
     pub fn closing_cost(&self) -> Cost {
         let layout = &self.view.ftl.layout;
         let copied =
             if layout.copies_leaf() { layout.config.pages_per_logical_page.into() } else { 0 };
         let own =
             Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
-        self.root_cost().plus(&own)
+        let mark = Cost {
+            programs: layout.journal_pages(),
+            erases: self.view.copy_erases(),
+            ..Cost::default()
+        };
+        let marks = u32::from(layout.copies_leaf() && self.view.ftl.space.is_unmarked());
+        self.root_cost().plus(&own).plus(&mark.times(marks))
     }
 
     /// Returns the cost of marking a block as bad, which follows a root if a program has failed in

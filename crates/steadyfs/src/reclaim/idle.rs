@@ -84,7 +84,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             return Some(IdleStep::Move(None));
         }
         // The copy uses a frame, so it is made before the next victim makes room for the burst.
-        if self.idle_copies() > 0 && self.can_copy_leaf() {
+        if self.idle_copies() > 0 && self.can_spare_copy() {
             return Some(IdleStep::CopyLeaf);
         }
         let wins = || {
@@ -117,18 +117,32 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     }
 
     /// Returns true if the first leaf maps tables of the file system, has no copy, and a copy can
-    /// be made now. Heads must have been used since the mount, and the copy must need neither an
-    /// erase nor a move.
+    /// be made at the end of the volume's use. The copy needs no move. It needs no erase either,
+    /// unless no head was used since the mount. The copy may use a frame that is kept for data,
+    /// because the next use of the volume begins by dropping such a copy.
     pub fn can_copy_leaf(&self) -> bool {
-        let ftl = self.ftl;
-        let has_place =
-            ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;
-        ftl.layout.copies_leaf()
-            && ftl.map.lacks_copy()
-            && !ftl.space.is_unmarked()
-            && has_place
-            && ftl.has_spare_frames(ftl.layout.frames_per_block)
-            && !self.is_short(ftl.layout.frames_per_block)
+        let space = &self.ftl.space;
+        let erases = if space.is_unmarked() { space.blocks().count(State::Listed) } else { 0 };
+        self.ftl.layout.copies_leaf()
+            && self.ftl.map.lacks_copy()
+            && self.copy_erases() <= erases
+            && !self.is_short(0)
+    }
+
+    /// Returns the number of erases that a copy of the first leaf needs. If no head was used since
+    /// the mount, a journal page comes before the copy.
+    pub fn copy_erases(&self) -> u32 {
+        let space = &self.ftl.space;
+        let lacks = |head| u32::from(space.rest(head) == 0);
+        let journal = if space.is_unmarked() { lacks(HeadIndex::JOURNAL) } else { 0 };
+        (lacks(HeadIndex::USER) + journal).saturating_sub(space.blocks().count(State::Erased))
+    }
+
+    /// Returns true if the first leaf can be copied, and calls do not need the frame of the copy
+    /// soon.
+    fn can_spare_copy(&self) -> bool {
+        let fpb = self.ftl.layout.frames_per_block;
+        self.can_copy_leaf() && self.ftl.has_spare_frames(fpb) && !self.is_short(fpb)
     }
 
     /// Returns the number of frames that must be free for a burst. No victim is chosen while more
@@ -176,19 +190,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
-        // If no block is erased, the step erases a block, and may have to write a root before.
-        let block = |waits: bool| {
-            let waits = waits && self.view.ftl.space.blocks().count(State::Erased) == 0;
-            if waits { root.plus(&erase) } else { Cost::default() }
-        };
-        let head = |head| block(self.view.ftl.space.rest(head) == 0);
         match step {
             IdleStep::RingBlock | IdleStep::Erase | IdleStep::Clean => erase,
             IdleStep::Release => Cost::default(),
             IdleStep::CopyJournal => {
                 let own =
                     Cost { programs: self.view.ftl.layout.journal_pages(), ..Cost::default() };
-                head(HeadIndex::JOURNAL).plus(&own)
+                self.block_cost(HeadIndex::JOURNAL).plus(&own)
             }
             IdleStep::Root => root,
             IdleStep::Mark => {
@@ -198,19 +206,34 @@ impl<F: Flash> Bounds<'_, '_, F> {
                     erases: self.view.ftl.ring.opening_erases().saturating_sub(1),
                     ..Cost::default()
                 };
-                head(HeadIndex::JOURNAL).plus(&root).plus(&own)
+                self.block_cost(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
-            IdleStep::Fold | IdleStep::CopyLeaf => fold.plus(&head(HeadIndex::USER)),
+            IdleStep::Fold | IdleStep::CopyLeaf => fold.plus(&self.block_cost(HeadIndex::USER)),
             IdleStep::Move(_) => {
                 let moves = self.view.ftl.layout.move_group();
                 let full = self.view.ftl.map.len() + moves > self.view.ftl.map.capacity();
-                let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
-                let moved = Space::moved_heads(&self.view.ftl.layout)
-                    .any(|head| self.view.ftl.space.rest(head) == 0);
+                let room = if full {
+                    fold.plus(&self.block_cost(HeadIndex::USER))
+                } else {
+                    Cost::default()
+                };
+                let block = Space::moved_heads(&self.view.ftl.layout)
+                    .find(|&head| self.view.ftl.space.rest(head) == 0)
+                    .map_or(Cost::default(), |head| self.block_cost(head));
                 let again =
                     Cost { tag_reads: self.view.ftl.layout.extra_moved_heads(), ..Cost::default() };
-                self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
+                self.move_cost().times(moves).plus(&block).plus(&room).plus(&again)
             }
         }
+    }
+
+    /// Returns the cost of a block for a head, if the head needs one now and none is erased. A root
+    /// may have to list the block first.
+    fn block_cost(&self, head: HeadIndex) -> Cost {
+        let space = &self.view.ftl.space;
+        if space.rest(head) > 0 || space.blocks().count(State::Erased) > 0 {
+            return Cost::default();
+        }
+        self.root_cost().plus(&Cost { erases: 1, ..Cost::default() })
     }
 }

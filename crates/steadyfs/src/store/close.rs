@@ -32,7 +32,8 @@ impl<F: Flash> Store<'_, F> {
     /// - one erase if the ring block is full and the next one is not prepared;
     /// - the mark of a block in which a program failed, if there is one;
     /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last
-    ///   copy.
+    ///   copy. If no head was used since the mount, this takes a journal page more, and up to two
+    ///   erases.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {
@@ -41,6 +42,7 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.begin_call();
         // The root names the copy of the leaf, so the leaf is copied first.
         if self.view().can_copy_leaf() {
+            self.mark_use()?;
             self.logical.copy_leaf()?;
         }
         // The root contains the flag that the use ends.

@@ -34,6 +34,7 @@ impl<'m, F: Flash> Store<'m, F> {
         // The call may change the page that the page buffer shows.
         ftl.pages.invalidate_resident();
         ftl.note_weak();
+        ftl.drop_scarce_copy();
         // Work that an earlier call left undone is done first, while there is still room for it.
         self.catch_up()?;
         if self.logical.ftl.is_worn_out() && !self.logical.is_open() {
@@ -51,7 +52,12 @@ impl<'m, F: Flash> Store<'m, F> {
         // Without this step, a mount would apply the later frames of stale pages, which do not
         // count.
         self.logical.rewrite_stale()?;
-        // Without this record, the next mount would assume that no head was used.
+        self.mark_use()
+    }
+
+    /// Writes a journal page if no head was used since the mount. Without this record, the next
+    /// mount would assume that no head was used.
+    pub(super) fn mark_use(&mut self) -> Result<(), Error> {
         if self.logical.ftl.space.is_unmarked() {
             debug_assert!(
                 self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty()
