@@ -16,6 +16,7 @@
 //!
 //! `c` and `e` are defined in the formulas of the plan (`plan.rs`), and `φ` as well.
 
+use super::present::Changes;
 use super::{Plan, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
 use crate::config::Layout;
@@ -212,6 +213,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
             }
         };
         let late = work.discards + waiting;
+        // If the overlay is too full for the commit, a leaf write-back makes room first.
+        let map = &self.view.ftl.map;
+        let own_folds = u32::from(match buffer {
+            Buffer::AsItIs => map.len() + frames + late > map.changes_max(),
+            Buffer::Any | Buffer::Committed => late > 0,
+        });
         let own = BoundBreakdown {
             call: self
                 .call_cost(work, self.view.ftl.space.near_full(&self.view.ftl.layout, frames)),
@@ -222,13 +229,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
                     self.view.ftl.space.near_full(&self.view.ftl.layout, frames),
                 )
                 .plus(&stale),
-            // If the overlay is too full for the commit, a leaf write-back makes room first. If
-            // moved pages are kept apart by streams, a move reads the tag first to find the stream.
-            // If the head of this stream then needs a block, the tag is read again, at most once
-            // for each stream.
+            // If moved pages are kept apart by streams, a move reads the tag first to find the
+            // stream. If the head of this stream then needs a block, the tag is read again, at most
+            // once for each stream.
             reclamation: Cost {
                 tag_reads: layout.extra_moved_heads(),
-                ..self.fold_cost().times(u32::from(late > 0))
+                ..self.fold_cost().times(own_folds)
             },
             // The first change after a clean end erases a ring block and writes a root into it.
             root: Cost {
@@ -248,31 +254,50 @@ impl<F: Flash> Bounds<'_, '_, F> {
             Buffer::Any | Buffer::Committed => self.view.superseded(u32::MAX),
         };
         let quota = self.view.quota(frames + left);
-        let erasing = quota.erasing(frames, frames + late);
-        let erases = self.erases(&quota, &erasing, frames, work.commits);
-        let plans = [
-            quota.moving(frames),
-            quota.folding(frames, frames + late),
-            Plan { erases, ..erasing },
-        ];
-        (own, plans.map(|plan| self.urgently(plan, frames)))
+        let changes = Changes {
+            frames,
+            entries: frames + late,
+            folds: own_folds,
+            journal_pages: self.records(work),
+        };
+        (own, self.plans(&quota, &changes, buffer == Buffer::AsItIs && failures == 0))
+    }
+
+    /// Returns the largest plans of a call. If `is_near` is true, the call is made now, and no
+    /// program fails.
+    fn plans(&self, quota: &WorkQuota, changes: &Changes, is_near: bool) -> [Plan; 3] {
+        let Changes { frames, entries, .. } = *changes;
+        let mut plans =
+            [quota.moving(frames), quota.folding(frames, entries), quota.erasing(frames, entries)];
+        if is_near {
+            let most = self.moves_most(quota, changes);
+            plans.iter_mut().for_each(|plan| self.limit_plan(plan, most, changes));
+        }
+        let mut plans = plans.map(|plan| self.urgently(plan, changes, is_near));
+        let [moving, _, erasing] = &mut plans;
+        erasing.erases = self.erases(moving, erasing, changes);
+        plans
     }
 
     /// Returns the cost of a call's own writes and of its commits.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        // After a mount or a clean end, the first program of a head is a journal page.
-        let records = work.commits
-            + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed());
+        // If few frames are left, a commit looks up the old frames of its pages.
+        let waiting = self.view.ftl.transaction.len() + self.journal.discard_count();
         let beside = Cost {
-            // Now and then a call reads another page of a block that is read often. If few frames
-            // are left, a commit looks up the old frames of its pages.
+            // Now and then a call reads another page of a block that is read often.
             reads: u32::from(self.view.ftl.pages.watch().patrols())
-                + self.view.ftl.transaction.len()
-                + self.journal.discard_count(),
-            programs: records * self.view.ftl.layout.journal_pages(),
+                + if is_near_full { waiting } else { 0 },
+            programs: self.records(work) * self.view.ftl.layout.journal_pages(),
             ..Cost::default()
         };
         self.frames_cost(work, work.frames, is_near_full).plus(&beside)
+    }
+
+    /// Returns the number of journal pages of a call. After a mount or a clean end, the first
+    /// program of a head is a journal page.
+    fn records(&self, work: &Work) -> u32 {
+        work.commits
+            + u32::from(self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed())
     }
 
     /// Returns the cost of frames that a call writes. A call with patches may have to read the
@@ -297,18 +322,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the plan of a call, enlarged if the reserve may run short: then the call may have to
-    /// empty the whole victim.
-    fn urgently(&self, plan: Plan, frames: u32) -> Plan {
+    /// empty the whole victim. If `is_near` is true, the call is made now, and no program fails.
+    fn urgently(&self, plan: Plan, changes: &Changes, is_near: bool) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
-        // The journal's head may take a block, whose frames are then missing.
-        let record = if self.view.ftl.space.rest(HeadIndex::JOURNAL)
-            < self.view.ftl.layout.journal_record_places()
-        {
-            fpb
-        } else {
-            0
-        };
-        let is_short = self.view.is_short(frames + plan.moves + plan.folds + record);
+        // The frames of a block that the journal's head takes are then missing.
+        let journal = fpb * self.journal_blocks(changes);
+        let planned = if is_near { changes.folds } else { plan.moves + plan.folds };
+        let is_short = self.view.is_short(changes.frames + planned + journal);
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
 
@@ -341,7 +361,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// mount, or if a call fills a whole block. If one head takes all moves, the moves need no
     /// erase, because a move is made only if an erased frame is ready. If several heads take moves,
     /// a move may use up a frame that was ready for another head's move.
-    fn erases(&self, quota: &WorkQuota, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
+    fn erases(&self, moving: &Plan, erasing: &Plan, changes: &Changes) -> u32 {
+        let frames = changes.frames;
         let space = &self.view.ftl.space;
         // A head gives up a block with a weak page before the call's own frames are programmed.
         let rest =
@@ -365,7 +386,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         } else {
             streams.max().unwrap_or(0)
         };
-        let moves = if self.view.ftl.layout.moves_apart() { quota.moving(frames).moves } else { 0 };
+        let moves = if self.view.ftl.layout.moves_apart() { moving.moves } else { 0 };
         let taken = blocks(HeadIndex::USER, frames + erasing.folds)
             + of_streams
             + Space::moved_heads(&self.view.ftl.layout)
@@ -373,11 +394,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
                 .sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
-                (journal_pages
-                    + u32::from(
-                        self.view.ftl.space.is_unmarked() || self.view.ftl.ring.is_closed(),
-                    ))
-                    * self.view.ftl.layout.journal_record_places(),
+                changes.journal_pages * self.view.ftl.layout.journal_record_places(),
             );
         // Heads take blocks that are already erased first. The plan has one erase in any case.
         taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)

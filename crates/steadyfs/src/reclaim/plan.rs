@@ -180,13 +180,24 @@ pub(super) enum Want {
     Must,
 }
 
-/// Number of frames that the reserve may lack. If it lacks more, calls make all the moves that they
-/// may make.
-const LACK: u32 = 4;
+/// Number of frames that the reserve may lack. If it lacks more, calls move frames of several
+/// victims.
+pub(super) const LACK: u32 = 4;
 
 /// Number of last calls of a victim. These calls leave leaf write-backs and roots to the calls of
 /// the next victim.
 const LAST: u32 = 3;
+
+/// Returns the share of `moves` moves that is due in a call that writes `written` frames, if the
+/// caller may write `afford` frames until all moves must be made.
+pub(super) fn moves_due(moves: u32, written: u32, afford: u32) -> u32 {
+    match afford {
+        _ if written == 0 => 0,
+        // The caller may write no more frames before the victim is empty, so every move is due.
+        0 => u32::MAX,
+        _ => (moves * written).div_ceil(afford),
+    }
+}
 
 /// The state of reclamation when a call ends.
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +214,9 @@ pub(super) struct PlanInput {
     pub afford: u32,
     /// Number of frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
+    /// Number of moves after which the caller may write more than `written` frames. Further victims
+    /// are included. [`u32::MAX`] if it is not known.
+    pub in_a_row: u32,
     /// True if reclamation has not erased a block since the victim was chosen.
     pub needs_erase: bool,
     /// True if the call has already erased a block.
@@ -295,10 +309,10 @@ impl PlanInput {
         }
         if self.afford < self.written {
             // If the reserve lacks only a few frames, the call moves the rest of the victim. The
-            // calls of the next victim make up for the lack. If it lacks more, the call makes all
-            // the moves that it may make, including moves of the next victim.
+            // calls of the next victim make up for the lack. If it lacks more, the call moves the
+            // frames of further victims as well.
             let suffices = self.live > 0 && self.lacks <= LACK;
-            return if suffices { self.live.min(most) } else { most };
+            return if suffices { self.live } else { self.in_a_row }.min(most);
         }
         self.due(quota, self.live, self.afford)
             .max(u32::from(self.is_urgent))
@@ -312,12 +326,7 @@ impl PlanInput {
     /// moves due.
     fn due(&self, quota: &WorkQuota, live: u32, afford: u32) -> u32 {
         let erase = if self.needs_erase { quota.per_erase } else { 0 };
-        match afford {
-            _ if self.written == 0 || live == 0 => 0,
-            // The caller may write no more frames before the victim is empty, so every move is due.
-            0 => u32::MAX,
-            _ => ((live + erase) * self.written).div_ceil(afford),
-        }
+        if live == 0 { 0 } else { moves_due(live + erase, self.written, afford) }
     }
 
     /// Reduces `moves` for a call that also writes a leaf or a root, and returns the new number.
@@ -407,7 +416,7 @@ mod tests {
             entries in 0u32..372,
             (is_urgent, needs_erase, has_erased, rests) in any::<(bool, bool, bool, bool)>(),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
-            (places, leaf_places, stock) in (0u32..33, 0u32..33, 0u32..5),
+            (places, leaf_places, stock, in_a_row) in (0u32..33, 0u32..33, 0u32..5, 0u32..99),
         ) {
             let geometry = Geometry {
                 page_bytes: 2048,
@@ -427,6 +436,7 @@ mod tests {
                 is_urgent,
                 afford,
                 lacks,
+                in_a_row,
                 needs_erase,
                 has_erased,
                 erase,

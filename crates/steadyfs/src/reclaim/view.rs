@@ -1,7 +1,7 @@
 //! The view of reclamation on the present state of the rooms. It computes the work that is due in a
 //! call, and the limits of the call's work.
 
-use super::plan::{PlanInput, Want};
+use super::plan::{LACK, PlanInput, Want};
 use super::{Emptiest, Erasure, Plan, ROOT_SLACK, ReclaimState, VictimChoice, WorkQuota};
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::ftl::Ftl;
@@ -69,14 +69,22 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(quota.moving(done.written).moves);
         let (there, needed) = (self.there(self.reclaim.levelling), self.needed(live));
+        let (afford, lacks) =
+            (self.afford_of(there.saturating_sub(needed)), needed.saturating_sub(there));
+        let lacks_room = afford < done.written && (live == 0 || lacks > LACK);
         let situation = PlanInput {
             written: done.written,
             changes: done.changes,
             // Moves that wait for their group count as already made.
             live: live.saturating_sub(self.reclaim.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
-            afford: self.afford_of(there.saturating_sub(needed)),
-            lacks: needed.saturating_sub(there),
+            afford,
+            lacks,
+            in_a_row: if lacks_room {
+                self.moves_in_a_row(done.written, quota.moves(done.written))
+            } else {
+                u32::MAX
+            },
             needs_erase: !self.reclaim.has_erased,
             has_erased: done.has_erased,
             erase,
@@ -151,7 +159,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// includes the frames that are saved for wear levelling, at most a block.
     fn there(&self, levelling: bool) -> u32 {
         let saved = self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block);
-        self.ftl.space.pool() + if levelling { saved } else { 0 }
+        self.ftl.space.pool() + self.journal_frames() + if levelling { saved } else { 0 }
+    }
+
+    /// Returns the number of frames in the rest of the journal's block. The journal takes a whole
+    /// block at once. Because its rest counts, the pace does not change at that time.
+    pub(super) fn journal_frames(&self) -> u32 {
+        let space = &self.ftl.space;
+        space.rest(HeadIndex::JOURNAL) * self.ftl.layout.frames_per_block
+            / space.capacity(HeadIndex::JOURNAL)
     }
 
     /// Returns the number of frames to keep: the reserve, and the frames for `live` moves and for

@@ -1,0 +1,122 @@
+//! The largest plan of the next call, computed from the present state of the volume. It is never
+//! larger than the plan of the [quota](super::WorkQuota).
+
+use super::plan::moves_due;
+use super::victims::{NO_BLOCK, Room};
+use super::{Bounds, Plan, WorkQuota};
+use crate::media::Flash;
+use crate::space::HeadIndex;
+
+/// The changes of a call before its reclamation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changes {
+    /// Number of frames that the call writes.
+    pub frames: u32,
+    /// Number of entries that the call adds to the overlay.
+    pub entries: u32,
+    /// Number of leaves that the call writes back.
+    pub folds: u32,
+    /// Number of journal pages that the call programs.
+    pub journal_pages: u32,
+}
+
+impl<F: Flash> Bounds<'_, '_, F> {
+    /// Limits a plan of the quota to the work that the present state permits. No program of the
+    /// call may fail, and the reserve may not run short.
+    pub(super) fn limit_plan(&self, plan: &mut Plan, most: u32, changes: &Changes) {
+        plan.moves = plan.moves.min(most);
+        plan.folds = plan.folds.min(self.folds_most(changes.entries, plan.moves));
+    }
+
+    /// Returns a number that the moves at the end of a call do not exceed.
+    pub(super) fn moves_most(&self, quota: &WorkQuota, changes: &Changes) -> u32 {
+        let most = quota.moving(changes.frames).moves;
+        let (view, reclaim) = (&self.view, self.view.reclaim);
+        // Groups of moves wait for a suitable time. A failing block is emptied at any cost.
+        if view.ftl.layout.moves_join() || view.urgent_victim().is_some() || reclaim.is_behind() {
+            return most;
+        }
+        let (lives, has_victim) = (view.lives(), view.victim_live() > 0);
+        let mut room = self.room_after(changes);
+        let mut worst = self.moves_of_rested(quota, changes.frames, &room);
+        // All live frames of a victim may die during the call. Then the call begins with the next
+        // victim.
+        for (first, &live) in lives.iter().enumerate().take_while(|(_, live)| **live < NO_BLOCK) {
+            let is_begun = first == 0 && has_victim;
+            if !is_begun {
+                room.choose();
+            }
+            let saved = if is_begun && reclaim.levelling { self.savings() } else { 0 };
+            let x = room.beside(live) + saved as i32;
+            let erase = if is_begun && reclaim.has_erased { 0 } else { quota.per_erase };
+            let moves = if x >= changes.frames as i32 {
+                moves_due(live + erase, changes.frames, x as u32).min(live)
+            } else {
+                room.moves_in_a_row(&lives[first..], changes.frames, most)
+            };
+            worst = worst.max(moves);
+            room.empty(0);
+        }
+        worst.min(most)
+    }
+
+    /// Returns the number of frames that are saved for wear levelling.
+    fn savings(&self) -> u32 {
+        self.view.ftl.reserve.frames().saturating_sub(self.view.ftl.layout.frames_per_block)
+    }
+
+    /// Returns the room after the changes of a call.
+    fn room_after(&self, changes: &Changes) -> Room<'_> {
+        let (ftl, mut room) = (self.view.ftl, self.view.room(changes.frames));
+        let (fpb, saved) = (ftl.layout.frames_per_block, ftl.reserve.frames());
+        // For wear levelling, or because of a weak page, a head may give up its block.
+        let given_up = if self.view.levels_or_scrubs() { fpb.saturating_sub(saved) } else { 0 };
+        // A record that does not fit at the end of the journal's block leaves this end unused.
+        let record = ftl.layout.journal_record_places();
+        let places = changes.journal_pages * record + (record - 1);
+        let journal = (places * fpb).div_ceil(ftl.space.capacity(HeadIndex::JOURNAL)) + 1;
+        room.take(changes.frames + changes.folds + journal + given_up, changes.entries);
+        room
+    }
+
+    /// Returns the number of blocks that the journal's head takes during a call.
+    pub(super) fn journal_blocks(&self, changes: &Changes) -> u32 {
+        let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
+        let places = changes.journal_pages * layout.journal_record_places();
+        places
+            .saturating_sub(space.rest(HeadIndex::JOURNAL))
+            .div_ceil(space.capacity(HeadIndex::JOURNAL))
+    }
+
+    /// Returns the largest number of moves of a call that chooses a block of data at rest as its
+    /// victim. Such a block is chosen only if the call need not make all moves of its quota.
+    fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, room: &Room<'_>) -> u32 {
+        let fpb = self.view.ftl.layout.frames_per_block;
+        if !self.view.levels_or_scrubs() || frames == 0 {
+            return 0;
+        }
+        let work = (fpb + quota.per_erase) * frames;
+        let least = frames + work.div_ceil(quota.moves(frames));
+        let x = (room.beside(fpb) + self.savings() as i32).max(least as i32);
+        work.div_ceil(x as u32).min(fpb)
+    }
+
+    /// Returns a number that the leaf write-backs at the end of a call do not exceed. The call adds
+    /// `entries` entries to the overlay, and `moves` moves add one each. A write-back removes the
+    /// entries of the leaf that has most.
+    fn folds_most(&self, entries: u32, moves: u32) -> u32 {
+        let layout = &self.view.ftl.layout;
+        let mut folds = 0;
+        let mut left = self.view.entries() + entries;
+        // Before the moves, leaves are written back only until the moves have room. Afterwards they
+        // are written back until few entries are left.
+        for (more, limit) in [(moves, self.view.entries_most()), (0, layout.overlay_soft)] {
+            while left + more > limit && left > self.view.ftl.transaction.len() {
+                left -= (left - self.view.ftl.transaction.len()).div_ceil(layout.leaf_count);
+                folds += 1;
+            }
+            left += more;
+        }
+        folds
+    }
+}
