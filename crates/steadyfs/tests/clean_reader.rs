@@ -459,6 +459,52 @@ fn cost_of<F: Flash + Metered>(traced: &Trace<F>) -> Cost {
     }
 }
 
+/// Power fails in the first change behind a clean end, or in the end. A mount and an unmount without
+/// a change follow. The next mount found a root that the mount before could not read: it programmed
+/// and erased, and cost more than its bound.
+struct EndsWithoutChange(u64);
+
+impl EachMedium for EndsWithoutChange {
+    fn run<F: Tearable + Metered + Clone>(&self, chip: F, name: &str) {
+        let mut rng = Rng(self.0);
+        let mut clean = Volume::format(chip);
+        clean.session(&mut rng, 30);
+        for at in 1..30 {
+            let mut volume = Volume { chip: clean.chip.clone(), memory: clean.memory.clone() };
+            let mut cut = PowerCut::new(volume.chip.clone(), rng.next());
+            let mut fs = FileSystem::mount(&mut cut, Access::ReadWrite, &mut volume.memory)
+                .unwrap_or_else(|error| panic!("{name}, cut {at}: {error}"));
+            fs.flash_mut().cut_at(at);
+            let _ = change(&mut fs, &mut rng).and_then(|()| fs.commit());
+            let _ = fs.unmount();
+            cut.power_on();
+            volume.chip = cut.into_inner();
+            for look in 0..4 {
+                let fs = FileSystem::mount(&mut volume.chip, Access::ReadWrite, &mut volume.memory)
+                    .expect("mount");
+                let bound = fs.bounds().clean_mount();
+                fs.unmount().map_err(|error| error.to_string()).expect("unmount");
+                volume.chip.power_on();
+                let mut traced = Trace::new(&mut volume.chip);
+                FileSystem::mount(&mut traced, Access::ReadWrite, &mut volume.memory)
+                    .expect("mount");
+                let cost = cost_of(&traced);
+                assert!(
+                    cost.is_within(&bound),
+                    "{name}, cut {at}, look {look}: {cost:?} of {bound:?}"
+                );
+                volume.chip.power_on();
+            }
+        }
+    }
+}
+
+#[test]
+fn mount_behind_an_end_without_a_change_holds_its_bound() {
+    let name = "mount_behind_an_end_without_a_change_holds_its_bound";
+    for_seeds("clean_reader", name, 10, |seed| on_each_medium(&EndsWithoutChange(seed)));
+}
+
 #[test]
 fn mount_reads_no_more_than_is_promised_and_programs_nothing() {
     on_each_medium(&Costs);

@@ -375,7 +375,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// next mount works as after a power cut. Then nothing is lost, and `unmount` returns no error.
     /// If nothing was changed since the mount, `unmount` programs nothing. In this case, a
     /// [`CleanReader`](crate::CleanReader) still refuses the volume if it refused the volume
-    /// before.
+    /// before. The next mount may then also work as after a power cut:
+    /// [`CallBounds::clean_mount`](super::CallBounds::clean_mount) returns its worst case.
     ///
     /// # Power loss
     /// Committed data stays. After a power cut, the next mount may have to search.

@@ -205,7 +205,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Returns true if changes wait for a commit. The changes of a call that returns an error do
-    /// not count. But such a call may have freed pages of removed files first, and this counts.
+    /// not count. But such a call may have freed pages of removed files first, or written small
+    /// changes of earlier calls into their pages. Both count.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }

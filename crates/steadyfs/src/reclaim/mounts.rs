@@ -24,7 +24,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// - the newest chain. A read of a page of bytes covers at least half of the page, because a
     ///   record may cross its end. A longer record takes one more read.
     /// - two pages several times, because power cuts of earlier uses may have left them unsteady
+    ///
+    /// If nothing was changed since a mount that found unsteady pages in the ring, the next mount
+    /// may be one after a power cut.
     pub fn clean_mount(&self) -> Cost {
+        if self.view.ftl.ring.is_doubtful() {
+            return mount_bound(&self.view.ftl.layout);
+        }
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
         let Geometry { page_bytes, pages_per_block, .. } = layout.geometry;
         let is_bad = |block: &BlockIndex| space.blocks().state(*block) == State::Bad;

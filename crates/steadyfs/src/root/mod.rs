@@ -82,6 +82,8 @@ pub(crate) struct Ring {
     untouched: bool,
     /// True if blocks were freed or listed, and no complete root contains this change yet.
     needs_root: bool,
+    /// True if another root may count at a later mount in place of the root that a mount found.
+    is_overtaken: bool,
 }
 
 impl Ring {
@@ -103,6 +105,7 @@ impl Ring {
             closed: false,
             untouched: false,
             needs_root: false,
+            is_overtaken: false,
         }
     }
 
@@ -196,6 +199,12 @@ impl Ring {
     /// since.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Returns true if the newest root ends the use of the volume, but a later mount may find other
+    /// content in the ring. A power cut may have left such content.
+    pub fn is_doubtful(&self) -> bool {
+        self.closed && (self.unknown != 0 || self.is_overtaken)
     }
 
     /// Sets whether the next root ends the use of the volume.

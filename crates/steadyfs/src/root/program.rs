@@ -199,6 +199,7 @@ impl<F: Flash> Roots<'_, '_, F> {
                 self.ring.complete = self.ring.place;
                 // No mount needs an older root any more.
                 (self.ring.kept, self.ring.needs_root) = (0, false);
+                self.ring.is_overtaken = false;
                 Ok(true)
             }
             Err(Error::MediaFailing) => {

@@ -185,6 +185,7 @@ impl<F: Flash> Search<'_, '_, F> {
         self.ring.prepared = None;
         // This is computed first, because the number jumps below.
         let is_newest = self.ring.number == found.number;
+        self.ring.is_overtaken = !is_newest || !found.is_firm();
         // Roots that cannot be read today may be readable tomorrow, so the next number is larger
         // than theirs.
         self.ring.number +=
