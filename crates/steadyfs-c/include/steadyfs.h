@@ -1536,7 +1536,8 @@ int steadyfs_bound_dir_read(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 int steadyfs_bound_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case of the next steadyfs_mount of this volume, if steadyfs_unmount ends its
-// use now. This mount programs nothing.
+// use now. This mount programs nothing. If nothing was changed since a power cut in an unmount or
+// behind it, the worst case is that of steadyfs_bound_mount.
 int steadyfs_bound_clean_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_unmount: a commit and a root.

@@ -459,7 +459,8 @@ pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c
 }
 
 /// Stores the worst case of the next steadyfs_mount of this volume, if steadyfs_unmount ends its
-/// use now. This mount programs nothing.
+/// use now. This mount programs nothing. If nothing was changed since a power cut in an unmount or
+/// behind it, the worst case is that of steadyfs_bound_mount.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -459,7 +459,6 @@ fn end_full_volumes<F: Flash + Clone>(chip: F, seed: u64) {
         overwrite(&mut fs, &mut files, &mut rng, count);
         if use_number % 3 == 0 {
             // Power fails.
-            drop(fs);
             fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         }
         fs.unmount().expect("unmount");
