@@ -459,9 +459,9 @@ fn cost_of<F: Flash + Metered>(traced: &Trace<F>) -> Cost {
     }
 }
 
-/// Power fails in the first change behind a clean end, or in the end. A mount and an unmount without
-/// a change follow. The next mount found a root that the mount before could not read: it programmed
-/// and erased, and cost more than its bound.
+/// Power fails in the first change behind a clean end, or in the end. A mount and an unmount
+/// without a change follow. The next mount found a root that the mount before could not read: it
+/// programmed and erased, and cost more than its bound.
 struct EndsWithoutChange(u64);
 
 impl EachMedium for EndsWithoutChange {

@@ -111,8 +111,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // Before the moves, leaves are written back only until the moves have room. Afterwards they
         // are written back until few entries are left.
         for (more, limit) in [(moves, self.view.entries_most()), (0, layout.overlay_soft)] {
-            while left + more > limit && left > self.view.ftl.transaction.len() {
-                left -= (left - self.view.ftl.transaction.len()).div_ceil(layout.leaf_count);
+            while left + more > limit {
+                // The entries of an open transaction stay.
+                let in_map = left.saturating_sub(self.view.ftl.transaction.len());
+                if in_map == 0 {
+                    return u32::MAX;
+                }
+                left -= in_map.div_ceil(layout.leaf_count);
                 folds += 1;
             }
             left += more;

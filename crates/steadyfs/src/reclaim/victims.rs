@@ -123,9 +123,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         lives
     }
 
-    /// Returns the largest number of live frames that the emptiest block may have, if the caller may
-    /// write no more than `frames` frames before a victim must be empty. The live frames then lie in
-    /// all blocks for data, except the blocks of these frames and of two victims.
+    /// Returns the largest number of live frames that the emptiest block may have, if the caller
+    /// may write no more than `frames` frames before a victim must be empty. The live frames then
+    /// lie in all blocks for data, except the blocks of these frames and of two victims.
     fn live_most(&self, frames: u32) -> u32 {
         let fpb = self.ftl.layout.frames_per_block;
         let empty = frames.div_ceil(fpb) + 2;
