@@ -14,7 +14,7 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs::media::Flash;
-use steadyfs::{Access, Call, CommitOn, Config, FileSystem};
+use steadyfs::{Access, Call, CommitOn, Config, Error, FileSystem};
 
 /// Number of generations. Each one starts from the habits that the earlier ones found.
 const GENERATIONS: u64 = 8;
@@ -196,6 +196,13 @@ impl<C: BenchChip + Clone> Life<'_, C> {
                 self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
             } else {
                 fs.sync(CommitOn::SYNC)?;
+                if self.rng.bool() {
+                    match world.discard_in_a_row(&mut fs) {
+                        // The volume has no room for pages to discard.
+                        Ok(()) | Err(Error::NoSpace) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
                 ended = (Kind::MountCut, Some(fs.bounds().mount().time_ns(&timing)));
             }
         }

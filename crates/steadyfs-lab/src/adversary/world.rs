@@ -7,13 +7,15 @@ use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::{PageMark, TagTracker};
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Call, CallSequence, Cursor, Error, File, FileSystem, OpenOptions, ROOT};
+use steadyfs::{Call, CallSequence, CommitOn, Cursor, Error, File, FileSystem, OpenOptions, ROOT};
 use steadyfs_sim::Metered;
 
 /// A mounted volume that borrows its chip.
 pub type Fs<'m, 's, C> = FileSystem<'m, &'s mut TagTracker<C>>;
 
 const LARGE: &str = "large";
+/// File whose pages are discarded one by one.
+const DISCARDED: &str = "discarded";
 /// Bytes of a row of overwrites.
 const ROW: u32 = 4096;
 /// Bytes of an append.
@@ -207,6 +209,43 @@ impl World {
         }
     }
 
+    /// Discards pages one by one, each in a commit of its own, until a root is nearly due. A mount
+    /// after a power cut reads the records of these commits as a whole, so it takes long. The calls
+    /// are not judged.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn discard_in_a_row<C: Flash + Metered>(
+        &self,
+        fs: &mut Fs<'_, '_, C>,
+    ) -> Result<(), Error> {
+        let usage = fs.usage();
+        let page_bytes = u64::from(usage.logical_bytes);
+        let most = u64::from(fs.config().checkpoint_programs);
+        let free = usage.usable_bytes.saturating_sub(usage.used_bytes) / page_bytes;
+        let mut file = fs.open(DISCARDED, WAITS)?;
+        for page in 0..(free / 2).min(2 * most) {
+            match fs.write(&mut file, page * page_bytes, &self.data[..page_bytes as usize]) {
+                Err(Error::NoSpace) => break,
+                result => result?,
+            }
+        }
+        fs.sync(CommitOn::SYNC)?;
+        let (mut newest, mut commits) = (fs.describe().ring, 0);
+        for page in (0..fs.size(&mut file)? / page_bytes).rev() {
+            fs.truncate(&mut file, page * page_bytes)?;
+            fs.sync(CommitOn::SYNC)?;
+            commits += 1;
+            if fs.describe().ring != newest {
+                (newest, commits) = (fs.describe().ring, 0);
+            }
+            if commits >= most / 16 * 15 {
+                break;
+            }
+        }
+        fs.close(file)
+    }
+
     fn forget(&mut self, path: &str) {
         let mut files = std::mem::take(&mut self.files);
         files.retain(|&number| self.name(number) != path);
@@ -389,7 +428,7 @@ impl World {
                 let value = &self.data[..step.bytes as usize];
                 Ok(held(fs, bound_ns, |fs| fs.set_attribute(inode, "key", Some(value)))?.0)
             }
-            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync(steadyfs::CommitOn::SYNC))?.0),
+            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync(CommitOn::SYNC))?.0),
             Kind::Unmount | Kind::MountClean | Kind::MountCut => Ok(Taken::default()),
             Kind::Read
             | Kind::Append
