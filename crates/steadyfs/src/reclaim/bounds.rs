@@ -270,8 +270,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let mut plans =
             [quota.moving(frames), quota.folding(frames, entries), quota.erasing(frames, entries)];
         if is_near {
-            let most = self.moves_most(quota, changes);
-            plans.iter_mut().for_each(|plan| self.limit_plan(plan, most, changes));
+            let most = self.view.moves_most(quota, changes);
+            plans.iter_mut().for_each(|plan| self.view.limit_plan(plan, most, changes));
         }
         let mut plans = plans.map(|plan| self.urgently(plan, changes, is_near));
         let [moving, _, erasing] = &mut plans;
@@ -326,7 +326,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn urgently(&self, plan: Plan, changes: &Changes, is_near: bool) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
         // The frames of a block that the journal's head takes are then missing.
-        let journal = fpb * self.journal_blocks(changes);
+        let journal = fpb * self.view.journal_blocks(changes);
         let planned = if is_near { changes.folds } else { plan.moves + plan.folds };
         let is_short = self.view.is_short(changes.frames + planned + journal);
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }

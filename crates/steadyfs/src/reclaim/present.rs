@@ -3,7 +3,7 @@
 
 use super::plan::moves_due;
 use super::victims::{NO_BLOCK, Room};
-use super::{Bounds, Plan, WorkQuota};
+use super::{Plan, ReclaimView, WorkQuota};
 use crate::media::Flash;
 use crate::space::HeadIndex;
 
@@ -20,7 +20,7 @@ pub(super) struct Changes {
     pub journal_pages: u32,
 }
 
-impl<F: Flash> Bounds<'_, '_, F> {
+impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Limits a plan of the quota to the work that the present state permits. No program of the
     /// call may fail, and the reserve may not run short.
     pub(super) fn limit_plan(&self, plan: &mut Plan, most: u32, changes: &Changes) {
@@ -31,12 +31,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns a number that the moves at the end of a call do not exceed.
     pub(super) fn moves_most(&self, quota: &WorkQuota, changes: &Changes) -> u32 {
         let most = quota.moving(changes.frames).moves;
-        let (view, reclaim) = (&self.view, self.view.reclaim);
+        let reclaim = self.reclaim;
         // Groups of moves wait for a suitable time. A failing block is emptied at any cost.
-        if view.ftl.layout.moves_join() || view.urgent_victim().is_some() || reclaim.is_behind() {
+        if self.ftl.layout.moves_join() || self.urgent_victim().is_some() || reclaim.is_behind() {
             return most;
         }
-        let (lives, has_victim) = (view.lives(), view.victim_live() > 0);
+        let (lives, has_victim) = (self.lives(), self.victim_live() > 0);
         let mut room = self.room_after(changes);
         let mut worst = self.moves_of_rested(quota, changes.frames, &room);
         // All live frames of a victim may die during the call. Then the call begins with the next
@@ -62,15 +62,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the number of frames that are saved for wear levelling.
     fn savings(&self) -> u32 {
-        self.view.ftl.reserve.frames().saturating_sub(self.view.ftl.layout.frames_per_block)
+        self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block)
     }
 
     /// Returns the room after the changes of a call.
     fn room_after(&self, changes: &Changes) -> Room<'_> {
-        let (ftl, mut room) = (self.view.ftl, self.view.room(changes.frames));
+        let (ftl, mut room) = (self.ftl, self.room(changes.frames));
         let (fpb, saved) = (ftl.layout.frames_per_block, ftl.reserve.frames());
         // For wear levelling, or because of a weak page, a head may give up its block.
-        let given_up = if self.view.levels_or_scrubs() { fpb.saturating_sub(saved) } else { 0 };
+        let given_up = if self.levels_or_scrubs() { fpb.saturating_sub(saved) } else { 0 };
         // A record that does not fit at the end of the journal's block leaves this end unused.
         let record = ftl.layout.journal_record_places();
         let places = changes.journal_pages * record + (record - 1);
@@ -81,7 +81,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the number of blocks that the journal's head takes during a call.
     pub(super) fn journal_blocks(&self, changes: &Changes) -> u32 {
-        let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
+        let (layout, space) = (&self.ftl.layout, &self.ftl.space);
         let places = changes.journal_pages * layout.journal_record_places();
         places
             .saturating_sub(space.rest(HeadIndex::JOURNAL))
@@ -91,8 +91,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the largest number of moves of a call that chooses a block of data at rest as its
     /// victim. Such a block is chosen only if the call need not make all moves of its quota.
     fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, room: &Room<'_>) -> u32 {
-        let fpb = self.view.ftl.layout.frames_per_block;
-        if !self.view.levels_or_scrubs() || frames == 0 {
+        let fpb = self.ftl.layout.frames_per_block;
+        if !self.levels_or_scrubs() || frames == 0 {
             return 0;
         }
         let work = (fpb + quota.per_erase) * frames;
@@ -105,15 +105,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// `entries` entries to the overlay, and `moves` moves add one each. A write-back removes the
     /// entries of the leaf that has most.
     fn folds_most(&self, entries: u32, moves: u32) -> u32 {
-        let layout = &self.view.ftl.layout;
+        let layout = &self.ftl.layout;
         let mut folds = 0;
-        let mut left = self.view.entries() + entries;
+        let mut left = self.entries() + entries;
         // Before the moves, leaves are written back only until the moves have room. Afterwards they
         // are written back until few entries are left.
-        for (more, limit) in [(moves, self.view.entries_most()), (0, layout.overlay_soft)] {
+        for (more, limit) in [(moves, self.entries_most()), (0, layout.overlay_soft)] {
             while left + more > limit {
                 // The entries of an open transaction stay.
-                let in_map = left.saturating_sub(self.view.ftl.transaction.len());
+                let in_map = left.saturating_sub(self.ftl.transaction.len());
                 if in_map == 0 {
                     return u32::MAX;
                 }
