@@ -191,7 +191,7 @@ const SESSIONS: [Session; 12] = [
                 Shows("docs/design.md", &["11.26", "12.30", "2.12"]),
             ),
             ("steady evaluate --workload log --report log.html", Smaller(EVALUATE)),
-            ("steady evaluate --idle 100ms", Shows("docs/design.md", &["1.51", "53"])),
+            ("steady evaluate --idle 100ms", Shows("docs/design.md", &["1.51", "32"])),
             (
                 "steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json",
                 Smaller(EVALUATE),
