@@ -6,8 +6,9 @@
 #   tools/firmware.sh c       in C alone
 #   tools/firmware.sh rust    in Rust alone
 #
-# Fails also if a page states another size: stack in docs/guide/c.md or
-# docs/guide/getting-started.md by a tenth, code of a logger in C in docs/results/footprint.md by 3 %.
+# Fails also if a page states another size. Stack in docs/guide/c.md and
+# docs/guide/getting-started.md may differ by a tenth, code of a logger in C in
+# docs/results/footprint.md by 3 %.
 #
 # tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
 # them the firmware is skipped with a message.

@@ -10,7 +10,7 @@ use steadyfs::media::sectors::{SectorLayout, SectorPages};
 
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, Budget, CleanReader, Config, Damage, Error, FileSystem, OpenOptions};
-use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Tearable};
+use steadyfs_sim::{FailOps, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Tearable};
 
 /// A chip with one lost page, until its block is erased.
 #[derive(Clone)]
@@ -443,8 +443,8 @@ fn overwrite<F: Flash>(fs: &mut FileSystem<'_, F>, files: &mut Files, rng: &mut 
 }
 
 /// A full volume had no frame for the copy of the first leaf: the copy needed spare frames for a
-/// whole transaction and a block. So one lost page took all files after a clean end. The same
-/// happened if a power cut came before, and nothing was changed between the cut and the clean end.
+/// whole transaction and a block. So one lost page took all files after a clean end. A clean end
+/// directly behind a power cut made no copy either.
 fn end_full_volumes<F: Flash + Clone>(chip: F, seed: u64) {
     let (mut chip, mut memory) = (Lossy::new(chip), Vec::new());
     let (mut files, mut rng) = (used_volume(&mut chip, seed, &mut memory), Rng(seed));
@@ -488,8 +488,8 @@ fn a_full_volume_ends_with_two_first_leaves() {
     });
 }
 
-/// Power fails in a clean end that copies the first leaf, after a mount that changed nothing. If
-/// the copy were not behind a journal page, the next mount would program its place once more.
+/// Power fails in a clean end. Nothing was changed since the mount, and the end copies the first
+/// leaf. Without a journal page before the copy, the next mount would program its place once more.
 fn cut_ends<F: Flash + Tearable + Clone>(chip: F, seed: u64) {
     let (mut chip, mut memory) = (Lossy::new(PowerCut::new(chip, seed)), Vec::new());
     let mut files = volume_with_leaves(&mut chip, seed, &mut memory);
@@ -525,6 +525,63 @@ fn a_cut_in_a_clean_end_that_copies_the_leaf_loses_nothing() {
     for_seeds("newest", "a_cut_in_a_clean_end_that_copies_the_leaf_loses_nothing", 6, |seed| {
         cut_ends(nand(seed), seed);
         cut_ends(nor(seed), seed);
+    });
+}
+
+/// Starts and ends of a full volume are cut in a row. In some of them an erase is refused, or a page
+/// cannot be read for a while. No file changes, and the last end leaves the first leaf twice.
+fn starts_and_ends<F: Flash + Tearable + Clone>(chip: F, seed: u64) {
+    let chip = PowerCut::new(FailOps::new(chip, seed), seed);
+    let (mut chip, mut memory, mut rng) = (Lossy::new(chip), Vec::new(), Rng(seed));
+    let mut files = used_volume(&mut chip, seed, &mut memory);
+    files.push(Vec::new());
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    fill(&mut fs, &mut files);
+    let mut refusals = fs.config().bad_blocks_max.min(2);
+    for round in 0..60 {
+        chip.chip.power_on();
+        if rng.below(3) > 0 {
+            chip.chip.cut_at(1 + rng.below(20));
+        }
+        if refusals > 0 && rng.below(8) == 0 {
+            refusals -= 1;
+            chip.chip.inner_mut().fail_erase(1);
+        }
+        let mount = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory);
+        let is_cut = mount.is_err();
+        if let Ok(mut fs) = mount {
+            assert_eq!(fs.damage(), None, "round {round}");
+            if rng.below(3) == 0 {
+                let programmed = fs.flash_mut().programmed.iter().copied().collect::<Vec<_>>();
+                fs.flash_mut().lost = Some(programmed[rng.below(programmed.len() as u64) as usize]);
+            }
+            fs.unmount().map_err(|error| error.to_string()).expect("nothing to commit");
+        }
+        assert!(!is_cut || chip.chip.is_off(), "round {round}: a mount failed with power");
+        chip.lost = None;
+    }
+    chip.chip.cancel();
+    chip.chip.power_on();
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()));
+    fs.unmount().map_err(|error| error.to_string()).expect("unmount");
+    let Some((_, leaf)) = pages_of_leaf(&mut chip, &LEAF, 0).pop() else { return };
+    chip.lost = Some(leaf);
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+    assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()), "page {leaf}");
+}
+
+#[test]
+fn starts_and_ends_of_a_full_volume_may_be_cut_in_a_row() {
+    for_seeds("newest", "starts_and_ends_of_a_full_volume_may_be_cut_in_a_row", 10, |seed| {
+        let geometry = Geometry {
+            page_bytes: 1024,
+            pages_per_block: 12,
+            block_count: 48,
+            programs_bytes: false,
+        };
+        starts_and_ends(Nand::with_geometry(geometry, NandTiming::ROUND, seed), seed);
+        starts_and_ends(nor(seed), seed);
     });
 }
 

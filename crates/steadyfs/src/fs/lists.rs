@@ -128,8 +128,8 @@ impl Lists {
     }
 
     /// Returns the maximum number of steps of freeing that a call may begin with. If `orphans` is
-    /// true, the list gets orphans first. The result is one, or as many steps as free the pages that
-    /// the call may lack.
+    /// true, the list gets orphans first. The result is one step, or enough steps to free the pages
+    /// that the call may lack.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, orphans: bool) -> u32 {
         match lacking(volume) {
             _ if self.trim() == 0 && !orphans => 0,

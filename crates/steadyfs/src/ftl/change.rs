@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::media::{Flash, Tag, TagKind, TagKinds};
-use crate::space::{Frame, State};
+use crate::space::Frame;
 
 impl<F: Flash> Ftl<'_, F> {
     /// Changes the committed map.
@@ -21,22 +21,6 @@ impl<F: Flash> Ftl<'_, F> {
             let old = map.take_old(reader, logical);
             self.space.release(old);
         }
-    }
-
-    /// Drops the copy of the first leaf if its frame may be needed for data. A copy that was made
-    /// at the end of the volume's use may be one frame too many.
-    pub fn drop_scarce_copy(&mut self) {
-        if self.map.copy() != 0 && !self.has_spare_frames(0) {
-            self.map.drop_copy(&mut self.space);
-        }
-    }
-
-    /// Returns true if the volume has room for `more` frames beside its live frames and a
-    /// transaction of the largest permitted size.
-    pub fn has_spare_frames(&self, more: u32) -> bool {
-        let transaction = u32::from(self.layout.config.transaction_pages) + 1;
-        let most = self.layout.live_max(self.space.blocks().count(State::Bad));
-        self.space.blocks().live_total() + transaction + more <= most
     }
 
     /// Changes the committed map because reclamation moved a frame.

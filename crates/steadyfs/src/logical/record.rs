@@ -51,6 +51,19 @@ impl<'m, F: Flash> Logical<'m, F> {
         Ok(self.records().next_places(false))
     }
 
+    /// Programs the journal buffer if no head was used since the mount. Without this record, the
+    /// next mount would assume that no head was used.
+    pub fn mark_use(&mut self) -> Result<(), Error> {
+        if self.ftl.space.is_unmarked() {
+            debug_assert!(self.ftl.transaction.len() == 0 && !self.journal.is_dirty());
+            self.program_journal()?;
+            // The record must be durable before another head programs.
+            self.ftl.keep_order()?;
+            self.ftl.space.set_unmarked(false);
+        }
+        Ok(())
+    }
+
     /// Programs the journal buffer, which commits the open transaction.
     ///
     /// # Power loss

@@ -116,35 +116,6 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         (short || due).then_some(IdleStep::Root)
     }
 
-    /// Returns true if the first leaf maps tables of the file system, has no copy, and a copy can
-    /// be made at the end of the volume's use. The copy needs no move. It needs no erase either,
-    /// unless no head was used since the mount. The copy may use a frame that is kept for data,
-    /// because the next use of the volume begins by dropping such a copy.
-    pub fn can_copy_leaf(&self) -> bool {
-        let space = &self.ftl.space;
-        let erases = if space.is_unmarked() { space.blocks().count(State::Listed) } else { 0 };
-        self.ftl.layout.copies_leaf()
-            && self.ftl.map.lacks_copy()
-            && self.copy_erases() <= erases
-            && !self.is_short(0)
-    }
-
-    /// Returns the number of erases that a copy of the first leaf needs. If no head was used since
-    /// the mount, a journal page comes before the copy.
-    pub fn copy_erases(&self) -> u32 {
-        let space = &self.ftl.space;
-        let lacks = |head| u32::from(space.rest(head) == 0);
-        let journal = if space.is_unmarked() { lacks(HeadIndex::JOURNAL) } else { 0 };
-        (lacks(HeadIndex::USER) + journal).saturating_sub(space.blocks().count(State::Erased))
-    }
-
-    /// Returns true if the first leaf can be copied, and calls do not need the frame of the copy
-    /// soon.
-    fn can_spare_copy(&self) -> bool {
-        let fpb = self.ftl.layout.frames_per_block;
-        self.can_copy_leaf() && self.ftl.has_spare_frames(fpb) && !self.is_short(fpb)
-    }
-
     /// Returns the number of frames that must be free for a burst. No victim is chosen while more
     /// than three blocks beyond the reserve are free. Leaves and journal pages need at most half as
     /// many frames as the caller's pages.

@@ -27,9 +27,11 @@
 //! this state and the rooms that reclamation depends on. It changes nothing.
 
 mod bounds;
+mod copies;
 mod idle;
 mod levelling;
 mod mounts;
+mod pace;
 mod plan;
 mod present;
 mod room;

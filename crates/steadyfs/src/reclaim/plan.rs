@@ -188,8 +188,8 @@ pub(super) const LACK: u32 = 4;
 /// the next victim.
 const LAST: u32 = 3;
 
-/// Returns the share of `moves` moves that is due in a call that writes `written` frames, if the
-/// caller may write `afford` frames until all moves must be made.
+/// Returns the share of `moves` moves that is due in a call. The call writes `written` frames. All
+/// moves must be made before the caller has written `afford` frames.
 pub(super) fn moves_due(moves: u32, written: u32, afford: u32) -> u32 {
     match afford {
         _ if written == 0 => 0,
@@ -215,7 +215,7 @@ pub(super) struct PlanInput {
     /// Number of frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
     /// Number of moves after which the caller may write more than `written` frames. Further victims
-    /// are included. [`u32::MAX`] if it is not known.
+    /// are included. [`u32::MAX`] if the plan needs no such number.
     pub in_a_row: u32,
     /// True if reclamation has not erased a block since the victim was chosen.
     pub needs_erase: bool,

@@ -2,7 +2,7 @@
 //! larger than the plan of the [quota](super::WorkQuota).
 
 use super::plan::moves_due;
-use super::victims::{NO_BLOCK, Room};
+use super::victims::{NO_BLOCK, Row};
 use super::{Plan, ReclaimView, WorkQuota};
 use crate::media::Flash;
 use crate::space::HeadIndex;
@@ -37,37 +37,32 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             return most;
         }
         let (lives, has_victim) = (self.lives(), self.victim_live() > 0);
-        let mut room = self.room_after(changes);
-        let mut worst = self.moves_of_rested(quota, changes.frames, &room);
+        let mut row = self.row_after(changes);
+        let mut worst = self.moves_of_rested(quota, changes.frames, &row);
         // All live frames of a victim may die during the call. Then the call begins with the next
         // victim.
         for (first, &live) in lives.iter().enumerate().take_while(|(_, live)| **live < NO_BLOCK) {
             let is_begun = first == 0 && has_victim;
             if !is_begun {
-                room.choose();
+                row.choose();
             }
             let saved = if is_begun && reclaim.levelling { self.savings() } else { 0 };
-            let x = room.beside(live) + saved as i32;
+            let x = row.pace.with(saved as i32).beside(live);
             let erase = if is_begun && reclaim.has_erased { 0 } else { quota.per_erase };
             let moves = if x >= changes.frames as i32 {
                 moves_due(live + erase, changes.frames, x as u32).min(live)
             } else {
-                room.moves_in_a_row(&lives[first..], changes.frames, most)
+                self.moves_in_a_row(row, &lives[first..], changes.frames, most)
             };
             worst = worst.max(moves);
-            room.empty(0);
+            row.empty(self.ftl.layout.frames_per_block, 0);
         }
         worst.min(most)
     }
 
-    /// Returns the number of frames that are saved for wear levelling.
-    fn savings(&self) -> u32 {
-        self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block)
-    }
-
-    /// Returns the room after the changes of a call.
-    fn room_after(&self, changes: &Changes) -> Room<'_> {
-        let (ftl, mut room) = (self.ftl, self.room(changes.frames));
+    /// Returns the row of victims after the changes of a call.
+    fn row_after(&self, changes: &Changes) -> Row<'_> {
+        let (ftl, mut row) = (self.ftl, self.row());
         let (fpb, saved) = (ftl.layout.frames_per_block, ftl.reserve.frames());
         // For wear levelling, or because of a weak page, a head may give up its block.
         let given_up = if self.levels_or_scrubs() { fpb.saturating_sub(saved) } else { 0 };
@@ -75,8 +70,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let record = ftl.layout.journal_record_places();
         let places = changes.journal_pages * record + (record - 1);
         let journal = (places * fpb).div_ceil(ftl.space.capacity(HeadIndex::JOURNAL)) + 1;
-        room.take(changes.frames + changes.folds + journal + given_up, changes.entries);
-        room
+        row.pace.take(changes.frames + changes.folds + journal + given_up, changes.entries);
+        row
     }
 
     /// Returns the number of blocks that the journal's head takes during a call.
@@ -89,15 +84,15 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     }
 
     /// Returns the largest number of moves of a call that chooses a block of data at rest as its
-    /// victim. Such a block is chosen only if the call need not make all moves of its quota.
-    fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, room: &Room<'_>) -> u32 {
+    /// victim. The call chooses such a block only if its moves stay below the quota.
+    fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, row: &Row<'_>) -> u32 {
         let fpb = self.ftl.layout.frames_per_block;
         if !self.levels_or_scrubs() || frames == 0 {
             return 0;
         }
         let work = (fpb + quota.per_erase) * frames;
         let least = frames + work.div_ceil(quota.moves(frames));
-        let x = (room.beside(fpb) + self.savings() as i32).max(least as i32);
+        let x = row.pace.with(self.savings() as i32).beside(fpb).max(least as i32);
         work.div_ceil(x as u32).min(fpb)
     }
 

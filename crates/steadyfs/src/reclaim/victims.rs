@@ -1,4 +1,4 @@
-//! The blocks that reclamation may empty next, and the moves that this takes.
+//! Finds the blocks that reclamation may empty next, and counts the moves.
 //!
 //! A [quota](super::WorkQuota) assumes that each victim is the worst one. The blocks with the
 //! fewest live frames are usually better. So a call that empties several victims moves fewer frames
@@ -10,92 +10,53 @@
 //! ```
 
 use super::ReclaimView;
-use crate::config::Layout;
+use super::pace::Pace;
 use crate::media::Flash;
 
 /// Number of victims that are looked at.
-pub(super) const VICTIMS: usize = 24;
+const VICTIMS: usize = 24;
 /// Stands for no block in a list of live frames.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 /// Largest number of frames that are saved for wear levelling with one victim.
 const SAVED_MAX: u32 = 4;
 
-/// The room that is left for the caller's frames.
+/// Victims that a call empties in a row.
 #[derive(Clone, Copy)]
-pub(super) struct Room<'l> {
-    layout: &'l Layout,
-    /// Number of frames that can be programmed, less the reserve. May be negative.
-    frames: i32,
-    /// Number of entries of the overlay.
-    entries: u32,
+pub(super) struct Row<'l> {
+    /// The pace without the savings for wear levelling.
+    pub pace: Pace<'l>,
     /// Number of frames that may still be saved for wear levelling.
     saves: u32,
     /// Number of frames that the end of the present victim takes out of the savings.
     lent: u32,
-    /// Largest number of live frames of the emptiest block, while little room is left.
-    live_most: u32,
 }
 
-impl Room<'_> {
-    /// Returns the number of frames that the caller may write until a victim with `live` live
-    /// frames must be empty. The number is negative if the reserve lacks frames.
-    pub fn beside(&self, live: u32) -> i32 {
-        let excess = (self.entries + live).saturating_sub(self.layout.overlay_soft);
-        let room = self.frames - (live + excess / self.layout.leaf_changes) as i32;
-        room - room.max(0) / (self.layout.leaf_changes as i32 + 1)
-    }
-
-    /// Takes `frames` frames and `entries` entries of the overlay.
-    pub fn take(&mut self, frames: u32, entries: u32) {
-        self.frames -= frames as i32;
-        self.entries += entries;
-    }
-
+impl Row<'_> {
     /// Makes another block the victim.
     pub fn choose(&mut self) {
         let lent = core::mem::take(&mut self.lent);
         let saved = SAVED_MAX.min(self.saves + lent);
         self.saves = self.saves + lent - saved;
-        self.frames += lent as i32 - saved as i32;
+        self.pace = self.pace.with(lent as i32 - saved as i32);
     }
 
-    /// Empties the victim, which has `live` live frames.
-    pub fn empty(&mut self, live: u32) {
-        self.frames += self.layout.frames_per_block as i32 - live as i32;
-        self.entries += live;
-    }
-
-    /// Returns the moves of a call that empties victims in a row, until the caller may write more
-    /// than `frames` frames. Behind the victims in `lives`, the worst victims follow. Returns at
-    /// most `most`.
-    pub fn moves_in_a_row(mut self, lives: &[u32], frames: u32, most: u32) -> u32 {
-        let mut moves = 0;
-        let worst = core::iter::repeat(self.live_most);
-        for (index, live) in lives.iter().copied().chain(worst).enumerate() {
-            if live == NO_BLOCK || moves >= most || (index > 0 && self.beside(live) > frames as i32)
-            {
-                break;
-            }
-            moves += live;
-            self.empty(live);
-            self.choose();
-        }
-        moves.min(most)
+    /// Empties the victim, a block of `frames` frames, by `moves` moves. Its other frames are not
+    /// live.
+    pub fn empty(&mut self, frames: u32, moves: u32) {
+        self.pace = self.pace.with(frames as i32);
+        self.pace.take(moves, moves);
     }
 }
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
-    /// Returns the room at present. The call writes `frames` frames.
-    pub(super) fn room(&self, frames: u32) -> Room<'_> {
-        let (layout, saved) = (&self.ftl.layout, self.ftl.reserve.frames());
-        Room {
-            layout,
-            frames: (self.ftl.space.pool() + self.journal_frames()) as i32 - self.reserve() as i32,
-            entries: self.entries(),
-            saves: (2 * layout.frames_per_block).saturating_sub(saved),
+    /// Returns a row that begins now.
+    pub(super) fn row(&self) -> Row<'_> {
+        let saved = self.ftl.reserve.frames();
+        Row {
+            pace: self.pace(),
+            saves: (2 * self.ftl.layout.frames_per_block).saturating_sub(saved),
             // A block of data at rest gives back the frames that the caller wrote meanwhile.
             lent: if self.reclaim.levelling { self.reclaim.written.min(saved) } else { 0 },
-            live_most: self.live_most(frames),
         }
     }
 
@@ -133,9 +94,27 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         ((self.ftl.space.blocks().live_total() + frames) / used).clamp(1, fpb)
     }
 
-    /// Returns the moves of a call that empties victims in a row until the caller may write more
-    /// than `frames` frames, but at most `most`.
-    pub(super) fn moves_in_a_row(&self, frames: u32, most: u32) -> u32 {
-        self.room(frames).moves_in_a_row(&self.lives(), frames, most)
+    /// Returns the moves of a call that empties victims in a row, until the caller may write more
+    /// than `frames` frames. Behind the victims in `lives`, the worst victims follow. Returns at
+    /// most `most`.
+    pub(super) fn moves_in_a_row(
+        &self,
+        mut row: Row<'_>,
+        lives: &[u32],
+        frames: u32,
+        most: u32,
+    ) -> u32 {
+        let mut moves = 0;
+        let worst = core::iter::repeat(self.live_most(frames));
+        for (index, live) in lives.iter().copied().chain(worst).enumerate() {
+            let is_last = live == NO_BLOCK || moves >= most;
+            if is_last || (index > 0 && row.pace.beside(live) > frames as i32) {
+                break;
+            }
+            moves += live;
+            row.empty(self.ftl.layout.frames_per_block, live);
+            row.choose();
+        }
+        moves.min(most)
     }
 }

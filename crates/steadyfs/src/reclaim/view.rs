@@ -68,9 +68,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     pub fn plan(&self, done: &Done, quota: &WorkQuota) -> (Plan, Erasure) {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(quota.moving(done.written).moves);
-        let (there, needed) = (self.there(self.reclaim.levelling), self.needed(live));
-        let (afford, lacks) =
-            (self.afford_of(there.saturating_sub(needed)), needed.saturating_sub(there));
+        let x = self.pace_as(self.reclaim.levelling).beside(live);
+        let (afford, lacks) = (x.max(0) as u32, (-x).max(0) as u32);
         let lacks_room = afford < done.written && (live == 0 || lacks > LACK);
         let situation = PlanInput {
             written: done.written,
@@ -81,7 +80,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             afford,
             lacks,
             in_a_row: if lacks_room {
-                self.moves_in_a_row(done.written, quota.moves(done.written))
+                self.moves_in_a_row(
+                    self.row(),
+                    &self.lives(),
+                    done.written,
+                    quota.moves(done.written),
+                )
             } else {
                 u32::MAX
             },
@@ -137,45 +141,6 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
         }
         moves
-    }
-
-    /// Returns the number of frames that the caller may write before the reserve is touched, if
-    /// `live` frames must be moved meanwhile.
-    pub fn affordable(&self, live: u32) -> u32 {
-        self.affordable_as(live, self.reclaim.levelling)
-    }
-
-    /// Returns the same number. `levelling` is true if the victim is a block of data at rest.
-    pub fn affordable_as(&self, live: u32, levelling: bool) -> u32 {
-        self.afford_of(self.there(levelling).saturating_sub(self.needed(live)))
-    }
-
-    /// Returns how many of `room` frames the caller may write. The other frames are for leaves.
-    fn afford_of(&self, room: u32) -> u32 {
-        room - room / (self.ftl.layout.leaf_changes + 1)
-    }
-
-    /// Returns the number of frames that can be programmed. For a block of data at rest this
-    /// includes the frames that are saved for wear levelling, at most a block.
-    fn there(&self, levelling: bool) -> u32 {
-        let saved = self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block);
-        self.ftl.space.pool() + self.journal_frames() + if levelling { saved } else { 0 }
-    }
-
-    /// Returns the number of frames in the rest of the journal's block. The journal takes a whole
-    /// block at once. Because its rest counts, the pace does not change at that time.
-    pub(super) fn journal_frames(&self) -> u32 {
-        let space = &self.ftl.space;
-        space.rest(HeadIndex::JOURNAL) * self.ftl.layout.frames_per_block
-            / space.capacity(HeadIndex::JOURNAL)
-    }
-
-    /// Returns the number of frames to keep: the reserve, and the frames for `live` moves and for
-    /// the leaf write-backs that these moves cause.
-    fn needed(&self, live: u32) -> u32 {
-        // Entries above the soft limit cause leaf write-backs, which take frames.
-        let excess = (self.entries() + live).saturating_sub(self.ftl.layout.overlay_soft);
-        self.reserve() + live + excess / self.ftl.layout.leaf_changes
     }
 
     /// Returns the number of frames in the reserve at present: the layout's reserve, less the

@@ -42,7 +42,7 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.begin_call();
         // The root names the copy of the leaf, so the leaf is copied first.
         if self.view().can_copy_leaf() {
-            self.mark_use()?;
+            self.logical.mark_use()?;
             self.logical.copy_leaf()?;
         }
         // The root contains the flag that the use ends.

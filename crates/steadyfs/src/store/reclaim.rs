@@ -34,7 +34,11 @@ impl<'m, F: Flash> Store<'m, F> {
         // The call may change the page that the page buffer shows.
         ftl.pages.invalidate_resident();
         ftl.note_weak();
-        ftl.drop_scarce_copy();
+        // A copy that was made at the end of the volume's use may be one frame too many.
+        if self.view().needs_copy_frame() {
+            let ftl = &mut self.logical.ftl;
+            ftl.map.drop_copy(&mut ftl.space);
+        }
         // Work that an earlier call left undone is done first, while there is still room for it.
         self.catch_up()?;
         if self.logical.ftl.is_worn_out() && !self.logical.is_open() {
@@ -52,22 +56,7 @@ impl<'m, F: Flash> Store<'m, F> {
         // Without this step, a mount would apply the later frames of stale pages, which do not
         // count.
         self.logical.rewrite_stale()?;
-        self.mark_use()
-    }
-
-    /// Writes a journal page if no head was used since the mount. Without this record, the next
-    /// mount would assume that no head was used.
-    pub(super) fn mark_use(&mut self) -> Result<(), Error> {
-        if self.logical.ftl.space.is_unmarked() {
-            debug_assert!(
-                self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty()
-            );
-            self.logical.program_journal()?;
-            // The record must be durable before another head programs.
-            self.logical.ftl.keep_order()?;
-            self.logical.ftl.space.set_unmarked(false);
-        }
-        Ok(())
+        self.logical.mark_use()
     }
 
     /// Ends a call that may have changed the volume, and does its share of reclamation.
