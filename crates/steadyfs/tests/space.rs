@@ -121,6 +121,59 @@ fn removed_files_leave_the_room_that_the_volume_says() {
     }
 }
 
+/// Returns true if a call was refused because the volume is full.
+fn is_full<T>(result: Result<T, Error>, at: &str) -> bool {
+    match result {
+        Ok(_) => false,
+        Err(Error::NoSpace | Error::TooManyFiles) => true,
+        Err(error) => panic!("{at}: {error}"),
+    }
+}
+
+/// An extension of an inode took a page of the file table also on a full volume. The volume then
+/// had more pages than it has room for.
+#[test]
+fn attributes_and_long_names_of_a_full_volume_find_no_room() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let page = shape.logical_bytes() as usize;
+        let files_max = shape.config().files_max.min(400);
+        let mut names = Vec::new();
+        for number in 0..files_max / 3 {
+            let name = format!("f{number}");
+            let result =
+                fs.open(name.as_str(), OpenOptions::DURABLE).and_then(|file| fs.close(file));
+            if is_full(result, shape.name) {
+                break;
+            }
+            names.push(name);
+        }
+        let mut data = fs.open("f0", OpenOptions::DURABLE).expect("open");
+        while !is_full(fs.append(&mut data, &vec![7; page]), shape.name) {}
+        let (mut refused, mut done) = (0, 0);
+        for (number, name) in names.iter().enumerate() {
+            let result = match number % 3 {
+                0 => fs.set_attribute(name.as_str(), "key", Some(&[number as u8; 60])),
+                1 => fs.rename(name.as_str(), format!("{name}{}", "-long".repeat(20)).as_str()),
+                _ => fs.set_modified(name.as_str(), 5),
+            };
+            let was_refused = is_full(result, shape.name);
+            (refused, done) = (refused + usize::from(was_refused), done + usize::from(!was_refused));
+            fs.commit().expect("commit");
+        }
+        // The times of modification need no room. One page of the file table may have free inodes.
+        let (times, inodes) = (names.len() / 3 + 1, page / 128);
+        assert!(done <= times + inodes, "{}: {done} done, {refused} refused", shape.name);
+        let pages = fs.size(&mut data).expect("size") / page as u64;
+        for round in 0..3 * pages {
+            fs.write(&mut data, round % pages * page as u64, &vec![9; page])
+                .unwrap_or_else(|error| panic!("{}: {round}: {error}", shape.name));
+        }
+        fs.commit().expect("commit");
+    }
+}
+
 /// Files that come and go on a full volume.
 struct Tenants<'s> {
     shape: &'s Shape,

@@ -89,7 +89,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key,
-    /// [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
+    /// [`Error::AttributesTooLarge`], [`Error::TooManyFiles`], [`Error::NoSpace`].
     pub fn set_attribute<'p>(
         &mut self,
         place: impl Into<Location<'p>>,

@@ -148,13 +148,22 @@ impl CallShape {
         self.with_bits(2, &REMOVE)
     }
 
-    /// Returns the work of a step of the trim list, one of these:
+    /// Returns the work of `steps` steps of the trim list. The largest step is one of these:
     ///
     /// - a region, the list, and bits and pages of eight neighbouring pages, of the inode and
     ///   of its extensions;
     /// - four entries of an index, with bits and pages.
-    fn trim(self) -> Work {
-        self.with_bits(5, &TRIM)
+    ///
+    /// A call makes another step only if the steps before it freed fewer pages than their number.
+    /// So the largest step is the last one, and the others free one page each: a step that frees
+    /// more has less work than as many steps of one page.
+    fn trims(self, steps: u32) -> Work {
+        match steps.checked_sub(1) {
+            None => Work::NONE,
+            Some(others) => {
+                self.with_bits(5, &TRIM).plus(&self.with_bits(4, &TRIM_ONE).times(others))
+            }
+        }
     }
 
     /// Returns the work of truncating a run:
@@ -202,8 +211,9 @@ const SPLIT: Work = Work { frames: 2, ..Work::patched(&[24, 8], 2) };
 const FIRST_OR_OVERFLOW: Work = Work::patched(&[AREA, 24, 8, 8], 3);
 /// See [`CallShape::remove`].
 const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
-/// See [`CallShape::trim`].
+/// See [`CallShape::trims`].
 const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
+const TRIM_ONE: Work = Work { discards: 1, ..Work::patched(&[12, 8, 1, 1, 1, 1], 2) };
 /// See [`CallShape::cut_run`].
 const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
 /// See [`CallShape::truncate`].
@@ -242,7 +252,7 @@ const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 
 /// Returns the work that earlier calls left to be done at the beginning of a call: `trims` steps of
 /// the trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
-    CallShape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
+    CallShape::of(volume).trims(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
 /// Returns the work of a write of several pieces. The first piece has `first` bytes, the last piece

@@ -18,7 +18,7 @@
 
 use super::inode::{InodeHeader, InodeKind, NEXT_AT, PARENT_AT};
 use super::needs::OPEN_FILES;
-use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
+use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, SPARE_PAGES, Tail, Volume};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -305,9 +305,11 @@ impl Lists {
     }
 }
 
-/// Returns the number of pages that a call may take beyond the free pages.
+/// Returns the number of pages that a call may take beyond the free pages. If blocks went bad, the
+/// volume may lack more pages. Then one call frees only as many pages as a call without bad blocks.
 fn lacking<F: Flash>(volume: &Volume<'_, F>) -> u32 {
-    (volume.space().used + TAKEN_PER_CALL).saturating_sub(volume.capacity())
+    let lacking = (volume.space().used + TAKEN_PER_CALL).saturating_sub(volume.capacity());
+    lacking.min(TAKEN_PER_CALL + SPARE_PAGES)
 }
 
 /// Writes one link of the orphan `number`. Does nothing if `number` is 0.

@@ -29,7 +29,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let inode = self.volume.allocate_inode(self.volume.plan().files_max())?;
+        let inode = self.volume.allocate_inode(self.volume.plan().files_max(), Room::Usable)?;
         // The generation has two parts. The sequence number grows from mount to mount, and the
         // stamp grows within a transaction.
         self.volume.outdate_handles();
@@ -248,8 +248,8 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::IntoItself`] if one contains the other,
-    /// [`Error::NotADirectory`], [`Error::InvalidName`]. [`Error::TooManyFiles`] if no inode is
-    /// free for a long name.
+    /// [`Error::NotADirectory`], [`Error::InvalidName`]. [`Error::TooManyFiles`] or
+    /// [`Error::NoSpace`] if there is no inode or page for a long name.
     pub fn exchange<'p>(
         &mut self,
         one: impl Into<Location<'p>>,

@@ -74,10 +74,13 @@ fn with_steps_ns<F: Flash>(
     [calls, trims, per_commit]: [u32; 3],
     timing: &Timing,
 ) -> u64 {
-    if fs.trims_commit(call.begun(&fs.volume), true, trims) {
+    // The numbers of so many patches would overflow.
+    let is_many = calls * trims > Work::MANY;
+    if is_many || fs.trims_commit(call.begun(&fs.volume), true, trims) {
         return u64::MAX;
     }
-    let work = work.plus(&first_steps(&fs.volume, calls * trims, fs.has_abandoned_orphans()));
+    let steps = first_steps(&fs.volume, trims, false).times(calls);
+    let work = work.plus(&steps).plus(&first_steps(&fs.volume, 0, fs.has_abandoned_orphans()));
     let looks = call
         .lookups(&fs.volume)
         .plus(&Cost { reads: looks(26) * trims, ..Cost::default() })

@@ -242,12 +242,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
         let trims = self.lists.steps(&self.volume, false);
         let commits = self.trims_commit(call, is_long, trims);
+        let before = self.volume.space().pages();
         // Each step frees a few pages of removed files.
         for _ in 0..trims {
             // A step needs room in the transaction as well.
             let lacks_room = self.volume.store.logical.is_open()
                 && self.volume.store.bounds().lacks_room(&first_steps(&self.volume, 1, false));
-            if !self.lists.trims_first(&self.volume) || (lacks_room && !commits) {
+            let is_done = before.saturating_sub(self.volume.space().pages()) >= trims
+                || !self.lists.trims_first(&self.volume);
+            if is_done || (lacks_room && !commits) {
                 break;
             }
             self.commit_if(lacks_room)?;

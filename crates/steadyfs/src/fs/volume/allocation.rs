@@ -99,6 +99,13 @@ impl<F: Flash> Volume<'_, F> {
         self.store.layout().inodes_per_page()
     }
 
+    /// Refuses one more page of data or of the file table if the volume has no room for it.
+    fn check_room(&self, room: Room) -> Result<(), Error> {
+        // Truncations and repairs may take the pages that are reserved for them.
+        let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
+        if self.space.used >= self.capacity() + kept { Err(Error::NoSpace) } else { Ok(()) }
+    }
+
     fn bit_place(&self, bit: u32) -> (u32, u32) {
         let page_bytes = self.store.layout().logical_bytes;
         (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
@@ -109,11 +116,7 @@ impl<F: Flash> Volume<'_, F> {
     /// # Cost
     /// One patch. If the last run of free bits is used up, also reads of the allocation map.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
-        // Truncations and repairs may take the pages that are reserved for them.
-        let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
-        if self.space.used >= self.capacity() + kept {
-            return Err(Error::NoSpace);
-        }
+        self.check_room(room)?;
         if self.space.count == 0 {
             self.look_for_free()?;
         }
@@ -273,11 +276,12 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
     }
 
-    /// Takes the first free inode below `inode_limit`.
+    /// Takes the first free inode below `inode_limit`. If the inode is the first one of its page of
+    /// the file table, there must be room for this page.
     ///
     /// Of the first two program pages of the file table, it prefers the page with fewer inodes.
     /// So on a volume with few files, no page holds all of them.
-    pub fn allocate_inode(&mut self, inode_limit: u32) -> Result<u32, Error> {
+    pub fn allocate_inode(&mut self, inode_limit: u32, room: Room) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let (last, per_page, inode_count) =
@@ -316,6 +320,9 @@ impl<F: Flash> Volume<'_, F> {
             let Some((byte, value, inode, is_first)) = found else { continue };
             if inode >= inode_limit {
                 break;
+            }
+            if is_first {
+                self.check_room(room)?;
             }
             let (page, at) = self.bit_place(inode);
             // The search counts the root as taken, but its bit is never set.

@@ -72,7 +72,7 @@ impl<F: Flash> Volume<'_, F> {
         if area == [0; AREA_BYTES] {
             return Ok(None);
         }
-        let tail = self.allocate_inode(self.plan.inode_count)?;
+        let tail = self.allocate_inode(self.plan.inode_count, Room::Spare)?;
         let header = InodeHeader {
             inline: false,
             // The entries before this one are in the copy.

@@ -1,6 +1,7 @@
 //! Inodes in the file table: headers, names, and the extensions for the rest of long names.
 
 use super::Volume;
+use super::space::Room;
 use crate::error::Error;
 use crate::features::LONG_NAMES;
 use crate::fs::inode::{
@@ -86,7 +87,7 @@ impl<F: Flash> Volume<'_, F> {
     /// Takes an inode as an extension of inode `owner`. Returns the extension's number: its inode
     /// plus one.
     pub fn add_extension(&mut self, owner: u32) -> Result<u32, Error> {
-        let inode = self.allocate_inode(self.plan.files_max())?;
+        let inode = self.allocate_inode(self.plan.files_max(), Room::Usable)?;
         let (page, at) = self.inode_place(inode);
         let mut bytes = [0; EXTENSION_AT as usize];
         bytes[0] = InodeKind::Extension as u8;

@@ -30,7 +30,7 @@ mod space;
 pub use buckets::{RecordPlace, bucket_of, hash};
 pub use freeing::Tail;
 pub use identity::MountId;
-pub use plan::{MAP, VolumePlan, capacity_empty};
+pub use plan::{MAP, SPARE_PAGES, VolumePlan, capacity_empty};
 pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, SearchStep, check_name};
 pub use regions::Node;
 pub use space::{Depth, Room};

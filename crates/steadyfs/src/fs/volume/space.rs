@@ -53,6 +53,11 @@ impl SpaceCounts {
         self.next + u32::from(self.count)
     }
 
+    /// Returns the number of pages of data and of the file table in use.
+    pub fn pages(&self) -> u32 {
+        self.used + self.table_pages
+    }
+
     /// Discards the run of free bits, because its bits may have changed.
     pub fn forget_run(&mut self) {
         (self.next, self.count) = (self.end(), 0);
