@@ -15,7 +15,7 @@ import pathlib, re, sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The folders of the core, from the bottom. Each folder may import the folders before it. All other
 # files lie below all of them.
-FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "mount", "ftl", "pace", "logical", "store", "fs"]
+FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "mount", "ftl", "reclaim", "logical", "store", "fs"]
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(\w+\))? )?mod \w+ \{.*\Z", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|^\s*#\[cfg\((?:doc|test)\)\]\s*(?:pub )?use [^;]+;", re.MULTILINE)
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ((?:crate|self|super)::[^;]+|[a-z]\w*::[^;]+);", re.MULTILINE)

@@ -135,6 +135,11 @@ impl Bound {
         }
     }
 
+    /// Returns a bound with a single alternative.
+    pub(crate) const fn single(cost: Cost) -> Self {
+        Self { moving: cost, folding: cost, erasing: cost }
+    }
+
     /// Returns the bound of this call with another cost added to it.
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {

@@ -159,7 +159,8 @@ fn attributes_and_long_names_of_a_full_volume_find_no_room() {
                 _ => fs.set_modified(name.as_str(), 5),
             };
             let was_refused = is_full(result, shape.name);
-            (refused, done) = (refused + usize::from(was_refused), done + usize::from(!was_refused));
+            (refused, done) =
+                (refused + usize::from(was_refused), done + usize::from(!was_refused));
             fs.commit().expect("commit");
         }
         // The times of modification need no room. One page of the file table may have free inodes.

@@ -5,7 +5,7 @@ use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
 use super::inode::AREA_BYTES;
-use super::sequences::CallSequence;
+use super::sequences::{CallSequence, pieces_cost};
 use super::volume::MAP;
 use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
 use crate::media::{Flash, Timing};
@@ -147,9 +147,19 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     pub(super) fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let first = self.bound_of_piece(call, buffer, failures);
-        match call.further_pieces(self.volume.store.layout().logical_bytes) {
-            0 => first,
-            further => first.plus(&self.bound_of_piece(call, Buffer::Any, 0).most().times(further)),
+        let further = call.further_pieces(self.volume.store.layout().logical_bytes);
+        if further == 0 {
+            return first;
+        }
+        let each = first.plus(&self.bound_of_piece(call, Buffer::Any, 0).most().times(further));
+        if buffer != Buffer::AsItIs || failures > 0 {
+            return each;
+        }
+        // Both results hold. The device's own times decide which one is smaller.
+        let timing = self.flash().timing();
+        match pieces_cost(self, call, 1 + further) {
+            Some(row) if row.time_ns(&timing) < each.time_ns(&timing) => Bound::single(row),
+            _ => each,
         }
     }
 

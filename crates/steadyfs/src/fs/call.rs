@@ -83,16 +83,21 @@ pub enum Call {
 }
 
 /// The properties of a volume that decide how much a call changes: the pages of its allocation
-/// map, and the levels of an index.
+/// map, the levels of an index, and if several inodes share a page of the file table.
 #[derive(Clone, Copy)]
 struct CallShape {
     map_pages: u32,
     index_is_deep: bool,
+    inodes_share: bool,
 }
 
 impl CallShape {
     fn of<F: Flash>(volume: &Volume<'_, F>) -> Self {
-        Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
+        Self {
+            map_pages: volume.plan().table - MAP,
+            index_is_deep: volume.plan().index_is_deep,
+            inodes_share: volume.store.layout().inodes_per_page() > 1,
+        }
     }
 
     /// Adds the pages of the allocation map in which `bits` bits change.
@@ -154,16 +159,22 @@ impl CallShape {
     ///   of its extensions;
     /// - four entries of an index, with bits and pages.
     ///
-    /// A call makes another step only if the steps before it freed fewer pages than their number.
-    /// So the largest step is the last one, and the others free one page each: a step that frees
-    /// more has less work than as many steps of one page.
+    /// A step counts as one step for each page that it frees. So the worst case has one largest
+    /// step, and further steps that free one page each: a step that frees several pages has less
+    /// work than as many steps of one page.
     fn trims(self, steps: u32) -> Work {
-        match steps.checked_sub(1) {
-            None => Work::NONE,
-            Some(others) => {
-                self.with_bits(5, &TRIM).plus(&self.with_bits(4, &TRIM_ONE).times(others))
-            }
-        }
+        self.steps(steps.min(1), steps.saturating_sub(1))
+    }
+
+    /// Returns the work of `largest` largest steps of the trim list, and of `single` steps that
+    /// free one page each.
+    fn steps(self, largest: u32, single: u32) -> Work {
+        let one = match self.inodes_share {
+            true => self.with_bits(4, &TRIM_ONE),
+            // An inode is freed with its page.
+            false => self.with_bits(1, &TRIM_PAGE),
+        };
+        self.with_bits(5, &TRIM).times(largest).plus(&one.times(single))
     }
 
     /// Returns the work of truncating a run:
@@ -214,6 +225,7 @@ const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1,
 /// See [`CallShape::trims`].
 const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
 const TRIM_ONE: Work = Work { discards: 1, ..Work::patched(&[12, 8, 1, 1, 1, 1], 2) };
+const TRIM_PAGE: Work = Work { discards: 1, ..Work::patched(&[12, 1], 1) };
 /// See [`CallShape::cut_run`].
 const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
 /// See [`CallShape::truncate`].
@@ -253,6 +265,17 @@ const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 
 /// the trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
     CallShape::of(volume).trims(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
+}
+
+/// Returns the work of steps of the trim list in calls in a row: `largest` largest steps, and
+/// `single` steps that free one page each. If `orphans` is true, the list gets orphans first.
+pub(super) fn steps_of_row<F: Flash>(
+    volume: &Volume<'_, F>,
+    [largest, single]: [u32; 2],
+    orphans: bool,
+) -> Work {
+    let steps = CallShape::of(volume).steps(largest, single);
+    steps.plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
 /// Returns the work of a write of several pieces. The first piece has `first` bytes, the last piece

@@ -140,6 +140,11 @@ impl Lists {
         }
     }
 
+    /// Returns true if a step may free no page, because the list may have orphans without pages.
+    pub fn may_have_orphans(&self) -> bool {
+        self.has_orphans
+    }
+
     /// Returns true if the next call begins with freeing pages of removed files.
     pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
         // Within a transaction a step is due only if the call may lack pages.

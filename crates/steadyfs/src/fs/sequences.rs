@@ -3,7 +3,7 @@
 
 #[cfg(doc)]
 use super::CallBounds;
-use super::call::{Call, first_steps, looks, work_of_pieces};
+use super::call::{Call, first_steps, looks, steps_of_row, work_of_pieces};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
@@ -51,45 +51,124 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
     let each =
         time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
     let orphans = fs.has_abandoned_orphans();
-    let trims = fs.lists.steps(&fs.volume, orphans);
-    if trims == 0 && !orphans {
-        return each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
-    }
+    let each = match fs.lists.steps(&fs.volume, orphans) {
+        0 => each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing)),
+        _ => each,
+    };
     // The numbers of so many patches would overflow.
     if count > Work::MANY {
         return each;
     }
     let work = Work { frames: count, ..Work::NONE };
-    each.min(with_steps_ns(fs, Call::Overwrite, &work, [count, trims, 1], timing))
+    let row = Row { call: Call::Overwrite, work: &work, calls: count, taken: 0, per_commit: 1 };
+    each.min(row.time_ns(fs, timing))
 }
 
-/// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` together. Each
-/// call begins with `trims` steps of the trim list, and has the look-ups of `call`. The calls write
-/// at least `per_commit` pages between two commits. If commits may come between the steps, the
-/// result is `u64::MAX`.
-fn with_steps_ns<F: Flash>(
+/// Calls in a row.
+struct Row<'w> {
+    /// The kind of each call.
+    call: Call,
+    /// The work of all calls together.
+    work: &'w Work,
+    /// Number of calls.
+    calls: u32,
+    /// Largest number of pages that the calls take together.
+    taken: u32,
+    /// Minimum number of pages that the calls write between two commits.
+    per_commit: u32,
+}
+
+/// A row of calls with the steps of the trim list.
+struct Stepped {
+    /// The work of the calls and of the steps.
+    work: Work,
+    /// The look-ups of the calls and of the steps.
+    looks: Cost,
+    /// Largest number of commits between the steps.
+    between: u32,
+}
+
+impl Row<'_> {
+    /// Adds the steps of the trim list. Returns `None` if there may be too many steps.
+    ///
+    /// Each call may begin with a largest step. In addition, the calls make one step for each page
+    /// that the volume lacks, at present or because of the pages that the calls take.
+    fn with_steps<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Stepped> {
+        let (volume, orphans) = (&fs.volume, fs.has_abandoned_orphans());
+        let trims = fs.lists.steps(volume, orphans);
+        let lacks = volume.space().used + self.taken + TAKEN_PER_CALL > volume.capacity();
+        let steps = match trims {
+            0 => [0, 0],
+            _ => [self.calls, trims - 1 + if lacks { self.taken } else { 0 }],
+        };
+        let count = steps[0] + steps[1];
+        // The numbers of so many patches would overflow.
+        if count > Work::MANY {
+            return None;
+        }
+        let most = if trims > 0 && lacks { trims.max(TAKEN_PER_CALL) } else { trims };
+        let commits = fs.trims_commit(self.call.begun(volume), true, most);
+        let looks = self.call.lookups(volume).times(self.calls);
+        Some(Stepped {
+            work: self.work.plus(&steps_of_row(volume, steps, orphans)),
+            looks: looks.plus(&Cost { reads: looks_of_steps(count), ..Cost::default() }),
+            between: u32::from(orphans) + if commits { count } else { 0 },
+        })
+    }
+
+    /// Returns the worst case of the calls, computed from the present state, if there is one.
+    fn cost<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Cost> {
+        let Stepped { work, looks, between } = self.with_steps(fs)?;
+        let row = fs.volume.store.bounds().row(&work, self.calls, [self.per_commit, between])?;
+        Some(row.plus(&looks))
+    }
+
+    /// Returns the worst case of the calls in nanoseconds.
+    fn time_ns<F: Flash>(&self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
+        let near_ns = self.cost(fs).map_or(u64::MAX, |cost| cost.time_ns(timing));
+        match self.with_steps(fs) {
+            Some(Stepped { work, looks, between: 0 }) => fs
+                .volume
+                .store
+                .bounds()
+                .row_ns(&work, self.calls, self.per_commit, timing)
+                .saturating_add(looks.time_ns(timing))
+                .min(near_ns),
+            _ => near_ns,
+        }
+    }
+}
+
+/// Returns the number of reads of `count` steps of the trim list.
+fn looks_of_steps(count: u32) -> u32 {
+    looks(26) * count
+}
+
+/// Returns the largest number of pages that a write of several pieces takes: the pages of the
+/// pieces, the pages of their indexes, and a page for data that moves out of the inode.
+fn taken_by<F: Flash>(fs: &FileSystem<'_, F>, pieces: u32) -> u32 {
+    pieces + 2 * (2 + pieces / fs.volume.plan().index_entries) + 1
+}
+
+/// Returns the worst case of a write of `pieces` pieces that begins now, if it can be computed from
+/// the present state. The call is a [`Call::Write`] or a [`Call::WriteLarge`].
+pub(super) fn pieces_cost<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,
-    work: &Work,
-    [calls, trims, per_commit]: [u32; 3],
-    timing: &Timing,
-) -> u64 {
+    pieces: u32,
+) -> Option<Cost> {
+    let (Call::Write(bytes) | Call::WriteLarge(bytes)) = call else { return None };
+    let end = bytes.min(fs.volume.store.layout().logical_bytes);
+    let leaves = matches!(call, Call::Write(_)).then_some(AREA_BYTES as u32);
     // The numbers of so many patches would overflow.
-    let is_many = calls * trims > Work::MANY;
-    if is_many || fs.trims_commit(call.begun(&fs.volume), true, trims) {
-        return u64::MAX;
+    if pieces > Work::MANY {
+        return None;
     }
-    let steps = first_steps(&fs.volume, trims, false).times(calls);
-    let work = work.plus(&steps).plus(&first_steps(&fs.volume, 0, fs.has_abandoned_orphans()));
-    let looks = call
-        .lookups(&fs.volume)
-        .plus(&Cost { reads: looks(26) * trims, ..Cost::default() })
-        .times(calls);
-    fs.volume
-        .store
-        .bounds()
-        .row_ns(&work, calls, per_commit, timing)
-        .saturating_add(looks.time_ns(timing))
+    // The first and the last piece may complete a page, which is then written.
+    let work = work_of_pieces(&fs.volume, pieces, [end; 2], leaves)
+        .plus(&Work { frames: 2, ..Work::NONE });
+    let row = Row { call, work: &work, calls: pieces, taken: taken_by(fs, pieces), per_commit: 1 };
+    row.cost(fs)
 }
 
 fn write_ns<F: Flash>(
@@ -137,14 +216,15 @@ fn write_ns<F: Flash>(
     } else {
         [1; 2].map(|least| bytes.min(logical_bytes).max(least))
     };
-    // The earlier pieces may have left less room.
-    let used = fs.volume.space().used + TAKEN_PER_CALL * pieces;
-    let trims = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans());
-    let trims =
-        if trims > 0 && used > fs.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
     let work = work_of_pieces(&fs.volume, pieces, ends, leaves);
-    let per_commit = pages_between_commits(fs, further, pieces, file.options.durable);
-    each.min(with_steps_ns(fs, further, &work, [pieces, trims, per_commit], timing))
+    let row = Row {
+        call: further,
+        work: &work,
+        calls: pieces,
+        taken: taken_by(fs, pieces),
+        per_commit: pages_between_commits(fs, further, pieces, file.options.durable),
+    };
+    each.min(row.time_ns(fs, timing))
 }
 
 /// Returns the minimum number of pages that `calls` calls in a row write between two commits. It is

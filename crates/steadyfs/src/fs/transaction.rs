@@ -242,19 +242,24 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
         let trims = self.lists.steps(&self.volume, false);
         let commits = self.trims_commit(call, is_long, trims);
-        let before = self.volume.space().pages();
+        let mut left = trims;
         // Each step frees a few pages of removed files.
-        for _ in 0..trims {
+        while left > 0 {
             // A step needs room in the transaction as well.
             let lacks_room = self.volume.store.logical.is_open()
                 && self.volume.store.bounds().lacks_room(&first_steps(&self.volume, 1, false));
-            let is_done = before.saturating_sub(self.volume.space().pages()) >= trims
-                || !self.lists.trims_first(&self.volume);
-            if is_done || (lacks_room && !commits) {
+            if !self.lists.trims_first(&self.volume) || (lacks_room && !commits) {
                 break;
             }
             self.commit_if(lacks_room)?;
+            let before = self.volume.space().pages();
             self.trim()?;
+            let freed = before.saturating_sub(self.volume.space().pages());
+            // The entry of an index was lost. The next call goes on.
+            if freed == 0 && !self.lists.may_have_orphans() {
+                break;
+            }
+            left = left.saturating_sub(freed.max(1));
         }
         self.commit_if(commits && self.lacks_room(call, is_long, 0))
     }

@@ -20,9 +20,9 @@ use super::present::Changes;
 use super::{Plan, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
 use crate::config::Layout;
-use crate::cost::{Bound, BoundBreakdown, Cost, Envelope};
+use crate::cost::{Bound, BoundBreakdown, Cost};
 use crate::journal::Journal;
-use crate::media::{Flash, Timing};
+use crate::media::Flash;
 use crate::space::{HeadIndex, Space, State};
 
 /// The content of the journal buffer that a bound assumes.
@@ -41,7 +41,7 @@ const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases
 
 /// Returns the number of reads of a write that does not replace a whole logical page. These reads
 /// are for the map and for the old content.
-fn merge_reads(layout: &Layout) -> u32 {
+pub(super) fn merge_reads(layout: &Layout) -> u32 {
     u32::from(layout.config.pages_per_logical_page) + 1
 }
 
@@ -145,7 +145,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the number of frames written for pages of the cache: one page that makes room for
     /// another, and all dirty pages if the call commits.
-    fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
+    pub(super) fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
             Buffer::AsItIs => self.cache.dirty(),
@@ -302,7 +302,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the cost of frames that a call writes. A call with patches may have to read the
     /// patched pages.
-    fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
+    pub(super) fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
         let merging = if work.records() > 0 { merge_reads(&self.view.ftl.layout) } else { 0 };
         self.write_cost(frames, is_near_full)
             .plus(&Cost { reads: frames * merging, ..Cost::default() })
@@ -362,8 +362,16 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// erase, because a move is made only if an erased frame is ready. If several heads take moves,
     /// a move may use up a frame that was ready for another head's move.
     fn erases(&self, moving: &Plan, erasing: &Plan, changes: &Changes) -> u32 {
-        let frames = changes.frames;
-        let space = &self.view.ftl.space;
+        let moves = if self.view.ftl.layout.moves_apart() { moving.moves } else { 0 };
+        let taken = self.blocks_taken(moves, erasing.folds, changes);
+        // Heads take blocks that are already erased first. The plan has one erase in any case.
+        taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)
+    }
+
+    /// Returns the number of blocks that heads take for the changes of calls, and for `moves` moves
+    /// and `folds` leaf write-backs.
+    pub(super) fn blocks_taken(&self, moves: u32, folds: u32, changes: &Changes) -> u32 {
+        let (frames, space) = (changes.frames, &self.view.ftl.space);
         // A head gives up a block with a weak page before the call's own frames are programmed.
         let rest =
             |head: HeadIndex| if space.weak_head() == Some(head) { 0 } else { space.rest(head) };
@@ -373,10 +381,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // A call writes pages without a stream, and pages of the one stream that it names. With
         // automatic streams it may write to all streams, but it never takes more blocks than it
         // writes frames.
-        let streams = self
-            .view
-            .ftl
-            .space
+        let streams = space
             .heads()
             .of_streams()
             .filter(|head| head.is_user())
@@ -386,23 +391,18 @@ impl<F: Flash> Bounds<'_, '_, F> {
         } else {
             streams.max().unwrap_or(0)
         };
-        let moves = if self.view.ftl.layout.moves_apart() { moving.moves } else { 0 };
-        let taken = blocks(HeadIndex::USER, frames + erasing.folds)
+        blocks(HeadIndex::USER, frames + folds)
             + of_streams
-            + Space::moved_heads(&self.view.ftl.layout)
-                .map(|head| blocks(head, moves))
-                .sum::<u32>()
+            + Space::moved_heads(&self.view.ftl.layout).map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 changes.journal_pages * self.view.ftl.layout.journal_record_places(),
-            );
-        // Heads take blocks that are already erased first. The plan has one erase in any case.
-        taken.saturating_sub(self.view.ftl.space.blocks().count(State::Erased)).max(1)
+            )
     }
 
     /// Returns the cost of frames written for the caller. If few frames are left, or will be left
     /// after these frames, each frame also takes one read of the map.
-    fn write_cost(&self, frames: u32, is_near_full: bool) -> Cost {
+    pub(super) fn write_cost(&self, frames: u32, is_near_full: bool) -> Cost {
         let unit = u32::from(self.view.ftl.layout.config.pages_per_logical_page);
         Cost { reads: u32::from(is_near_full), programs: unit, ..Cost::default() }.times(frames)
     }
@@ -453,149 +453,5 @@ impl<F: Flash> Bounds<'_, '_, F> {
         } else {
             Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }
         }
-    }
-
-    /// Returns two envelopes for a series of calls that each do the same work. Both envelopes hold.
-    ///
-    /// The first envelope assumes that every call makes as many moves as it may, and spreads the
-    /// cost of erases over the calls. The second envelope spreads the whole cost of a victim over
-    /// the writes for which the victim frees space. Its burst includes the cost of two victims.
-    pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
-        self.envelopes_with(0, u32::MAX, work, timing)
-    }
-
-    /// Returns the envelopes of `calls` calls. Before the first call, `erased` blocks are erased.
-    fn envelopes_with(
-        &self,
-        erased: u32,
-        calls: u32,
-        work: &Work,
-        timing: &Timing,
-    ) -> [Envelope; 2] {
-        let restocks = self.view.ftl.layout.stock().saturating_sub(erased);
-        let bound = self.bound(work, Buffer::Any, 0);
-        let flushes = work.flushes_of_any();
-        let commits = if self.view.ftl.layout.commits_join() { work.commits } else { 0 };
-        let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
-        let quota = self.view.quota(frames + self.view.superseded(frames.saturating_mul(calls)));
-        // If a page is written as a whole while the journal buffer has patches of it, a journal
-        // page must commit the write. These calls patch no further pages, so this happens at most
-        // once for each page that is patched at present.
-        let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
-        let patched_ns = u64::from(patched) * timing.program_ns;
-        let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
-        // The first envelope spreads the extra cost of an erase over the calls of a victim.
-        let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
-        let calls = u64::from((quota.gain_frames() / frames.max(1)).max(1));
-        let spread = Envelope {
-            burst_ns: over_ns * u64::from(restocks + 2) + patched_ns,
-            rate_ns: usual_ns + over_ns.div_ceil(calls),
-        };
-        let mut own =
-            self.write_cost(frames, self.view.ftl.space.near_full(&self.view.ftl.layout, frames));
-        own.programs += work.commits;
-        // `cycle_ns` is the time of all work for a victim. Journal pages are not part of it; their
-        // share in the next root is added below.
-        let cycle_ns = self.victim_ns(&quota, timing);
-        let fpb = self.view.ftl.layout.frames_per_block;
-        let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
-        // A block of data at rest is emptied while the caller writes `meanwhile` frames. These
-        // frames were saved before, half a frame for each victim. Such a block is emptied only when
-        // it lags behind.
-        let meanwhile = fpb.div_ceil(quota.moves(1));
-        let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.view.lag_kept()));
-        // During the burst, all saved frames may be used up, or be saved again.
-        let (saved, share_ns) = (2 * fpb, quota.share_ns(paid_ns, 1));
-        let saved_ns = u64::from(saved)
-            * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
-        let journal_ns = self.program_share_ns(work.commits, timing);
-        let average = Envelope {
-            burst_ns: 2 * cycle_ns
-                + rest_ns
-                + saved_ns
-                + patched_ns
-                + u64::from(restocks) * timing.erase_ns,
-            rate_ns: own.time_ns(timing) + journal_ns + quota.share_ns(paid_ns, frames),
-        };
-        [spread, average]
-    }
-
-    /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work`
-    /// together. The first call is made now.
-    ///
-    /// The result is the worst case of all pages that the calls may write, written one after the
-    /// other, and of their commits. Between two commits the calls write at least `per_commit`
-    /// pages.
-    pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
-        let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
-        // A call that writes nothing still does a share of reclamation, so it counts as one frame.
-        let frames = work.frames.max(calls)
-            + self.flushes(work, calls)
-            + self.view.ftl.transaction.stale_pages()
-            + self.cache.len();
-        let commits = 2 + calls.min(frames / per_commit);
-        let frames = frames + if layout.commits_join() { commits } else { 0 };
-        let programs = commits * layout.journal_pages();
-        let places = (commits * layout.journal_record_places())
-            .saturating_sub(space.rest(HeadIndex::JOURNAL));
-        let erases = places.div_ceil(space.capacity(HeadIndex::JOURNAL));
-        // A commit also adds overlay entries for the writes and discards of earlier calls.
-        let late = work.discards + self.view.ftl.transaction.len() + self.journal.discard_count();
-        let beside = Cost {
-            reads: frames * merge_reads(layout) + late,
-            programs,
-            erases,
-            ..Cost::default()
-        }
-        .plus(&self.fold_cost().times(late.div_ceil(layout.fold_frees)));
-        beside.time_ns(timing)
-            + self.program_share_ns(programs, timing)
-            + self.in_a_row_ns(&Work::PAGE, frames, timing)
-    }
-
-    /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` each. The
-    /// first call is made now. The blocks that are erased at present are counted, because these
-    /// erases are not needed again.
-    pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
-        let erased = self.view.ftl.space.blocks().count(State::Erased);
-        let in_a_row = self.envelopes_with(erased, calls, work, timing).map(|each| {
-            each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns))
-        });
-        // Both envelopes hold, so the smaller result counts.
-        in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
-    }
-
-    /// Returns the extra cost of the first change after a mount or a clean end. This cost arises
-    /// once. It consists of a root, the erases of ring blocks that this root may need, and the
-    /// first journal page.
-    fn opening_cost(&self) -> Cost {
-        let layout = &self.view.ftl.layout;
-        let ring = &self.view.ftl.ring;
-        let records = u32::from(self.view.ftl.space.is_unmarked() || ring.is_closed());
-        let programs =
-            layout.root_programs * u32::from(ring.is_closed()) + records * layout.journal_pages();
-        Cost { programs, erases: ring.opening_erases(), ..Cost::default() }
-    }
-
-    /// Returns the time of all work for a victim: its moves, the leaf write-backs and roots that
-    /// one block of frames causes, and an erase.
-    fn victim_ns(&self, quota: &WorkQuota, timing: &Timing) -> u64 {
-        let layout = &self.view.ftl.layout;
-        let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
-        // One of `per_fold + 1` frames is a leaf.
-        let fold_ns = self.fold_cost().time_ns(timing) * u64::from(fpb) / u64::from(per_fold + 1);
-        let move_ns = self.move_cost().times(quota.victim).time_ns(timing);
-        let programs = fpb * u32::from(layout.config.pages_per_logical_page);
-        move_ns + fold_ns + self.program_share_ns(programs, timing) + timing.erase_ns
-    }
-
-    /// Returns the share of a root's time that `programs` programs cause. A root's time includes
-    /// its share of the erase of its block.
-    fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
-        let layout = &self.view.ftl.layout;
-        let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
-        let root_ns =
-            u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
-        (root_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
     }
 }

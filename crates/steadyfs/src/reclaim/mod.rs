@@ -35,6 +35,7 @@ mod pace;
 mod plan;
 mod present;
 mod room;
+mod rows;
 mod victims;
 mod view;
 mod waiting;

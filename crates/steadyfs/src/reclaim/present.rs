@@ -5,7 +5,7 @@ use super::plan::moves_due;
 use super::victims::{NO_BLOCK, Row};
 use super::{Plan, ReclaimView, WorkQuota};
 use crate::media::Flash;
-use crate::space::HeadIndex;
+use crate::space::{HeadIndex, Space, State};
 
 /// The changes of a call before its reclamation.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Limits a plan of the quota to the work that the present state permits. No program of the
     /// call may fail, and the reserve may not run short.
     pub(super) fn limit_plan(&self, plan: &mut Plan, most: u32, changes: &Changes) {
-        plan.moves = plan.moves.min(most);
+        plan.moves = plan.moves.min(most).min(self.places_of_moves(plan.erases));
         plan.folds = plan.folds.min(self.folds_most(changes.entries, plan.moves));
     }
 
@@ -58,6 +58,19 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             row.empty(self.ftl.layout.frames_per_block, 0);
         }
         worst.min(most)
+    }
+
+    /// Returns the number of frames that can take moved frames, if plans erase `erases` blocks. A
+    /// plan makes a move only if such a frame is ready.
+    pub(super) fn places_of_moves(&self, erases: u32) -> u32 {
+        let (layout, space) = (&self.ftl.layout, &self.ftl.space);
+        // The plan of a call that is behind is made at the beginning of the next call as well.
+        // Groups of moves wait for later calls.
+        if layout.moves_join() || self.reclaim.is_behind() {
+            return u32::MAX;
+        }
+        let rest = Space::moved_heads(layout).map(|head| space.rest(head)).sum::<u32>();
+        rest + (space.blocks().count(State::Erased) + erases) * layout.frames_per_block
     }
 
     /// Returns the row of victims after the changes of a call.
