@@ -195,7 +195,6 @@ impl Lists {
         if volume.free_at_once(inode, header, header.extra > 0)? {
             return Ok(());
         }
-        volume.free_extensions(header)?;
         // `extra` is the number of buckets of a directory, but the number of foreign entries of a
         // removed file.
         let freed = InodeHeader {
@@ -207,7 +206,10 @@ impl Lists {
         };
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &freed.emit())?;
-        self.add_removed(volume, inode)
+        self.add_removed(volume, inode)?;
+        // A discarded page frees no room in the journal buffer before the end of the call. So
+        // discards come last.
+        volume.free_extensions(header)
     }
 
     /// Truncates the pages of a file from page `keep` on. A few pages are freed at once. More pages

@@ -252,6 +252,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
                 break;
             }
             self.commit_if(lacks_room)?;
+            if left == trims {
+                let result =
+                    self.volume.store.make_journal_room(&first_steps(&self.volume, trims, false));
+                self.step(result)?;
+            }
             let before = self.volume.space().pages();
             self.trim()?;
             let freed = before.saturating_sub(self.volume.space().pages());

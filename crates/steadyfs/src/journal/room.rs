@@ -9,6 +9,9 @@ use core::ops::Range;
 /// Number of sizes that one pass over the buffer finds.
 const SIZES_AT_ONCE: usize = 16;
 
+/// Maximum length of a patch with which a call frees pages.
+const FREEING_BYTES_MAX: usize = 16;
+
 /// See [`Journal::sizes`].
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
@@ -123,6 +126,12 @@ impl Journal<'_> {
                 .sum::<usize>()
         };
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// Returns the least number of bytes of a large page in the buffer. A write of a large page
+    /// makes room for any record of a call that frees pages.
+    pub fn large_page_bytes(&self) -> usize {
+        self.patch_room(FREEING_BYTES_MAX)
     }
 
     /// Returns the number of records that stay until the commit: discards, and notes of dropped

@@ -7,6 +7,10 @@ use crate::error::Error;
 use crate::journal::Full;
 use crate::media::{Flash, TagKind};
 
+/// Number of patches of the allocation map if pages are freed: two bytes
+/// with the bits of neighbouring pages, and the bits of an inode and its extensions.
+const BITS_OF_DISCARDS: usize = 5;
+
 impl<F: Flash> Logical<'_, F> {
     /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page stays.
     /// The page is written as a new frame. If `bytes` are less than the whole page and a cache may
@@ -234,6 +238,33 @@ impl<F: Flash> Logical<'_, F> {
     fn write_through(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(piece.logical)?, piece: *piece };
         self.write_source(piece.logical, &source)
+    }
+
+    /// Writes large pages out of the journal buffer until records of
+    /// `bytes` bytes have room.
+    ///
+    /// A page that is discarded, or written as a whole, keeps its records until the end of the
+    /// call. So the room for a call that discards many pages is made before.
+    pub fn make_journal_room(&mut self, bytes: u32) -> Result<(), Error> {
+        let least = self.journal.large_page_bytes();
+        while self.journal.room() < bytes
+            && !self.ftl.transaction.is_undo_full()
+            && self.pending_room() > 0
+        {
+            let Some((largest, _)) = self.journal.largest().filter(|&(_, size)| size >= least)
+            else {
+                break;
+            };
+            self.flush_page(largest)?;
+            self.flush_small()?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the records of `count` discards, and for the bits of the discarded pages.
+    pub fn make_room_to_discard(&mut self, count: u32) -> Result<(), Error> {
+        let (discards, bits) = (count as usize * self.journal.patch_room(0), BITS_OF_DISCARDS);
+        self.make_journal_room((discards + bits * self.journal.patch_room(1)) as u32)
     }
 
     /// Writes a page with its content before the call. This makes room in the journal buffer.

@@ -36,6 +36,13 @@ pub(crate) enum Buffer {
     Committed,
 }
 
+/// Maximum number of pages that a call discards without making room for the records first: the page
+/// of an extension.
+const DISCARDED_BLINDLY: u32 = 1;
+/// Maximum number of pages with patches in the buffer that a call writes as a whole: the page of
+/// data, or the bucket that is split. The other pages that a call writes are new.
+const WRITTEN_WHOLE: u32 = 1;
+
 /// The cost of marking a bad block. The driver may erase the block first.
 const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1 };
 
@@ -73,7 +80,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             return turns;
         }
         // Each record causes at most one write of a page.
-        let full = self.flushes_of_full(&work, turns, calls).min(work.records());
+        let full = self.flushes_of_full(&work).min(work.records());
         turns + full + full.min(calls)
     }
 
@@ -91,34 +98,25 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the largest number of pages that are written because records find no room in the
-    /// buffer. `turns` other pages may have been written before. The pages are:
+    /// buffer. The pages are:
     ///
     /// - the largest pages of the buffer
     /// - pages of patches that are longer than all pages left in the buffer: such a patch is
     ///   written with its page, and needs no room in the buffer
     /// - if even an empty buffer has not enough room, the pages of the records that find no room
     ///   then
-    fn flushes_of_full(&self, work: &Work, turns: u32, calls: u32) -> u32 {
+    fn flushes_of_full(&self, work: &Work) -> u32 {
         let header = self.journal.patch_room(0) as u32;
         let lacking = work.bytes(header) - self.journal.room();
+        let sizes = self.sizes_of_flushes(work, lacking);
         // `least` is the size of the largest page that is still in the buffer when the last of
-        // these pages is written. Other pages may have been written before: `turns` pages, and in
-        // each call one page with few bytes. If all pages may have been written, the smallest size
-        // counts.
-        let (mut before, mut freed, mut least, mut others) = (0, 0, 0, None);
-        let sizes = self.journal.sizes();
+        // these pages is written. Each page that is written frees its size, also if it is written
+        // in turn. If all larger pages were written, the records would find room. If all pages
+        // together free too little, the smallest size counts.
+        let (mut freed, mut least) = (0, 0);
         for size in sizes.clone() {
-            least = size;
-            freed += size;
-            others = match others {
-                None if freed < lacking => {
-                    before += 1;
-                    continue;
-                }
-                None => Some(turns + before.min(calls)),
-                Some(others) => Some(others - 1),
-            };
-            if others == Some(0) {
+            (freed, least) = (freed + size, size);
+            if freed >= lacking {
                 break;
             }
         }
@@ -135,6 +133,23 @@ impl<F: Flash> Bounds<'_, '_, F> {
             (count, freed) = (count + u32::from(size.is_some()), freed + size.unwrap_or(0));
         }
         most.max(count + own + work.left_out(self.journal.room() + freed, header))
+    }
+
+    /// Returns the sizes of the pages that are written to make room for `lacking` bytes, the largest
+    /// first.
+    ///
+    /// A page that the call discards or writes as a whole frees its size only at the end of the
+    /// call. In the worst case these are the largest pages, so they are left out. Before a call
+    /// discards many pages, it writes large pages until all records have
+    /// room. If these suffice, the discarded pages are among the pages that it writes.
+    fn sizes_of_flushes(&self, work: &Work, lacking: u32) -> impl Iterator<Item = u32> + Clone {
+        let most = self.journal.large_page_bytes() as u32;
+        let whole = work.frames.min(WRITTEN_WHOLE);
+        let kept = work.discards.min(DISCARDED_BLINDLY) + whole;
+        let large = self.journal.sizes().skip(kept as usize).take_while(|&size| size >= most);
+        let suffices = large.sum::<u32>() >= lacking;
+        let left_out = if suffices { kept } else { work.discards + whole };
+        self.journal.sizes().skip(left_out as usize)
     }
 
     /// Returns the changes of a write of `bytes` bytes in one logical page.

@@ -33,12 +33,26 @@ pub enum Tail {
     Large,
 }
 
+impl Tail {
+    /// Returns the number of pages of a run.
+    fn pages(&self) -> u32 {
+        if let Tail::Run(run) = self { run.pages() } else { 0 }
+    }
+}
+
 /// The tail of the run of a region.
 pub struct TailRun {
     number: u32,
     region: Region,
     /// Number of pages of the region before the tail. These pages stay.
     kept: u32,
+}
+
+impl TailRun {
+    /// Returns the number of pages of the tail.
+    fn pages(&self) -> u32 {
+        self.region.count - self.kept
+    }
 }
 
 /// The last region of an inode that has pages.
@@ -172,10 +186,14 @@ impl<F: Flash> Volume<'_, F> {
         header: &InodeHeader,
         has_pages: bool,
     ) -> Result<bool, Error> {
-        match if has_pages { self.tail_of(inode, 0)? } else { Tail::None } {
-            Tail::None => {}
-            Tail::Run(run) => self.free_run(&run)?,
-            Tail::Large => return Ok(false),
+        let tail = if has_pages { self.tail_of(inode, 0)? } else { Tail::None };
+        if matches!(tail, Tail::Large) {
+            return Ok(false);
+        }
+        // The inode and two extensions may each have a page of their own.
+        self.store.logical.make_room_to_discard(tail.pages() + 3)?;
+        if let Tail::Run(run) = tail {
+            self.free_run(&run)?;
         }
         self.free_extensions(header)?;
         self.free_inode(inode)?;
@@ -184,12 +202,13 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Frees the pages of a run.
     fn free_run(&mut self, run: &TailRun) -> Result<(), Error> {
-        self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
+        self.free_pages(run.region.logical + run.kept, run.pages())
     }
 
     /// Truncates a run of a file, and frees its pages.
     pub fn cut_run(&mut self, inode: u32, run: &TailRun) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
+        self.store.logical.make_room_to_discard(run.pages())?;
         self.free_run(run)
     }
 
