@@ -46,6 +46,10 @@ use crate::error::Error;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
 
+/// Number of bytes of the records that a call may add after the split of a bucket, with their
+/// headers: the record of the name, and the count of the directory.
+const RECORDS_AFTER_SPLIT: u32 = 64;
+
 /// The directory that was used last.
 #[derive(Clone, Copy, Debug)]
 struct Directory {
@@ -326,12 +330,14 @@ impl Directories {
                 [name.is_directory(), new.is_directory()],
             )?;
         }
-        for (name, new) in [(one, other), (other, one)] {
+        let mut unused = [0; 2];
+        for ((name, new), unused) in [(one, other), (other, one)].into_iter().zip(&mut unused) {
             let mut header = new.header;
             self.forget_if(new.inode);
-            volume.move_inode(new.inode, &mut header, name.directory, name.name)?;
+            *unused = volume.move_inode(new.inode, &mut header, name.directory, name.name)?;
         }
-        Ok(())
+        volume.store.logical.make_room_to_discard(2)?;
+        unused.into_iter().try_for_each(|unused| volume.remove_extension(unused))
     }
 
     /// Removes a name.
@@ -472,6 +478,7 @@ impl Directories {
             old,
             Edit::Records { bytes, mask: bit, value: bit },
         )?;
+        volume.store.logical.make_room_before(old, RECORDS_AFTER_SPLIT)?;
         volume.store.logical.write_edited(
             old,
             old,

@@ -119,7 +119,10 @@ impl<F: Flash> FileSystem<'_, F> {
         self.begin(Call::Truncate)?;
         self.refresh(file)?;
         let result = match self.volume.cut_or_extend(file, size) {
-            Ok(Some(keep)) => self.lists.cut(&mut self.volume, file.inode(), keep),
+            Ok(Some(end)) => self
+                .lists
+                .cut(&mut self.volume, file.inode(), end.page)
+                .and_then(|()| self.volume.cut_page(&end)),
             result => result.map(drop),
         };
         self.finish(result, CommitOn::TRUNCATE, file.options.durable)?;

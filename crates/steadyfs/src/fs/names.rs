@@ -210,6 +210,9 @@ impl<F: Flash> FileSystem<'_, F> {
         let is_directory = header.kind == InodeKind::Directory;
         self.directories.enter(&mut self.volume, source)?;
         self.directories.remove_record(&mut self.volume, place, is_directory)?;
+        // If a directory moves, its inode gets another parent and name.
+        self.directories.forget_if(inode);
+        let unused = self.volume.move_inode(inode, header, target, name)?;
         self.directories.enter(&mut self.volume, target)?;
         match replaced {
             Some((place, other, replaced)) => {
@@ -230,9 +233,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 Room::Usable,
             )?,
         }
-        // If a directory moves, its inode gets another parent and name.
-        self.directories.forget_if(inode);
-        self.volume.move_inode(inode, header, target, name)
+        self.volume.remove_extension(unused)
     }
 
     /// Exchanges two names of files or directories: each name gets the inode of the other. So a

@@ -8,8 +8,8 @@ use crate::journal::Full;
 use crate::media::{Flash, TagKind};
 
 /// Number of patches of the allocation map if pages are freed: two bytes
-/// with the bits of neighbouring pages, and the bits of an inode and its extensions.
-const BITS_OF_DISCARDS: usize = 5;
+/// with the bits of neighbouring pages, and the bits of an inode and of three extensions.
+const BITS_OF_DISCARDS: usize = 6;
 
 impl<F: Flash> Logical<'_, F> {
     /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page stays.
@@ -259,6 +259,12 @@ impl<F: Flash> Logical<'_, F> {
             self.flush_small()?;
         }
         Ok(())
+    }
+
+    /// Makes room for records of `bytes` bytes if the journal buffer has patches of a page. Call it
+    /// before a write of this whole page, if records follow.
+    pub fn make_room_before(&mut self, logical: u32, bytes: u32) -> Result<(), Error> {
+        if self.journal.patches(logical) { self.make_journal_room(bytes) } else { Ok(()) }
     }
 
     /// Makes room for the records of `count` discards, and for the bits of the discarded pages.

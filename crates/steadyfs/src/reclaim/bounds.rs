@@ -36,13 +36,6 @@ pub(crate) enum Buffer {
     Committed,
 }
 
-/// Maximum number of pages that a call discards without making room for the records first: the page
-/// of an extension.
-const DISCARDED_BLINDLY: u32 = 1;
-/// Maximum number of pages with patches in the buffer that a call writes as a whole: the page of
-/// data, or the bucket that is split. The other pages that a call writes are new.
-const WRITTEN_WHOLE: u32 = 1;
-
 /// The cost of marking a bad block. The driver may erase the block first.
 const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1 };
 
@@ -140,16 +133,17 @@ impl<F: Flash> Bounds<'_, '_, F> {
     ///
     /// A page that the call discards or writes as a whole frees its size only at the end of the
     /// call. In the worst case these are the largest pages, so they are left out. Before a call
-    /// discards many pages, it writes large pages until all records have
-    /// room. If these suffice, the discarded pages are among the pages that it writes.
+    /// discards many pages or splits a large bucket, it writes large pages until its last records
+    /// have room. If these suffice, the pages that it then discards are among them.
     fn sizes_of_flushes(&self, work: &Work, lacking: u32) -> impl Iterator<Item = u32> + Clone {
         let most = self.journal.large_page_bytes() as u32;
-        let whole = work.frames.min(WRITTEN_WHOLE);
-        let kept = work.discards.min(DISCARDED_BLINDLY) + whole;
-        let large = self.journal.sizes().skip(kept as usize).take_while(|&size| size >= most);
-        let suffices = large.sum::<u32>() >= lacking;
-        let left_out = if suffices { kept } else { work.discards + whole };
-        self.journal.sizes().skip(left_out as usize)
+        // Of the pages that a call writes as a whole before its last records, all but one are new.
+        let whole = work.frames.min(1);
+        let early = work.early_discards as usize;
+        let large = self.journal.sizes().skip(early).take_while(|&size| size >= most);
+        let suffices = large.sum::<u32>() >= lacking + whole * most;
+        let left_out = if suffices { early } else { (work.discards + whole) as usize };
+        self.journal.sizes().skip(left_out)
     }
 
     /// Returns the changes of a write of `bytes` bytes in one logical page.

@@ -335,7 +335,8 @@ impl<F: Flash> FileSystem<'_, F> {
                 // An entry is valid only if its inode names the directory.
                 let (page, at) = self.volume.inode_place(inode);
                 self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
-                self.volume.write_name(inode, &mut header, name.as_bytes())?;
+                let unused = self.volume.write_name(inode, &mut header, name.as_bytes())?;
+                self.volume.remove_extension(unused)?;
                 return self.add_name(ROOT, name, gap, inode, &header);
             }
         }

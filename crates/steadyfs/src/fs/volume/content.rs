@@ -15,6 +15,14 @@ const RESERVE_LOOKS: u32 = 2;
 /// The zeros that fill inline data when a file is truncated or extended.
 static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
 
+/// The new end of a file that was truncated.
+pub struct NewEnd {
+    /// The first page of the file behind the end.
+    pub page: u32,
+    /// If the file ends within a page: the logical page, and the number of bytes that stay.
+    cut_page: Option<(u32, u32)>,
+}
+
 impl<F: Flash> Volume<'_, F> {
     /// Reads from a file. `file` must be up to date with its inode.
     pub fn read_known(
@@ -196,9 +204,9 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Truncates a file, or extends it with zeros. If pages may lie behind the new end, returns the
-    /// first of these pages.
+    /// end. The caller then frees these pages, and [truncates](Self::cut_page) the last page.
     #[inline(never)]
-    pub fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<Option<u32>, Error> {
+    pub fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<Option<NewEnd>, Error> {
         if file.inline && size > AREA_BYTES as u64 {
             self.leave_inode(file)?;
         } else if file.inline {
@@ -218,19 +226,27 @@ impl<F: Flash> Volume<'_, F> {
             return self.set_size(file, size).map(|()| None);
         }
         let (file_page, keep) = self.split(size);
-        // If the file grows again, the bytes behind the end in this page must read as zeros.
-        if keep > 0
-            && size < file.size
-            && let Some(logical) = self.page_of(&mut file.node, file_page)?
-        {
-            self.copy_cut(logical, logical, keep)?;
-        }
+        let cut_page = if keep > 0 && size < file.size {
+            self.page_of(&mut file.node, file_page)?.map(|logical| (logical, keep))
+        } else {
+            None
+        };
         if size != file.size {
             self.set_size(file, size)?;
         }
         file.node.forget();
         self.touch(file);
-        Ok(Some(file_page + u32::from(keep > 0)))
+        Ok(Some(NewEnd { page: file_page + u32::from(keep > 0), cut_page }))
+    }
+
+    /// Truncates the last page at the new end of a file: if the file grows again, the bytes behind
+    /// the end must read as zeros. No other change may follow in the call, because the patches of
+    /// the page keep their room in the journal buffer.
+    pub fn cut_page(&mut self, end: &NewEnd) -> Result<(), Error> {
+        match end.cut_page {
+            Some((logical, keep)) => self.copy_cut(logical, logical, keep),
+            None => Ok(()),
+        }
     }
 
     /// Zeroes the inline bytes between the end of a file and `offset`, because bytes of an

@@ -190,8 +190,9 @@ impl<F: Flash> Volume<'_, F> {
         if matches!(tail, Tail::Large) {
             return Ok(false);
         }
-        // The inode and two extensions may each have a page of their own.
-        self.store.logical.make_room_to_discard(tail.pages() + 3)?;
+        // The inode and two extensions may each have a page of their own, and so may an extension of
+        // the file that takes the name.
+        self.store.logical.make_room_to_discard(tail.pages() + 4)?;
         if let Tail::Run(run) = tail {
             self.free_run(&run)?;
         }

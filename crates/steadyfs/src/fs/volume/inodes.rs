@@ -120,13 +120,14 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes the rest of a name that exceeds the inode's room into an extension. Updates `header`:
-    /// the length of the name, and the extension.
+    /// the length of the name, and the extension. Returns an extension that is not needed any more,
+    /// or 0. The caller removes it.
     fn write_long_name(
         &mut self,
         inode: u32,
         header: &mut InodeHeader,
         name: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<u32, Error> {
         let inline = self.plan.name_inline();
         if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
             // The name is so short that no part of it is in the extension.
@@ -134,7 +135,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         header.name_bytes = name.len() as u8;
         if name.len() <= inline {
-            return self.remove_extension(core::mem::take(&mut header.name_more));
+            return Ok(core::mem::take(&mut header.name_more));
         }
         if !LONG_NAMES {
             return Err(Error::Unsupported);
@@ -142,7 +143,7 @@ impl<F: Flash> Volume<'_, F> {
         if header.name_more == 0 {
             header.name_more = self.add_extension(inode)?;
         }
-        self.write_extension(header.name_more, &name[inline..])
+        self.write_extension(header.name_more, &name[inline..]).map(|()| 0)
     }
 
     /// Writes the header and the name of a new inode.
@@ -167,15 +168,18 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at, &bytes[..end])
     }
 
-    /// Writes a new name of an inode.
+    /// Writes a new name of an inode. Returns an extension that is not needed any more, or 0.
+    ///
+    /// The caller [removes](Self::remove_extension) it at the end of the call. A discarded page
+    /// frees no room in the journal buffer before.
     pub fn write_name(
         &mut self,
         inode: u32,
         header: &mut InodeHeader,
         name: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<u32, Error> {
         let (length, more) = (header.name_bytes, header.name_more);
-        self.write_long_name(inode, header, name)?;
+        let unused = self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
         // If a field does not change, it needs no patch.
         if header.name_bytes != length {
@@ -188,7 +192,8 @@ impl<F: Flash> Volume<'_, F> {
             page,
             at + NAME_AT,
             &name[..name.len().min(self.plan.name_inline())],
-        )
+        )?;
+        Ok(unused)
     }
 
     /// Frees the extensions of an inode: the rest of its name, and its attributes.
@@ -197,14 +202,15 @@ impl<F: Flash> Volume<'_, F> {
         self.remove_extension(header.attributes)
     }
 
-    /// Writes a new directory and a new name into an inode.
+    /// Writes a new directory and a new name into an inode. Returns an extension that is not needed
+    /// any more, or 0.
     pub fn move_inode(
         &mut self,
         inode: u32,
         header: &mut InodeHeader,
         directory: u32,
         name: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<u32, Error> {
         if header.parent != directory {
             let (page, at) = self.inode_place(inode);
             self.store.logical.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;
