@@ -352,7 +352,10 @@ impl Call {
                 // existing record gets the inode.
                 let moved = if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE);
                 let [split, no_split] = shape.inserts().map(|insert| moved.plus(&insert));
-                third = Some(moved.plus(&shape.remove()));
+                // The extension of the old name is removed last. Its two records may then find no
+                // room.
+                let last = Work { frames: if is_long { 2 } else { 0 }, ..Work::NONE };
+                third = Some(moved.plus(&shape.remove()).plus(&last));
                 (split, Some(no_split))
             }
             Call::Exchange { .. } => {

@@ -336,7 +336,8 @@ impl Directories {
             self.forget_if(new.inode);
             *unused = volume.move_inode(new.inode, &mut header, name.directory, name.name)?;
         }
-        volume.store.logical.make_room_to_discard(2)?;
+        let inodes = unused.iter().filter(|&&unused| unused > 0).count() as u32;
+        volume.store.logical.make_room_to_discard(0, inodes)?;
         unused.into_iter().try_for_each(|unused| volume.remove_extension(unused))
     }
 

@@ -7,10 +7,6 @@ use crate::error::Error;
 use crate::journal::Full;
 use crate::media::{Flash, TagKind};
 
-/// Number of patches of the allocation map if pages are freed: two bytes
-/// with the bits of neighbouring pages, and the bits of an inode and of three extensions.
-const BITS_OF_DISCARDS: usize = 6;
-
 impl<F: Flash> Logical<'_, F> {
     /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page stays.
     /// The page is written as a new frame. If `bytes` are less than the whole page and a cache may
@@ -267,10 +263,13 @@ impl<F: Flash> Logical<'_, F> {
         if self.journal.patches(logical) { self.make_journal_room(bytes) } else { Ok(()) }
     }
 
-    /// Makes room for the records of `count` discards, and for the bits of the discarded pages.
-    pub fn make_room_to_discard(&mut self, count: u32) -> Result<(), Error> {
-        let (discards, bits) = (count as usize * self.journal.patch_room(0), BITS_OF_DISCARDS);
-        self.make_journal_room((discards + bits * self.journal.patch_room(1)) as u32)
+    /// Makes room for the records of a call that frees `pages` neighbouring pages and `inodes`
+    /// inodes: discards, and bits of the allocation map.
+    pub fn make_room_to_discard(&mut self, pages: u32, inodes: u32) -> Result<(), Error> {
+        // The bits of eight neighbouring pages lie in two bytes.
+        let (discards, bits) = (pages + inodes, pages.min(2) + inodes);
+        let [discard, bit] = [0, 1].map(|bytes| self.journal.patch_room(bytes) as u32);
+        self.make_journal_room(discards * discard + bits * bit)
     }
 
     /// Writes a page with its content before the call. This makes room in the journal buffer.

@@ -190,9 +190,12 @@ impl<F: Flash> Volume<'_, F> {
         if matches!(tail, Tail::Large) {
             return Ok(false);
         }
-        // The inode and two extensions may each have a page of their own, and so may an extension of
-        // the file that takes the name.
-        self.store.logical.make_room_to_discard(tail.pages() + 4)?;
+        // A page that is discarded frees no room before the end of the call. So the room for the
+        // changes behind the first discard is made now.
+        let extensions = u32::from(header.name_more > 0) + u32::from(header.attributes > 0);
+        if tail.pages() + extensions > 0 {
+            self.store.logical.make_room_to_discard(tail.pages(), extensions + 1)?;
+        }
         if let Tail::Run(run) = tail {
             self.free_run(&run)?;
         }
@@ -209,7 +212,7 @@ impl<F: Flash> Volume<'_, F> {
     /// Truncates a run of a file, and frees its pages.
     pub fn cut_run(&mut self, inode: u32, run: &TailRun) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
-        self.store.logical.make_room_to_discard(run.pages())?;
+        self.store.logical.make_room_to_discard(run.pages(), 0)?;
         self.free_run(run)
     }
 
