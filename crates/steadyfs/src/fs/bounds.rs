@@ -146,21 +146,23 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     pub(super) fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
-        let first = self.bound_of_piece(call, buffer, failures);
         let further = call.further_pieces(self.volume.store.layout().logical_bytes);
+        let mut bound = self.bound_of_piece(call, buffer, failures);
         if further == 0 {
-            return first;
+            return bound;
         }
-        let each = first.plus(&self.bound_of_piece(call, Buffer::Any, 0).most().times(further));
-        if buffer != Buffer::AsItIs || failures > 0 {
-            return each;
+        bound = bound.plus(&self.bound_of_piece(call, Buffer::Any, 0).most().times(further));
+        if buffer == Buffer::AsItIs
+            && failures == 0
+            && let Some(row) = pieces_cost(self, call, 1 + further)
+        {
+            // Both results hold. The device's own times decide which one is smaller.
+            let timing = self.flash().timing();
+            if row.time_ns(&timing) < bound.time_ns(&timing) {
+                return Bound::single(row);
+            }
         }
-        // Both results hold. The device's own times decide which one is smaller.
-        let timing = self.flash().timing();
-        match pieces_cost(self, call, 1 + further) {
-            Some(row) if row.time_ns(&timing) < each.time_ns(&timing) => Bound::single(row),
-            _ => each,
-        }
+        bound
     }
 
     /// Computes the bound of a call, or of one piece of a write that exceeds a logical page.

@@ -93,6 +93,7 @@ impl Row<'_> {
     ///
     /// Each call may begin with a largest step. In addition, the calls make one step for each page
     /// that the volume lacks, at present or because of the pages that the calls take.
+    #[inline(never)]
     fn with_steps<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Stepped> {
         let (volume, orphans) = (&fs.volume, fs.has_abandoned_orphans());
         let trims = fs.lists.steps(volume, orphans);
@@ -152,6 +153,9 @@ fn taken_by<F: Flash>(fs: &FileSystem<'_, F>, pieces: u32) -> u32 {
 
 /// Returns the worst case of a write of `pieces` pieces that begins now, if it can be computed from
 /// the present state. The call is a [`Call::Write`] or a [`Call::WriteLarge`].
+///
+/// Not inlined: its variables are off the stack while other bounds are computed.
+#[inline(never)]
 pub(super) fn pieces_cost<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,

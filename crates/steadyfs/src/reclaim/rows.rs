@@ -113,6 +113,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     ///
     /// The moves of all calls need erased frames. Each plan erases at most one block, so there are
     /// no more than the present ones and one block for each call.
+    #[inline(never)]
     pub fn row(&self, work: &Work, calls: u32, [per_commit, between]: [u32; 2]) -> Option<Cost> {
         let (ftl, view) = (self.view.ftl, &self.view);
         let (layout, space) = (&ftl.layout, &ftl.space);
