@@ -218,6 +218,7 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
         // Reads are slow and programs are quick, because the bound of a row left out reads.
         let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
         let bound_ns = fs.bounds().sequence_ns(CallSequence::Overwrites(count), &slow);
+        assert!(fs.bounds().sequence_ns(CallSequence::Overwrites(0), &slow) <= bound_ns);
         let before = fs.flash().counts();
         (0..count).for_each(|n| {
             fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write")

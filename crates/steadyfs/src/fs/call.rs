@@ -342,7 +342,7 @@ impl Call {
             Call::Symlink { bytes, .. } => {
                 let link = inode.plus(&of_data(bytes)).plus(&shape.around_data(Call::Write(bytes)));
                 // The records of the target come after the split of a bucket.
-                let link = Work { early_discards: 1, ..link };
+                let link = Work { early_writes: 1, ..link };
                 let [split, no_split] = shape.inserts().map(|insert| link.plus(&insert));
                 (split, Some(no_split))
             }

@@ -236,8 +236,7 @@ impl<F: Flash> Logical<'_, F> {
         self.write_source(piece.logical, &source)
     }
 
-    /// Writes large pages out of the journal buffer until records of
-    /// `bytes` bytes have room.
+    /// Writes large pages out of the journal buffer until records of `bytes` bytes have room.
     ///
     /// A page that is discarded, or written as a whole, keeps its records until the end of the
     /// call. So the room for a call that discards many pages is made before.

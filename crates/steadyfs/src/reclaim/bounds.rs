@@ -139,7 +139,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let most = self.journal.large_page_bytes() as u32;
         // Of the pages that a call writes as a whole before its last records, all but one are new.
         let whole = work.frames.min(1);
-        let early = work.early_discards as usize;
+        let early = work.early_writes as usize;
         let large = self.journal.sizes().skip(early).take_while(|&size| size >= most);
         let suffices = large.sum::<u32>() >= lacking + whole * most;
         let left_out = if suffices { early } else { (work.discards + whole) as usize };

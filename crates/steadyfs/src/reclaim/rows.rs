@@ -137,7 +137,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         };
         let [moves, folds] = self.moves_and_folds(&changes, calls);
         // A head may give up its block for wear levelling, or because of a weak page.
-        let given_up = if view.levels_or_scrubs() { calls - 1 } else { 0 };
+        let given_up = if view.levels_or_scrubs() { calls.saturating_sub(1) } else { 0 };
         let taken = self.blocks_taken(moves, folds, &changes) + given_up;
         let is_near_full = space.near_full(layout, frames);
         let beside = Cost {

@@ -16,9 +16,9 @@ pub(crate) struct Work {
     pub discards: u32,
     /// Number of journal pages that the call's commits program.
     pub commits: u32,
-    /// Number of these discarded pages that the call discards before its last records, without
-    /// making room for these records first.
-    pub early_discards: u32,
+    /// Number of pages with patches in the journal buffer that the call writes as a whole before its
+    /// last records, without making room for these records first.
+    pub early_writes: u32,
 }
 
 /// The number of patches in each size class, and their sizes without headers.
@@ -58,7 +58,7 @@ impl Work {
             patches.longest = if patches.longest > length { patches.longest } else { length };
             index += 1;
         }
-        Self { frames: 0, patches, pages, discards: 0, commits: 0, early_discards: 0 }
+        Self { frames: 0, patches, pages, discards: 0, commits: 0, early_writes: 0 }
     }
 
     /// Returns the sum of two pieces of work.
@@ -78,10 +78,10 @@ impl Work {
             discards: self.discards + other.discards,
             commits: self.commits + other.commits,
             // One call ends before the next one begins.
-            early_discards: if self.early_discards > other.early_discards {
-                self.early_discards
+            early_writes: if self.early_writes > other.early_writes {
+                self.early_writes
             } else {
-                other.early_discards
+                other.early_writes
             },
         }
     }
@@ -99,7 +99,7 @@ impl Work {
             pages: self.pages * count,
             discards: self.discards * count,
             commits: self.commits * count,
-            early_discards: self.early_discards,
+            early_writes: self.early_writes,
         }
     }
 
