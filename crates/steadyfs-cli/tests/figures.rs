@@ -139,7 +139,7 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
 
     tells(
         "docs/guide/getting-started.md",
-        &format!("The core alone takes {} in a mount", kib(stack("mount"))),
+        &format!("Without a driver, the core takes {} KiB of stack in a mount", kib(stack("mount"))),
     );
 
     let [reads, clean_reads] =

@@ -415,9 +415,9 @@ impl Layout {
         }
     }
 
-    /// Returns true if moved pages are written behind the caller's pages in the same block. On a
-    /// device that prefers few streams, a switch between two streams costs more than separate
-    /// blocks save.
+    /// Returns true if moved pages are written behind the caller's pages in the same block.
+    /// Separate blocks save some moves. But on a device that prefers few streams, a switch between
+    /// two streams costs more time than this.
     pub(crate) const fn moves_join(&self) -> bool {
         self.move_group() > 1
     }

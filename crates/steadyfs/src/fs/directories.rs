@@ -218,7 +218,8 @@ impl Directories {
             match volume.next_record(page, hash, after, &mut gap.place)? {
                 SearchStep::Record { slot, inode } => {
                     gap.searched.equal += 1;
-                    // Bounds include no deeper search, so only damage leads to a deeper search.
+                    // Bounds include no deeper search. So a deeper search may be made only on a
+                    // damaged volume.
                     volume.check_searched(gap.searched)?;
                     // Equal hashes do not prove equal names.
                     if let Some(header) = volume.header_of_name(inode, name)? {

@@ -61,8 +61,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Creates a file and opens it. Not inlined: the stack that this function needs is free while
-    /// an existing file is truncated.
+    /// Creates a file and opens it. Not inlined: otherwise an open that truncates an existing file
+    /// would need the stack of this function as well.
     #[inline(never)]
     fn create_open(
         &mut self,

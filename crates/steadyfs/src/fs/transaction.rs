@@ -369,9 +369,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.directories.forget();
     }
 
-    /// Makes a step of freeing, and ends it. If several looks cannot read an inode or an index, its
-    /// pages stay in use until a repair, and the call does not fail. If a look fails only once, the
-    /// call fails.
+    /// Makes a step of freeing, and ends it. If an inode or an index cannot be read, it is read
+    /// again. If a further read succeeds, the call fails, and can be repeated. If no read succeeds,
+    /// the pages stay in use until a repair, and the call does not fail.
     fn trim(&mut self) -> Result<(), Error> {
         let result = self.lists.trim_step(&mut self.volume, false);
         match self.step(result) {

@@ -27,7 +27,7 @@ impl<F: Flash> Ftl<'_, F> {
         } else {
             self.map.replay(copied.logical, to | self.map.released_bit())?;
         }
-        // An earlier try may have named a frame in a ring block that failed.
+        // If an earlier copy failed with its ring block, its frame there still counts as live.
         self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
         self.space.blocks_mut().set_live(to, true);
         Ok(())

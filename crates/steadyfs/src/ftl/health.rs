@@ -94,7 +94,7 @@ pub enum BlockState {
     Used,
     /// A head programs it at present.
     Active,
-    /// Holds live pages. The block goes bad when these pages have moved.
+    /// Holds live pages. When these pages have moved, the block is marked as bad.
     Retiring,
     /// Holds live pages. All of them will move, because one page needed many corrections.
     Weak,

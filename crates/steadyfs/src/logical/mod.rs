@@ -140,8 +140,8 @@ impl<F: Flash> Logical<'_, F> {
             .min(self.commit_room())
     }
 
-    /// Returns the number of map changes by which the commit of the open transaction may still
-    /// grow. The limit is the room of an empty overlay.
+    /// Returns the number of map changes that the open transaction can still take before its
+    /// commit. The limit is the room of an empty overlay.
     pub(super) fn commit_room(&self) -> u32 {
         self.ftl
             .map

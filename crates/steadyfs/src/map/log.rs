@@ -20,8 +20,9 @@
 //! One flipped bit is corrected ([`change`](super::log_entry)). If more bits have flipped, it
 //! matters whether the log is untouched:
 //!
-//! - If the log is untouched, every change was programmed as a whole. Without the unreadable
-//!   change, the page of the leaf would give an old entry. So the page counts as unreadable.
+//! - If no power cut can have interrupted a program of the log, the log is *untouched*: every
+//!   change was programmed as a whole. Without the unreadable change, the page of the leaf would
+//!   give an old entry. So the page counts as unreadable.
 //! - If the log may have been touched, a power cut may have interrupted its last program. The
 //!   overlay contains all entries of that program until the leaf is written anew. So unreadable
 //!   changes are accepted under two conditions. First, from the first unreadable change on, the log

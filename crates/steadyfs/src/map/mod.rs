@@ -68,7 +68,8 @@ impl Recent {
         self.next = (self.next + 1) % 4;
     }
 
-    /// Discards the runs that contain a page. The frame of this page changes.
+    /// Forgets the runs of map entries in RAM that contain a page, because the frame of this page
+    /// changes.
     fn remove(&mut self, logical: u32) {
         for run in self.runs.iter_mut().filter(|run| run.distance(logical).is_some()) {
             *run = Run::default();

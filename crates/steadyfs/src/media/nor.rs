@@ -17,8 +17,8 @@ use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 /// Byte-programmable flash: programming changes bits from 1 to 0, and only an erase of a whole
 /// block changes them back to 1.
 ///
-/// [`NorPages`] makes a [`Flash`] of it. The [guide](crate::guide::drivers#spi-nor) contains a
-/// complete driver.
+/// [`NorPages`] turns a driver with this trait into a [`Flash`]. The
+/// [guide](crate::guide::drivers#spi-nor) contains a complete driver.
 pub trait NorFlash {
     /// Returns the bytes of an erase block (the unit that [`erase`](NorFlash::erase) erases).
     fn block_bytes(&self) -> u32;

@@ -21,8 +21,8 @@
 //! be read, the present generation is the newest generation that the other header or a tag names.
 //! The next program then writes the lost header anew.
 //!
-//! A driver implements [`SectorDevice`]. [`SectorPages::new`] makes a [`Flash`] of the driver and a
-//! [`SectorLayout`].
+//! A driver implements [`SectorDevice`]. [`SectorPages::new`] takes the driver and a
+//! [`SectorLayout`]. Its result is a [`Flash`].
 //!
 //! | file | idea |
 //! |---|---|

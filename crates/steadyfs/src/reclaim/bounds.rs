@@ -334,7 +334,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// empty the whole victim. If `is_near` is true, the call is made now, and no program fails.
     fn urgently(&self, plan: Plan, changes: &Changes, is_near: bool) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
-        // The frames of a block that the journal's head takes are then missing.
+        // If the journal's head takes a block, the reserve lacks the frames of this block.
         let journal = fpb * self.view.journal_blocks(changes);
         let planned = if is_near { changes.folds } else { plan.moves + plan.folds };
         let is_short = self.view.is_short(changes.frames + planned + journal);

@@ -198,8 +198,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns the cost of a block for a head, if the head needs one now and none is erased. A root
-    /// may have to list the block first.
+    /// Returns the cost of an erased block for a head, if the head needs a block now and no block
+    /// is erased. A root may have to list the block first.
     fn block_cost(&self, head: HeadIndex) -> Cost {
         let space = &self.view.ftl.space;
         if space.rest(head) > 0 || space.blocks().count(State::Erased) > 0 {

@@ -1,8 +1,8 @@
 //! Wear levelling: data at rest is moved out of blocks whose erase count lags behind. So these
 //! blocks wear like the others.
 //!
-//! Moving the data of a full block takes as many frames as it frees, but frees them later. The
-//! frames that are saved for wear levelling bridge this time.
+//! Moving the data of a full block takes as many frames as it frees, but frees them later. Until
+//! then, the frames that are saved for wear levelling take their place.
 
 use super::ReclaimView;
 use crate::features::WEAR_LEVELLING;
@@ -94,7 +94,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
                 .choose_among(&UNUSED, BlockChoice::LeastWorn)
                 .map_or(u32::MAX, |block| blocks.wear(block).into())
         };
-        // On a young volume no block lags.
+        // On a volume with few erases, no block counts as lagging behind the mean wear.
         let rested = || {
             if least > 0 { blocks.choose(State::Used, BlockChoice::LeastWornInUse) } else { None }
         };

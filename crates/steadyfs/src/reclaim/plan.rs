@@ -109,8 +109,8 @@ impl WorkQuota {
             // Calls that write nothing help to empty a failing block.
             return 1;
         }
-        // Data at rest may fill its whole block. Even such a block is emptied at this rate of
-        // moves.
+        // All frames of a block of data at rest may be live. Even such a block is emptied at this
+        // rate of moves.
         self.work
             .saturating_mul(frames)
             .div_ceil(self.gain)

@@ -21,8 +21,8 @@ pub(super) struct Changes {
 }
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
-    /// Limits a plan of the quota to the work that the present state permits. No program of the
-    /// call may fail, and the reserve may not run short.
+    /// Limits a plan of the quota to the work that the present state permits. The limits hold only
+    /// if no program of the call fails and the reserve does not run short.
     pub(super) fn limit_plan(&self, plan: &mut Plan, most: u32, changes: &Changes) {
         plan.moves = plan.moves.min(most).min(self.places_of_moves(plan.erases));
         plan.folds = plan.folds.min(self.folds_most(changes.entries, plan.moves));

@@ -3,8 +3,8 @@
 //! The first page of each ring block contains the number of the block's first root. The search
 //! begins with the block that has the largest number. It reads backwards from the end of the block
 //! until it finds a root that *counts*: a seal, which is a page of its copies, can be read. The
-//! root is *certain* if this seal is not the first one. A power cut can leave only the first seal
-//! in doubt: a later seal proves that the seals before it were complete.
+//! root is *certain* if this seal is not the one that was programmed first. A power cut can leave
+//! only the first seal in doubt: a later seal proves that the seals before it were complete.
 //!
 //! If only one seal can be read, an interrupted erase may have left it in the block. Then the root
 //! counts only if all pages that it names in its own block can be read.

@@ -29,7 +29,8 @@ const SPARE_BLOCKS: u32 = 3;
 pub(crate) struct Space<'m> {
     blocks: Blocks<'m>,
     heads: Heads<'m>,
-    /// Number of places in a block for the journal's head.
+    /// Number of places that a block of the journal's head has: one for each journal page, or one
+    /// for each unit of a longer record.
     journal_places: u32,
     /// True if wear is counted here; false if the device levels wear itself.
     counts_wear: bool,

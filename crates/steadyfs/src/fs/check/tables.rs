@@ -148,7 +148,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.is_to_be_emptied(logical)
     }
 
-    /// Returns true if a page without an owner must be emptied.
+    /// Returns true if this page, which has no owner, must be emptied.
     ///
     /// A look does not report such a page. A failed call may have left it, and it does no harm. But
     /// a repair empties it for safety.
