@@ -29,8 +29,8 @@ pub(crate) struct Done {
     pub flushed: bool,
 }
 
-/// The state of reclamation, and the rooms that reclamation depends on. A view only reads this
-/// state.
+/// The state of reclamation, and the structs of other folders that reclamation depends on. A view
+/// only reads this state.
 pub(crate) struct ReclaimView<'s, 'm, F> {
     pub reclaim: &'s ReclaimState,
     pub ftl: &'s Ftl<'m, F>,

@@ -163,8 +163,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.extensions(inode, &header)?;
             self.pages_of(inode, &header, before)?;
         } else if now == ClaimTurn::BEHIND && now.is_in(turns) {
-            // If a file was emptied in this walk, the pages that it claimed are free now. The next
-            // walk then makes this check.
+            // If a file was emptied in this walk, the pages that it claimed are free now. So this
+            // walk does not check the pages behind the ends of files; the next walk does.
             let owner = self
                 .owner_of_pages(inode, &header, 0)
                 .filter(|_| !self.checked.mended.has_emptied_since(before));
