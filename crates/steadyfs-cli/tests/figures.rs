@@ -139,7 +139,10 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
 
     tells(
         "docs/guide/getting-started.md",
-        &format!("Without a driver, the core takes {} KiB of stack in a mount", kib(stack("mount"))),
+        &format!(
+            "Without a driver, the core takes {} KiB of stack in a mount",
+            kib(stack("mount"))
+        ),
     );
 
     let [reads, clean_reads] =
