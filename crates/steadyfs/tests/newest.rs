@@ -635,8 +635,14 @@ fn a_copy_of_before_is_never_shown() {
         let (_, newest) = pages_of_leaf(&mut chip, &LEAF, 0).pop().expect("a leaf");
         chip.lost = Some(newest);
         let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
-        assert_eq!(fs.damage(), Some(Damage::Leaf));
-        look(&mut fs, &files);
+        // A leaf that was programmed just before the cut may not be in use yet.
+        match fs.damage() {
+            None => assert_eq!(look(&mut fs, &files).equal, files.len()),
+            damage => {
+                assert_eq!(damage, Some(Damage::Leaf));
+                look(&mut fs, &files);
+            }
+        }
     });
 }
 
