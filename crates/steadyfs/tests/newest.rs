@@ -473,16 +473,17 @@ fn end_full_volumes<F: Flash + Clone>(chip: F, seed: u64) {
     assert!(tried > 25, "only {tried} volumes had a leaf");
 }
 
+/// A chip of 48 small blocks.
+fn small_nand(seed: u64) -> Nand {
+    let geometry =
+        Geometry { page_bytes: 1024, pages_per_block: 12, block_count: 48, programs_bytes: false };
+    Nand::with_geometry(geometry, NandTiming::ROUND, seed)
+}
+
 #[test]
 fn a_full_volume_ends_with_two_first_leaves() {
     for_seeds("newest", "a_full_volume_ends_with_two_first_leaves", 2, |seed| {
-        let geometry = Geometry {
-            page_bytes: 1024,
-            pages_per_block: 12,
-            block_count: 48,
-            programs_bytes: false,
-        };
-        end_full_volumes(Nand::with_geometry(geometry, NandTiming::ROUND, seed), seed);
+        end_full_volumes(small_nand(seed), seed);
         end_full_volumes(nor(seed), seed);
         end_full_volumes(card(seed), seed);
     });
@@ -574,13 +575,7 @@ fn starts_and_ends<F: Flash + Tearable + Clone>(chip: F, seed: u64) {
 #[test]
 fn starts_and_ends_of_a_full_volume_may_be_cut_in_a_row() {
     for_seeds("newest", "starts_and_ends_of_a_full_volume_may_be_cut_in_a_row", 10, |seed| {
-        let geometry = Geometry {
-            page_bytes: 1024,
-            pages_per_block: 12,
-            block_count: 48,
-            programs_bytes: false,
-        };
-        starts_and_ends(Nand::with_geometry(geometry, NandTiming::ROUND, seed), seed);
+        starts_and_ends(small_nand(seed), seed);
         starts_and_ends(nor(seed), seed);
     });
 }

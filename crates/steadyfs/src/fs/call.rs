@@ -82,8 +82,8 @@ pub enum Call {
     Sync,
 }
 
-/// The properties of a volume that decide how much a call changes: the pages of its allocation
-/// map, the levels of an index, and if several inodes share a page of the file table.
+/// The properties of a volume on which the work of a call depends. They are the pages of its
+/// allocation map, the levels of an index, and the number of inodes in a page of the file table.
 #[derive(Clone, Copy)]
 struct CallShape {
     map_pages: u32,
@@ -153,22 +153,16 @@ impl CallShape {
         self.with_bits(2, &REMOVE)
     }
 
-    /// Returns the work of `steps` steps of the trim list. The largest step is one of these:
+    /// Returns the work of `largest` largest steps of the trim list, and of `single` steps that
+    /// free one page each. The largest step is one of these:
     ///
     /// - a region, the list, and bits and pages of eight neighbouring pages, of the inode and
     ///   of its extensions;
     /// - four entries of an index, with bits and pages.
     ///
-    /// A step counts as one step for each page that it frees. So the worst case has one largest
-    /// step, and further steps that free one page each: a step that frees several pages has less
-    /// work than as many steps of one page.
-    fn trims(self, steps: u32) -> Work {
-        self.steps(steps.min(1), steps.saturating_sub(1))
-    }
-
-    /// Returns the work of `largest` largest steps of the trim list, and of `single` steps that
-    /// free one page each.
-    fn steps(self, largest: u32, single: u32) -> Work {
+    /// A step that frees several pages counts as that number of steps, because it has less work
+    /// than that number of single steps. So a call makes at most one largest step.
+    fn steps(self, [largest, single]: [u32; 2]) -> Work {
         let one = match self.inodes_share {
             true => self.with_bits(4, &TRIM_ONE),
             // An inode is freed with its page.
@@ -222,7 +216,7 @@ const SPLIT: Work = Work { frames: 2, ..Work::patched(&[24, 8], 2) };
 const FIRST_OR_OVERFLOW: Work = Work::patched(&[AREA, 24, 8, 8], 3);
 /// See [`CallShape::remove`].
 const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
-/// See [`CallShape::trims`].
+/// See [`CallShape::steps`].
 const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
 const TRIM_ONE: Work = Work { discards: 1, ..Work::patched(&[12, 8, 1, 1, 1, 1], 2) };
 const TRIM_PAGE: Work = Work { discards: 1, ..Work::patched(&[12, 1], 1) };
@@ -264,18 +258,17 @@ const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 
 /// Returns the work that earlier calls left to be done at the beginning of a call: `trims` steps of
 /// the trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
-    CallShape::of(volume).trims(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
+    steps_of_row(volume, [trims.min(1), trims.saturating_sub(1)], orphans)
 }
 
-/// Returns the work of steps of the trim list in calls in a row: `largest` largest steps, and
-/// `single` steps that free one page each. If `orphans` is true, the list gets orphans first.
+/// Returns the work of steps of the trim list in calls in a row. `steps` are the numbers of largest
+/// steps, and of steps that free one page each. If `orphans` is true, the list gets orphans first.
 pub(super) fn steps_of_row<F: Flash>(
     volume: &Volume<'_, F>,
-    [largest, single]: [u32; 2],
+    steps: [u32; 2],
     orphans: bool,
 ) -> Work {
-    let steps = CallShape::of(volume).steps(largest, single);
-    steps.plus(if orphans { &COLLECT } else { &Work::NONE })
+    CallShape::of(volume).steps(steps).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
 /// Returns the work of a write of several pieces. The first piece has `first` bytes, the last piece

@@ -43,12 +43,13 @@ use super::volume::{
     Cursor, Depth, END, Node, RecordPlace, Room, SearchStep, Volume, bucket_of, check_name, hash,
 };
 use crate::error::Error;
+use crate::journal::RecordsAhead;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
 
-/// Number of bytes of the records that a call may add after the split of a bucket, with their
-/// headers: the record of the name, and the count of the directory.
-const RECORDS_AFTER_SPLIT: u32 = 64;
+/// The records that a call may add after the split of a bucket: the record of the name, and the
+/// count of the directory. The bytes include the headers.
+const RECORDS_AFTER_SPLIT: RecordsAhead = RecordsAhead { count: 0, bytes: 64 };
 
 /// The directory that was used last.
 #[derive(Clone, Copy, Debug)]
@@ -338,7 +339,7 @@ impl Directories {
             *unused = volume.move_inode(new.inode, &mut header, name.directory, name.name)?;
         }
         let inodes = unused.iter().filter(|&&unused| unused > 0).count() as u32;
-        volume.store.logical.make_room_to_discard(0, inodes)?;
+        volume.store.logical.make_journal_room(RecordsAhead::freeing(0, inodes))?;
         unused.into_iter().try_for_each(|unused| volume.remove_extension(unused))
     }
 
@@ -480,7 +481,9 @@ impl Directories {
             old,
             Edit::Records { bytes, mask: bit, value: bit },
         )?;
-        volume.store.logical.make_room_before(old, RECORDS_AFTER_SPLIT)?;
+        if volume.store.logical.journal.patches(old) {
+            volume.store.logical.make_journal_room(RECORDS_AFTER_SPLIT)?;
+        }
         volume.store.logical.write_edited(
             old,
             old,

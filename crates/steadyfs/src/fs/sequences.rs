@@ -92,7 +92,7 @@ impl Row<'_> {
     /// Adds the steps of the trim list. Returns `None` if there may be too many steps.
     ///
     /// Each call may begin with a largest step. In addition, the calls make one step for each page
-    /// that the volume lacks, at present or because of the pages that the calls take.
+    /// that the volume lacks at present, and one for each page that they take.
     #[inline(never)]
     fn with_steps<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Stepped> {
         let (volume, orphans) = (&fs.volume, fs.has_abandoned_orphans());
@@ -118,25 +118,22 @@ impl Row<'_> {
     }
 
     /// Returns the worst case of the calls, computed from the present state, if there is one.
-    fn cost<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Cost> {
-        let Stepped { work, looks, between } = self.with_steps(fs)?;
-        let row = fs.volume.store.bounds().row(&work, self.calls, [self.per_commit, between])?;
-        Some(row.plus(&looks))
+    fn cost<F: Flash>(&self, fs: &FileSystem<'_, F>, stepped: &Stepped) -> Option<Cost> {
+        let Stepped { work, looks, between } = stepped;
+        let row = fs.volume.store.bounds().row(work, self.calls, [self.per_commit, *between])?;
+        Some(row.plus(looks))
     }
 
     /// Returns the worst case of the calls in nanoseconds.
     fn time_ns<F: Flash>(&self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
-        let near_ns = self.cost(fs).map_or(u64::MAX, |cost| cost.time_ns(timing));
-        match self.with_steps(fs) {
-            Some(Stepped { work, looks, between: 0 }) => fs
-                .volume
-                .store
-                .bounds()
-                .row_ns(&work, self.calls, self.per_commit, timing)
-                .saturating_add(looks.time_ns(timing))
-                .min(near_ns),
-            _ => near_ns,
+        let Some(stepped) = self.with_steps(fs) else { return u64::MAX };
+        let near_ns = self.cost(fs, &stepped).map_or(u64::MAX, |cost| cost.time_ns(timing));
+        if stepped.between > 0 {
+            return near_ns;
         }
+        let far_ns =
+            fs.volume.store.bounds().row_ns(&stepped.work, self.calls, self.per_commit, timing);
+        far_ns.saturating_add(stepped.looks.time_ns(timing)).min(near_ns)
     }
 }
 
@@ -145,8 +142,8 @@ fn looks_of_steps(count: u32) -> u32 {
     looks(26) * count
 }
 
-/// Returns the largest number of pages that a write of several pieces takes: the pages of the
-/// pieces, the pages of their indexes, and a page for data that moves out of the inode.
+/// Returns the largest number of pages that a write of several pieces takes. These are the pages of
+/// the pieces and of their indexes, and a page for data that leaves the inode.
 fn taken_by<F: Flash>(fs: &FileSystem<'_, F>, pieces: u32) -> u32 {
     pieces + 2 * (2 + pieces / fs.volume.plan().index_entries) + 1
 }
@@ -172,7 +169,7 @@ pub(super) fn pieces_cost<F: Flash>(
     let work = work_of_pieces(&fs.volume, pieces, [end; 2], leaves)
         .plus(&Work { frames: 2, ..Work::NONE });
     let row = Row { call, work: &work, calls: pieces, taken: taken_by(fs, pieces), per_commit: 1 };
-    row.cost(fs)
+    row.cost(fs, &row.with_steps(fs)?)
 }
 
 fn write_ns<F: Flash>(

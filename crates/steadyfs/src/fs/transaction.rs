@@ -253,8 +253,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             }
             self.commit_if(lacks_room)?;
             if left == trims {
-                let result =
-                    self.volume.store.make_journal_room(&first_steps(&self.volume, trims, false));
+                let ahead = first_steps(&self.volume, trims, false).ahead();
+                let result = self.volume.store.logical.make_journal_room(ahead);
                 self.step(result)?;
             }
             let before = self.volume.space().pages();

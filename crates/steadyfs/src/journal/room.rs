@@ -12,6 +12,25 @@ const SIZES_AT_ONCE: usize = 16;
 /// Maximum length of a patch with which a call frees pages.
 const FREEING_BYTES_MAX: usize = 16;
 
+/// Records that a call will add to the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordsAhead {
+    /// Number of records.
+    pub count: u32,
+    /// Number of bytes of their content, without headers.
+    pub bytes: u32,
+}
+
+impl RecordsAhead {
+    /// Returns the records of a call that frees `pages` neighbouring pages and `inodes` inodes:
+    /// discards, and bits of the allocation map.
+    pub fn freeing(pages: u32, inodes: u32) -> Self {
+        // The bits of eight neighbouring pages lie in two bytes.
+        let bits = pages.min(2) + inodes;
+        Self { count: pages + inodes + bits, bytes: bits }
+    }
+}
+
 /// See [`Journal::sizes`].
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
@@ -126,6 +145,11 @@ impl Journal<'_> {
                 .sum::<usize>()
         };
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// Returns true if the buffer has room for these records.
+    pub fn has_room_for(&self, ahead: RecordsAhead) -> bool {
+        self.room() >= ahead.count * self.patch_room(0) as u32 + ahead.bytes
     }
 
     /// Returns the least number of bytes of a large page in the buffer. A write of a large page

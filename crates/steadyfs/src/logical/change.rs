@@ -4,7 +4,7 @@ use super::Logical;
 use super::compose::Source;
 use super::edit::{Edit, Piece};
 use crate::error::Error;
-use crate::journal::Full;
+use crate::journal::{Full, RecordsAhead};
 use crate::media::{Flash, TagKind};
 
 impl<F: Flash> Logical<'_, F> {
@@ -236,13 +236,13 @@ impl<F: Flash> Logical<'_, F> {
         self.write_source(piece.logical, &source)
     }
 
-    /// Writes large pages out of the journal buffer until records of `bytes` bytes have room.
+    /// Writes large pages out of the journal buffer until it has room for records.
     ///
     /// A page that is discarded, or written as a whole, keeps its records until the end of the
     /// call. So the room for a call that discards many pages is made before.
-    pub fn make_journal_room(&mut self, bytes: u32) -> Result<(), Error> {
+    pub fn make_journal_room(&mut self, ahead: RecordsAhead) -> Result<(), Error> {
         let least = self.journal.large_page_bytes();
-        while self.journal.room() < bytes
+        while !self.journal.has_room_for(ahead)
             && !self.ftl.transaction.is_undo_full()
             && self.pending_room() > 0
         {
@@ -254,21 +254,6 @@ impl<F: Flash> Logical<'_, F> {
             self.flush_small()?;
         }
         Ok(())
-    }
-
-    /// Makes room for records of `bytes` bytes if the journal buffer has patches of a page. Call it
-    /// before a write of this whole page, if records follow.
-    pub fn make_room_before(&mut self, logical: u32, bytes: u32) -> Result<(), Error> {
-        if self.journal.patches(logical) { self.make_journal_room(bytes) } else { Ok(()) }
-    }
-
-    /// Makes room for the records of a call that frees `pages` neighbouring pages and `inodes`
-    /// inodes: discards, and bits of the allocation map.
-    pub fn make_room_to_discard(&mut self, pages: u32, inodes: u32) -> Result<(), Error> {
-        // The bits of eight neighbouring pages lie in two bytes.
-        let (discards, bits) = (pages + inodes, pages.min(2) + inodes);
-        let [discard, bit] = [0, 1].map(|bytes| self.journal.patch_room(bytes) as u32);
-        self.make_journal_room(discards * discard + bits * bit)
     }
 
     /// Writes a page with its content before the call. This makes room in the journal buffer.

@@ -137,7 +137,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// have room. If these suffice, the pages that it then discards are among them.
     fn sizes_of_flushes(&self, work: &Work, lacking: u32) -> impl Iterator<Item = u32> + Clone {
         let most = self.journal.large_page_bytes() as u32;
-        // Of the pages that a call writes as a whole before its last records, all but one are new.
+        // A call writes at most one old page as a whole before its last records. Its other pages
+        // are new.
         let whole = work.frames.min(1);
         let early = work.early_writes as usize;
         let large = self.journal.sizes().skip(early).take_while(|&size| size >= most);

@@ -53,8 +53,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let fpb = self.view.ftl.layout.frames_per_block;
         let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
         // A block of data at rest is emptied while the caller writes `meanwhile` frames. These
-        // frames were saved before, half a frame for each victim. Such a block is emptied only when
-        // it lags behind.
+        // frames were saved before, half a frame for each victim. A block of data at rest is
+        // emptied only if its wear lags.
         let meanwhile = fpb.div_ceil(quota.moves(1));
         let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.view.lag_kept()));
         // During the burst, all saved frames may be used up, or be saved again.

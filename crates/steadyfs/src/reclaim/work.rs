@@ -1,5 +1,7 @@
 //! The largest number of changes that a call makes, without reclamation.
 
+use crate::journal::RecordsAhead;
+
 /// Largest size of a patch in bytes, for each size class except the last.
 const CLASSES: [u32; 3] = [4, 16, 64];
 
@@ -107,6 +109,11 @@ impl Work {
     /// and one for each discarded page.
     pub fn records(&self) -> u32 {
         self.patches.counts.iter().map(|&count| u32::from(count)).sum::<u32>() + self.discards
+    }
+
+    /// Returns these records, for the journal buffer.
+    pub fn ahead(&self) -> RecordsAhead {
+        RecordsAhead { count: self.records(), bytes: self.patches.bytes }
     }
 
     /// Returns the size of these records in bytes. Each record has a header of `header` bytes.

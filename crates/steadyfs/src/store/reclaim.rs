@@ -5,9 +5,7 @@ use super::Store;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::reclaim::{
-    Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency, VictimChoice, Work,
-};
+use crate::reclaim::{Bounds, Done, Erasure, Levelling, Plan, ReclaimView, Urgency, VictimChoice};
 use crate::space::{HeadIndex, NONE};
 
 /// The work that was chosen for a call.
@@ -99,13 +97,6 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Returns the view that computes the worst case of a call.
     pub fn bounds(&self) -> Bounds<'_, 'm, F> {
         Bounds { view: self.view(), journal: &self.logical.journal, cache: &self.logical.cache }
-    }
-
-    /// Makes room in the journal buffer for the records of some work, while large pages are left
-    /// in the buffer.
-    pub fn make_journal_room(&mut self, work: &Work) -> Result<(), Error> {
-        let bytes = work.bytes(self.logical.journal.patch_room(0) as u32);
-        self.logical.make_journal_room(bytes)
     }
 
     fn reclaim(&mut self) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Takes pages and inodes, and frees them.
 
 use super::Volume;
-use super::plan::{MAP, SPARE_PAGES};
+use super::plan::MAP;
 use super::space::{Room, SpaceCounts};
 use crate::config::{INODE_BYTES, LOGICAL_BYTES_MAX};
 use crate::error::Error;
@@ -99,13 +99,6 @@ impl<F: Flash> Volume<'_, F> {
         self.store.layout().inodes_per_page()
     }
 
-    /// Refuses one more page of data or of the file table if the volume has no room for it.
-    fn check_room(&self, room: Room) -> Result<(), Error> {
-        // Truncations and repairs may take the pages that are reserved for them.
-        let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
-        if self.space.used >= self.capacity() + kept { Err(Error::NoSpace) } else { Ok(()) }
-    }
-
     fn bit_place(&self, bit: u32) -> (u32, u32) {
         let page_bytes = self.store.layout().logical_bytes;
         (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
@@ -116,7 +109,7 @@ impl<F: Flash> Volume<'_, F> {
     /// # Cost
     /// One patch. If the last run of free bits is used up, also reads of the allocation map.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
-        self.check_room(room)?;
+        self.space.check_room(self.capacity(), room)?;
         if self.space.count == 0 {
             self.look_for_free()?;
         }
@@ -322,7 +315,7 @@ impl<F: Flash> Volume<'_, F> {
                 break;
             }
             if is_first {
-                self.check_room(room)?;
+                self.space.check_room(self.capacity(), room)?;
             }
             let (page, at) = self.bit_place(inode);
             // The search counts the root as taken, but its bit is never set.

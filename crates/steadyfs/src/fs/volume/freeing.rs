@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::fs::inode::{
     AREA_AT, AREA_BYTES, InodeHeader, InodeKind, REGION_BYTES, REGIONS, Region,
 };
+use crate::journal::RecordsAhead;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
@@ -194,7 +195,8 @@ impl<F: Flash> Volume<'_, F> {
         // changes behind the first discard is made now.
         let extensions = u32::from(header.name_more > 0) + u32::from(header.attributes > 0);
         if tail.pages() + extensions > 0 {
-            self.store.logical.make_room_to_discard(tail.pages(), extensions + 1)?;
+            let ahead = RecordsAhead::freeing(tail.pages(), extensions + 1);
+            self.store.logical.make_journal_room(ahead)?;
         }
         if let Tail::Run(run) = tail {
             self.free_run(&run)?;
@@ -212,7 +214,7 @@ impl<F: Flash> Volume<'_, F> {
     /// Truncates a run of a file, and frees its pages.
     pub fn cut_run(&mut self, inode: u32, run: &TailRun) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
-        self.store.logical.make_room_to_discard(run.pages(), 0)?;
+        self.store.logical.make_journal_room(RecordsAhead::freeing(run.pages(), 0))?;
         self.free_run(run)
     }
 

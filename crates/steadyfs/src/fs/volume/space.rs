@@ -1,5 +1,8 @@
 //! The counts of free space in RAM, and the limits of searches for names.
 
+use super::plan::SPARE_PAGES;
+use crate::error::Error;
+
 /// The pages that a change may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Room {
@@ -51,6 +54,13 @@ impl SpaceCounts {
     /// Returns the bit behind the run of free bits.
     pub fn end(&self) -> u32 {
         self.next + u32::from(self.count)
+    }
+
+    /// Refuses one more page of data or of the file table if the volume has no room for it.
+    pub fn check_room(&self, capacity: u32, room: Room) -> Result<(), Error> {
+        // Truncations and repairs may take the pages that are reserved for them.
+        let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
+        if self.used >= capacity + kept { Err(Error::NoSpace) } else { Ok(()) }
     }
 
     /// Returns the number of pages of data and of the file table in use.
