@@ -386,6 +386,18 @@ fn unmount_within_bound(mut fs: Fs<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Rolls back, and asserts that the rollback stayed within its bound.
+fn rollback_within_bound(fs: &mut Fs<'_>) -> Result<(), Error> {
+    let bound = fs.bounds().rollback();
+    let before = fs.flash().counts();
+    fs.rollback()?;
+    let cost = cost_since(fs.flash(), &before);
+    if bounds_count() {
+        assert!(cost.is_within(&bound), "a rollback took {cost:?}, its bound is {bound:?}");
+    }
+    Ok(())
+}
+
 /// Asserts that idle work since `before` took no more than its budget, unless an operation failed.
 fn hold_budget(chip: &Chip, before: &Counters, budget: u32) {
     let cost = cost_since(chip, before);

@@ -56,8 +56,8 @@ pub enum Error {
     FileTooLarge,
     /// The file of this handle no longer exists: its creation was rolled back.
     Stale,
-    /// The handle belongs to another volume, or to an earlier mount of this volume. Nothing has
-    /// changed.
+    /// The handle belongs to another volume, or to an earlier mount of this volume. Or
+    /// [`close_all`](crate::FileSystem::close_all) has closed it. Nothing has changed.
     WrongMount,
     /// A call that needs a file was given a directory.
     IsADirectory,
@@ -331,7 +331,10 @@ pub enum MountError {
     },
     /// The buffer lent for tables is too small.
     MemoryTooSmall {
-        /// Bytes needed: [`Config::memory_bytes`](crate::Config::memory_bytes).
+        /// Bytes needed for a mount without open files. [`Config::memory_bytes`] has room for
+        /// eight open files in addition.
+        ///
+        /// [`Config::memory_bytes`]: crate::Config::memory_bytes
         needed: usize,
         /// Bytes given.
         given: usize,

@@ -288,6 +288,35 @@ fn one_open_file_too_many_is_refused_and_creates_nothing() {
 }
 
 #[test]
+fn close_all_frees_the_entries_and_the_room_of_dropped_handles() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let mut removed = make(&mut fs, "removed", 20 * shape.logical_bytes() as usize);
+        fs.remove("removed").expect("remove");
+        // Handles that are dropped keep their entries.
+        let names = (0..).map(|number| format!("file {number}"));
+        let open = names.map_while(|name| fs.open(&name, OpenOptions::CREATE).ok()).count();
+        assert!(open >= 7, "{}: {open} files", shape.name);
+        assert_eq!(fs.open("one more", OpenOptions::CREATE).err(), Some(Error::TooManyOpenFiles));
+        trim(&mut fs);
+        let used = fs.usage().used_bytes;
+
+        fs.close_all().expect("close all");
+        assert_eq!(fs.append(&mut removed, b"more"), Err(Error::WrongMount), "{}", shape.name);
+        let again = fs.open("one more", OpenOptions::CREATE).expect("a place");
+        trim(&mut fs);
+        // The new file may take a page.
+        let freed = used - fs.usage().used_bytes;
+        assert!(freed >= 19 * u64::from(shape.logical_bytes()), "{}: {freed} bytes", shape.name);
+        fs.close(again).expect("close");
+        fs.unmount().expect("unmount");
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        assert_eq!(contents(&mut fs).expect("contents").files().count(), open + 1);
+    }
+}
+
+#[test]
 fn writes_into_reserved_room_succeed_on_a_full_volume() {
     for shape in &SHAPES {
         let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));

@@ -12,7 +12,7 @@ use steadyfs::{
 
 use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
-use super::{Device, Fs, Rng, bounded, unmount_within_bound};
+use super::{Device, Fs, Rng, bounded, rollback_within_bound, unmount_within_bound};
 
 /// Limits for [`CommitOn::MANY`]: a few small changes, or a long one, may wait.
 const LIMITS: CommitLimits = CommitLimits { changes: 5, bytes: 3000 };
@@ -375,7 +375,7 @@ impl<'a> Session<'a> {
     }
 
     fn rollback(&mut self) -> Result<(), Error> {
-        self.fs.rollback()?;
+        rollback_within_bound(&mut self.fs)?;
         assert!(!self.fs.has_changes());
         let candidates = self.model.durable.clone();
         self.find_state(&candidates, "after a rollback")

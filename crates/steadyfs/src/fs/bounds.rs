@@ -15,6 +15,10 @@ use crate::reclaim::{Buffer, Work, mount_bound};
 ///
 /// The functions only compute, and do not touch the medium. `docs/design/bounds.md` has the
 /// formulas. [`Bound::time_ns`] and [`Cost::time_ns`] convert results to time.
+///
+/// A format, a check and a repair have no bound here. The cost of
+/// [`available`](FileSystem::available) and [`free_bytes`](FileSystem::free_bytes) depends on the
+/// number of removed files. The budget of [`maintain`](FileSystem::maintain) is its bound.
 pub struct CallBounds<'f, 'm, F> {
     fs: &'f FileSystem<'m, F>,
 }
@@ -107,6 +111,13 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     /// [`Call::Sync`].
     pub fn unmount(&self) -> Cost {
         self.fs.volume.store.bounds().closing_cost()
+    }
+
+    /// Returns the worst case of a [`rollback`](FileSystem::rollback).
+    pub fn rollback(&self) -> Cost {
+        let open = Cost { reads: looks(2 * self.fs.open.entries()), ..Cost::default() };
+        let unsteady = Cost { reads: self.fs.volume.store.unsteady_reads(), ..Cost::default() };
+        self.fs.volume.store.bounds().rollback().plus(&self.tables()).plus(&open).plus(&unsteady)
     }
 
     /// Returns the worst case of a mount after an unclean stop, at any fill. If the medium accepts

@@ -63,8 +63,9 @@ impl CommitOn {
     /// takes much more time than the bytes. Such a device then writes several times as much data in
     /// the same time.
     pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_SYNC.0 | Self::MANY.0);
-    /// Preset: commits only in [`commit`](FileSystem::commit). If a transaction outgrows its limit,
-    /// the call is refused.
+    /// Preset: commits only in [`commit`](FileSystem::commit), and in changes through a
+    /// [durable](super::OpenOptions::durable) handle. If a transaction outgrows its limit, the call
+    /// is refused.
     pub const MANUAL: Self = Self(0);
 
     /// Returns these events joined with others.

@@ -23,6 +23,9 @@ pub struct OpenOptions {
     pub create_new: bool,
     /// Makes every change through this handle durable when the call returns. If the file is
     /// created, its creation is durable too.
+    ///
+    /// Such a change commits the whole open transaction, with the changes of all other files, even
+    /// with [`CommitOn::MANUAL`](super::CommitOn::MANUAL).
     pub durable: bool,
     /// The stream for the pages of a file that is created. It is stored with the file. Files that
     /// are rewritten about equally often should share a stream. Files that are rewritten much more
@@ -57,8 +60,9 @@ impl OpenOptions {
     }
 }
 
-/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its entry in
-/// the table of open files until the unmount.
+/// An open file. Close it with [`FileSystem::close`], also after an error. A handle that is dropped
+/// keeps its entry in the table of open files until the unmount or [`FileSystem::close_all`]. If its
+/// file is removed, it also keeps the room of the file.
 ///
 /// A change through one handle of a file appears in the other handles of the file. If a file is
 /// renamed or removed, its handles still refer to the same file.

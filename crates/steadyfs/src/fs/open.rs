@@ -159,6 +159,44 @@ impl<F: Flash> FileSystem<'_, F> {
         if commits { self.commit() } else { Ok(()) }
     }
 
+    /// Closes all files of this mount, also the files whose handles were dropped. Later calls refuse
+    /// the handles with [`Error::WrongMount`].
+    ///
+    /// A handle that is dropped without [`close`](Self::close) keeps its entry in the table of open
+    /// files. If its file is removed, it also keeps the room of the file.
+    ///
+    /// Later calls free the room of removed files, a few pages in each call. They begin behind the
+    /// commit of the removal.
+    ///
+    /// # Power loss
+    /// As in [`close`](Self::close).
+    ///
+    /// # Cost
+    /// Nothing, or one commit if the volume commits on close.
+    ///
+    /// # Errors
+    /// The errors of [every call](FileSystem#errors-of-every-call). The files are closed even if the
+    /// call returns an error.
+    ///
+    /// ```
+    /// # use steadyfs::{Error, FileSystem, OpenOptions, media::Flash};
+    /// # fn again<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
+    /// let logged = fs.open("log", OpenOptions::DURABLE).and_then(|mut log| {
+    ///     fs.append(&mut log, b"21.5 degrees\n")?; // an error drops the handle
+    ///     fs.close(log)
+    /// });
+    /// if logged.is_err() {
+    ///     fs.close_all()?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn close_all(&mut self) -> Result<(), Error> {
+        self.open.clear();
+        self.volume.refuse_handles();
+        if self.commits.events().contains(CommitOn::CLOSE) { self.commit() } else { Ok(()) }
+    }
+
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
         file.check_mount(self.volume.mount_id())?;
         let known = self.reload();

@@ -46,8 +46,18 @@ impl<'m> OpenTable<'m> {
         Self { bytes, orphaned: None }
     }
 
+    /// Removes all handles.
+    pub fn clear(&mut self) {
+        self.bytes.fill(0);
+    }
+
     fn len(&self) -> usize {
         self.bytes.len() / OPEN_FILE_BYTES
+    }
+
+    /// Returns the number of files that can be open.
+    pub fn entries(&self) -> u32 {
+        self.len() as u32
     }
 
     fn get(&self, slot: usize) -> OpenEntry {

@@ -157,9 +157,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A power cut undoes the same changes.
     ///
     /// # Cost
-    /// One read of the journal page. On media that program bytes, two reads of all records of the
-    /// journal's block. Then reads of the allocation map, and two looks for each open file. If one
-    /// of the reads after the journal fails, a later call repeats it.
+    /// [`CallBounds::rollback`](super::CallBounds::rollback): one read of the journal page. On media
+    /// that program bytes, two reads of all records of the journal's block. Then reads of the
+    /// allocation map, and two looks for each open file. If one of the reads after the journal fails,
+    /// a later call repeats it.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]. After these errors, nothing has
@@ -187,12 +188,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(())
     }
 
-    /// Returns the room that is left in the open transaction. After a [commit](Self::commit), it is
-    /// the room of a whole transaction.
+    /// Returns the room that is left in the open transaction.
     ///
-    /// A call that needs more room may return [`Error::TransactionTooLarge`]. Then nothing has
-    /// changed. If [`CommitOn::FULL`] is chosen, the volume commits a full transaction instead. A
+    /// A call that needs more room may return [`Error::TransactionTooLarge`]. A call within one
+    /// logical page then has changed nothing. If [`CommitOn::FULL`] is chosen, the volume commits a full transaction instead. A
     /// larger [`transaction_pages`](crate::Config::transaction_pages) gives more room.
+    ///
+    /// The room assumes the worst. On a volume in use it may be 0 bytes even after a
+    /// [commit](Self::commit), although a write then fits. So do not wait for more room: try the
+    /// call.
     ///
     /// [`Error::TransactionTooLarge`]: crate::Error::TransactionTooLarge
     ///

@@ -21,8 +21,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// - the end of one ring block: the closed root, the copy of the journal page, and a mark
     /// - this root once more, and the journal page
     /// - the leaves
-    /// - the newest chain. A read of a page of bytes covers at least half of the page, because a
-    ///   record may cross its end. A longer record takes one more read.
+    /// - the newest chain
     /// - two pages several times, because power cuts of earlier uses may have left them unsteady
     ///
     /// If nothing was changed since a mount that found unsteady pages in the ring, the next mount
@@ -32,17 +31,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
             return mount_bound(&self.view.ftl.layout);
         }
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
-        let Geometry { page_bytes, pages_per_block, .. } = layout.geometry;
+        let pages_per_block = layout.geometry.pages_per_block;
         let is_bad = |block: &BlockIndex| space.blocks().state(*block) == State::Bad;
         let bad = self.view.ftl.ring.all().filter(is_bad).count() as u32;
-        let chain = if layout.programs_bytes() {
-            let used = space.capacity(HeadIndex::JOURNAL) - space.rest(HeadIndex::JOURNAL);
-            // The unmount may add a commit.
-            let bytes = used * SLOT_BYTES + 2 * layout.journal_bytes;
-            3 * bytes.min(page_bytes * pages_per_block).div_ceil(page_bytes) + 2
-        } else {
-            0
-        };
+        // The unmount may add a commit.
+        let chain = self.chain_reads(2 * layout.journal_bytes);
         // A damaged page may look blank, so up to three tags are read at each step.
         let ends = 3 * (pages_per_block.ilog2() + 2);
         let blank = 4 + layout.root_programs - layout.root_pages;
@@ -63,6 +56,27 @@ impl<F: Flash> Bounds<'_, '_, F> {
                 + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
             ..Cost::default()
         }
+    }
+
+    /// Returns the worst case of a rollback of the journal: it reads the newest journal page, or it
+    /// verifies the newest chain and then reads it again.
+    pub fn rollback(&self) -> Cost {
+        let pages = self.view.ftl.layout.journal_pages();
+        Cost { reads: pages + 2 * self.chain_reads(0), ..Cost::default() }
+    }
+
+    /// Returns the number of reads of the newest chain, with `further` bytes behind it. On media
+    /// without chains it is 0. A read covers at least half of a page, because a record may cross its
+    /// end. A longer record takes one more read.
+    fn chain_reads(&self, further: u32) -> u32 {
+        let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
+        if !layout.programs_bytes() {
+            return 0;
+        }
+        let Geometry { page_bytes, pages_per_block, .. } = layout.geometry;
+        let used = space.capacity(HeadIndex::JOURNAL) - space.rest(HeadIndex::JOURNAL);
+        let bytes = used * SLOT_BYTES + further;
+        3 * bytes.min(page_bytes * pages_per_block).div_ceil(page_bytes) + 2
     }
 }
 

@@ -110,6 +110,11 @@ impl<'m, F: Flash> Volume<'m, F> {
         self.mount_id
     }
 
+    /// Makes every handle a handle of an earlier mount.
+    pub fn refuse_handles(&mut self) {
+        self.mount_id = MountId::next();
+    }
+
     /// Makes every handle read its inode again.
     pub fn outdate_handles(&mut self) {
         self.stamp = self.stamp.wrapping_add(1);
