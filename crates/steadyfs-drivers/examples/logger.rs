@@ -13,6 +13,9 @@ const RECORD_BYTES: usize = 32;
 /// Bytes of a file of records; there is one file that grows, and an older one.
 const FILE_BYTES: u64 = 16 << 10;
 
+/// Number of records, enough for more files than can be open at once.
+const RECORDS: u32 = 6000;
+
 /// Appends records to `log`, which becomes `log.old` when it is full.
 struct Logger {
     file: File,
@@ -31,8 +34,9 @@ impl Logger {
         record: &[u8; RECORD_BYTES],
     ) -> Result<(), steadyfs::Error> {
         if fs.size(&mut self.file)? >= FILE_BYTES {
-            fs.rename("log", "log.old")?; // replaces the older file, commits with the next record
-            self.file = fs.open("log", OpenOptions::DURABLE)?;
+            fs.rename("log", "log.old")?; // replaces the older file
+            let new = fs.open("log", OpenOptions::DURABLE)?; // commits the rename
+            fs.close(std::mem::replace(&mut self.file, new))?;
         }
         fs.append(&mut self.file, record)
     }
@@ -66,8 +70,7 @@ fn read_back<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Vec<u32>, Box<dyn E
     Ok(numbers)
 }
 
-/// Logs two thousand records, with power cuts in between. Then finds all records for which the
-/// files have room.
+/// Logs records, with power cuts in between. Then finds all records for which the files have room.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv().with_bytes(1 << 20)));
     let start = || -> Result<_, Box<dyn Error>> {
@@ -79,7 +82,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     FileSystem::format(flash, &config, &mut memory)?;
 
     let (mut acknowledged, mut cuts) = (0, 0);
-    while acknowledged < 2000 {
+    while acknowledged < RECORDS {
         let mut fs = FileSystem::mount(start()?, Access::ReadWrite, &mut memory)?;
         let found = read_back(&mut fs)?;
         let next = found.last().map_or(0, |last| last + 1);
@@ -100,9 +103,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             fs.bounds().of(Call::Write(RECORD_BYTES as u32)).time_ns(&timing) / 1_000_000
         );
         fs.maintain(Budget::TimeNs(2_000_000_000), 8 << 10)?; // idle time before a burst
-        sim.chip().cut_at(300 + 97 * cuts, None);
+        sim.chip().cut_at(300 + 997 * cuts, None);
         acknowledged = next;
-        while acknowledged < 2000 && logger.log(&mut fs, &record(acknowledged)).is_ok() {
+        while acknowledged < RECORDS && logger.log(&mut fs, &record(acknowledged)).is_ok() {
             acknowledged += 1;
         }
         drop(fs);

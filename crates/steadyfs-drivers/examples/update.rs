@@ -6,7 +6,7 @@
 
 use std::error::Error;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, Config, File, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// Starts within which a new image must confirm.
@@ -20,18 +20,31 @@ fn download<F: Flash>(
 ) -> Result<(), steadyfs::Error> {
     let mut file =
         fs.open("firmware.new", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
-    for piece in image.chunks(4096) {
-        fs.append(&mut file, piece)?;
-    }
-    fs.set_attribute(file.inode(), "version", Some(version.as_bytes()))?;
-    fs.set_attribute(file.inode(), "tries", Some(&[TRIES]))?;
+    let written = write(fs, &mut file, version, image);
+    // Without a handle, the file can be removed, and its room becomes free.
     fs.close(file)?;
+    written?;
     fs.commit()
 }
 
+/// Writes an image with its attributes.
+fn write<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    file: &mut File,
+    version: &str,
+    image: &[u8],
+) -> Result<(), steadyfs::Error> {
+    for piece in image.chunks(4096) {
+        fs.append(file, piece)?;
+    }
+    fs.set_attribute(file.inode(), "version", Some(version.as_bytes()))?;
+    fs.set_attribute(file.inode(), "tries", Some(&[TRIES]))
+}
+
 /// Puts the new image in the place of the old one, and keeps the old one. Both renames are one
-/// transaction, since only a flush or a commit ends a transaction.
+/// transaction: it is empty after the first commit, so it does not become full between them.
 fn install<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<(), steadyfs::Error> {
+    fs.commit()?;
     fs.rename("firmware", "firmware.old")?;
     fs.rename("firmware.new", "firmware")?;
     fs.commit()
@@ -93,6 +106,13 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(boot(&mut fs)?, "3.0"); // starts, and hangs
     }
     assert_eq!(boot(&mut fs)?, "2.0");
+
+    // An image for which there is no room leaves nothing behind.
+    let refused = download(&mut fs, "4.0", &vec![4; 8_000_000]);
+    assert_eq!(refused, Err(steadyfs::Error::NoSpace));
+    fs.rollback()?;
+    fs.remove("firmware.new")?;
+    fs.commit()?;
 
     download(&mut fs, "4.0", &vec![4; 210_000])?;
     fs.rename("firmware", "firmware.old")?;
