@@ -3,6 +3,7 @@
 //! ```text
 //!   kind      the kinds of calls, whose bounds are held and compared
 //!   habit     what an adversary does before a call: drawn at random, or like one that made a call long
+//!   taken     the time of a call, and its bound with its parts
 //!   world     the files that there are, what can be done to them, and its bound
 //!      ▼
 //!   search    a volume that was used until nothing of the format is left; sessions on copies of it, in generations
@@ -24,11 +25,13 @@ mod kind;
 mod options;
 mod report;
 mod search;
+mod taken;
 mod world;
 
 pub use kind::Kind;
 pub use options::Options;
 pub use report::{Report, Row};
+pub use taken::Parts;
 
 use crate::bench::{BenchChip, BenchError, Medium, OnChips};
 use crate::evaluate::find_profile;

@@ -9,10 +9,12 @@
 
 mod beside;
 mod idle;
+mod log;
 
 pub(crate) use beside::refused_text;
 pub use beside::{Beside, Peer};
 pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
+pub use log::{Kind, KindResult, LogResult};
 
 use crate::backlog::{BUFFER_LEGEND, Load, buffer_text, need};
 use crate::envelope::{Envelope, guaranteed_left_bytes};
@@ -42,8 +44,10 @@ pub struct Measured {
     pub seed: u64,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// The largest bound of an access, in nanoseconds.
-    pub bound_ns: u64,
+    /// The accesses with writes alone.
+    pub writes: Kind,
+    /// The accesses with other calls, which change the file.
+    pub changes: Kind,
     /// The promised envelopes of consecutive accesses.
     pub envelopes: Vec<Envelope>,
     /// Pages of caller data written during the measured accesses.
@@ -66,6 +70,13 @@ pub struct Measured {
     pub floor_ns: Vec<u64>,
     /// Measurements in idle time, if there was any.
     pub idle: Option<IdleMeasured>,
+}
+
+impl Measured {
+    /// Returns the largest bound of an access, in nanoseconds.
+    fn bound_ns(&self) -> u64 {
+        self.writes.bound_ns.max(self.changes.bound_ns)
+    }
 }
 
 /// The spread of the erase counts of all good blocks.
@@ -162,6 +173,9 @@ pub struct Evaluation {
     pub backlog: Vec<BacklogRow>,
     /// The floor for the same writes; it has no idle time.
     pub floor: FloorResult,
+    /// Appends alone, and changes of file; absent if no access of the run changed the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogResult>,
     /// Idle time between bursts; absent in a run without idle time. All other fields are about
     /// the accesses alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +214,7 @@ impl Evaluation {
                 grows: seen.is_some_and(|need| need.grows),
                 guaranteed_bytes: guaranteed_left_bytes(
                     &run.envelopes,
-                    run.bound_ns,
+                    run.bound_ns(),
                     run.write_bytes,
                     rate,
                 ),
@@ -226,7 +240,7 @@ impl Evaluation {
             p99_us: us(stats.p99_ns),
             p999_us: us(stats.p999_ns),
             max_us: us(stats.max_ns),
-            bound_us: us(run.bound_ns),
+            bound_us: us(run.bound_ns()),
             throughput_bytes_per_s: stats.throughput_bytes_per_s(run.write_bytes),
             programs_per_data_page: run.programs as f64 / run.data_pages.max(1) as f64,
             reads: run.reads,
@@ -242,6 +256,7 @@ impl Evaluation {
                 max_us: us(floor.max_ns),
                 throughput_bytes_per_s: floor.throughput_bytes_per_s(run.write_bytes),
             },
+            log: LogResult::of(&run.writes, &run.changes),
             idle,
             beside: vec![],
         })
@@ -286,6 +301,16 @@ impl Evaluation {
             [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us, self.bound_us];
         let mut rows =
             vec![head, row(if self.idle.is_some() { "with idle" } else { "measured" }, &seen)];
+        if let Some(LogResult { append, change }) = &self.log {
+            rows.extend([("append alone", append), ("change of file", change)].map(
+                |(name, kind)| {
+                    let mut cells = row(name, &[kind.mean_us]);
+                    cells.resize(5, String::new());
+                    cells.extend([kind.max_us, kind.bound_us].map(duration));
+                    cells
+                },
+            ));
+        }
         if let Some(IdleResult { without, .. }) = &self.idle {
             rows.push(row(
                 "without",
@@ -360,7 +385,8 @@ impl fmt::Display for Evaluation {
         writeln!(f, "{}\n{}\n{}", self.times(), self.facts(), self.rates().trim_end())?;
         writeln!(
             f,
-            "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}"
+            "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}\n\
+             Guaranteed: left after an access of any run. —: the bounds are too large."
         )?;
         if self.idle.is_some() {
             writeln!(f, "Data arrives at the rate during bursts, not in idle time.")?;
@@ -385,7 +411,8 @@ pub(crate) mod tests {
             write_bytes: 4096,
             seed: 1,
             access_ns,
-            bound_ns: 10_000_000,
+            writes: Kind { bound_ns: 10_000_000, ..Kind::default() },
+            changes: Kind::default(),
             envelopes: vec![Envelope { burst_ns: 9_000_000, rate_ns: 1_100_000 }],
             data_pages: 2_000,
             reads: 5_000,

@@ -1,6 +1,6 @@
 //! The result: a row for each kind of call, for people and as JSON.
 
-use super::world::Taken;
+use super::taken::{Parts, Taken, Told};
 use crate::part::times_of;
 use crate::table::{Align, facts, table};
 use crate::units::{format_count, format_duration, format_percent, format_size};
@@ -11,6 +11,11 @@ const NOTES: &str = "\
 Times are chip times. Longest: the longest call of its kind. Promised: its bound, computed just
 before it. Bound: the largest bound of any call. ×: this bound, divided by the longest call.
 Nearest: the largest share of its bound that a call took.";
+
+const PARTS: &str = "\
+Shares of the largest bound. A write of several pages has the shares of its first page. Call: its
+look-ups, its pages and its commit. Earlier changes: pages of small changes that leave the journal
+buffer, and steps that free the pages of removed files. Reclamation: moves and leaf write-backs.";
 
 /// The results of a search on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +55,10 @@ pub struct Row {
     pub bound_ns: u64,
     /// The largest quotient of a call's time and its bound.
     pub nearest: f64,
+    /// The parts of the largest bound. If a write covers several pages, they are the parts of the
+    /// bound of its first page. Absent for mounts and unmounts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
 }
 
 impl Row {
@@ -63,11 +72,12 @@ impl Row {
             told_ns: 0,
             bound_ns: 0,
             nearest: 0.0,
+            parts: None,
         }
     }
 
     pub(super) fn add(&mut self, taken: Taken) {
-        let Taken { time_ns, bound_ns } = taken;
+        let Taken { time_ns, bound: Told { bound_ns, parts } } = taken;
         let nearest = time_ns as f64 / bound_ns.max(1) as f64;
         self.merge(&Row {
             calls: 1,
@@ -76,6 +86,7 @@ impl Row {
             told_ns: bound_ns,
             bound_ns,
             nearest,
+            parts,
             ..Row::of("")
         });
     }
@@ -86,7 +97,9 @@ impl Row {
         }
         self.calls += other.calls;
         self.total_ns += other.total_ns;
-        self.bound_ns = self.bound_ns.max(other.bound_ns);
+        if other.bound_ns > self.bound_ns {
+            (self.bound_ns, self.parts) = (other.bound_ns, other.parts);
+        }
         self.nearest = self.nearest.max(other.nearest);
     }
 
@@ -108,6 +121,14 @@ impl Row {
             format_percent(self.nearest),
         ]
     }
+}
+
+/// Returns the share of each part in a bound.
+fn shares(parts: &Parts) -> [String; 5] {
+    let each =
+        [parts.call_ns, parts.earlier_ns, parts.reclamation_ns, parts.root_ns, parts.erase_ns];
+    let total_ns = each.iter().sum::<u64>().max(1);
+    each.map(|part_ns| format_percent(part_ns as f64 / total_ns as f64))
 }
 
 /// Prints the rows for people.
@@ -134,6 +155,13 @@ impl fmt::Display for Report {
         let mut align = vec![Align::Left];
         align.resize(head.len(), Align::Right);
         writeln!(f, "{}", table(&rows, &align))?;
-        writeln!(f, "{NOTES}")
+        writeln!(f, "{NOTES}\n")?;
+        let head = ["Part of the bound", "call", "earlier changes", "reclamation", "root", "erase"];
+        let mut rows = vec![head.map(String::from).to_vec()];
+        rows.extend(self.rows.iter().filter_map(|row| {
+            let cells = shares(row.parts.as_ref().filter(|_| row.calls > 0)?);
+            Some([row.kind.clone()].into_iter().chain(cells).collect())
+        }));
+        writeln!(f, "{}\n{PARTS}", table(&rows, &align[..head.len()]))
     }
 }

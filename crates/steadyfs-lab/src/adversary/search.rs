@@ -4,7 +4,8 @@ use super::habit::Habit;
 use super::kind::Kind;
 use super::options::Options;
 use super::report::Row;
-use super::world::{Fs, Taken, World};
+use super::taken::{Taken, Told};
+use super::world::{Fs, World};
 use crate::bench::{BenchChip, BenchError, Fault};
 use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::TagTracker;
@@ -27,6 +28,11 @@ const KEPT: usize = 4;
 /// Share of the largest bound from which a bound counts as large, in per cent.
 const LARGE_PERCENT: u64 = 95;
 
+/// Returns the time and the bound of a mount or an unmount.
+fn without_parts(time_ns: u64, bound_ns: u64) -> Taken {
+    Taken { time_ns, bound: Told { bound_ns, parts: None } }
+}
+
 /// The calls of each kind so far, and the habits that made them long.
 struct Found {
     rows: Vec<Row>,
@@ -43,14 +49,14 @@ impl Found {
 
     fn note(&mut self, kind: Kind, taken: Taken) -> Result<(), Fault> {
         self.rows[kind as usize].add(taken);
-        if taken.time_ns <= taken.bound_ns {
+        if taken.time_ns <= taken.bound.bound_ns {
             return Ok(());
         }
         Err(Fault::Failed(format!(
             "{}: took {} ns, its bound is {} ns",
             kind.name(),
             taken.time_ns,
-            taken.bound_ns
+            taken.bound.bound_ns
         )))
     }
 
@@ -172,7 +178,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             let timing = fs.flash().timing();
             let time_ns = fs.flash().counts().time_ns - before_ns;
             if let (kind, Some(bound_ns)) = ended {
-                self.found.note(kind, Taken { time_ns, bound_ns })?;
+                self.found.note(kind, without_parts(time_ns, bound_ns))?;
             }
             if self.calls == 0 {
                 return Ok(self.found);
@@ -193,7 +199,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
                 ended = (Kind::MountClean, Some(fs.bounds().clean_mount().time_ns(&timing)));
                 let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
-                self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
+                self.found.note(Kind::Unmount, without_parts(time_ns, bound_ns))?;
             } else {
                 fs.sync(CommitOn::SYNC)?;
                 if self.rng.bool() {

@@ -2,6 +2,7 @@
 
 use super::habit::Habit;
 use super::kind::Kind;
+use super::taken::{Parts, Taken, Told};
 use crate::chosen_names::{LISTED_MIN, of_one_bucket, of_one_hash, seed_of};
 use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::{PageMark, TagTracker};
@@ -57,15 +58,6 @@ pub struct Step {
     options: OpenOptions,
     offset: u64,
     bytes: u64,
-}
-
-/// Time and bound of a call, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// Time of the chip.
-    pub time_ns: u64,
-    /// Bound of the call, just before it.
-    pub bound_ns: u64,
 }
 
 impl World {
@@ -340,34 +332,25 @@ impl World {
         step: &Step,
         file: Option<&File>,
     ) -> u64 {
-        let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
-        let call = match (step.kind, file) {
-            (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
-                return fs.bounds().sequence_ns(
-                    CallSequence::Overwrites((step.bytes / page_bytes) as u32),
-                    &timing,
-                );
-            }
-            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
-                return fs.bounds().sequence_ns(
-                    CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 },
-                    &timing,
-                );
-            }
-            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => {
-                Call::Write(step.bytes as u32)
-            }
-            (Kind::Overwrite, _) => Call::Overwrite,
-            (Kind::Read, _) => Call::Read(step.bytes as u32),
-            (Kind::Create, _) => Call::Create { depth: 1 },
-            (Kind::Truncate, _) => Call::Truncate,
-            (Kind::Rename, _) => Call::Rename { depth: 2 },
-            (Kind::Remove, _) => Call::Remove { depth: 1 },
-            (Kind::SetAttribute, _) => Call::SetAttribute,
-            (Kind::Open, _) => Call::Open { depth: 1 },
-            (Kind::Sync | Kind::Unmount | Kind::MountClean | Kind::MountCut, _) => Call::Sync,
+        let timing = fs.flash().timing();
+        match row_of(fs, step, file) {
+            Some(row) => fs.bounds().sequence_ns(row, &timing),
+            None => fs.bounds().of(call_of(fs, step, file)).time_ns(&timing),
+        }
+    }
+
+    /// Returns the bound of a call with its parts.
+    fn told<C: Flash + Metered>(fs: &Fs<'_, '_, C>, step: &Step, file: Option<&File>) -> Told {
+        let timing = fs.flash().timing();
+        let parts = fs.bounds().breakdown(call_of(fs, step, file), 0, &timing);
+        let parts = Parts {
+            call_ns: parts.call.time_ns(&timing),
+            earlier_ns: parts.earlier.time_ns(&timing),
+            reclamation_ns: parts.reclamation.time_ns(&timing),
+            root_ns: parts.root.time_ns(&timing),
+            erase_ns: parts.erase.time_ns(&timing),
         };
-        fs.bounds().of(call).time_ns(&timing)
+        Told { bound_ns: World::bound_ns(fs, step, file), parts: Some(parts) }
     }
 
     /// Makes a call. Returns `None` if the volume has no room for it.
@@ -392,10 +375,10 @@ impl World {
         step: &Step,
     ) -> Result<Taken, Error> {
         let [path, other] = &step.paths;
-        let bound_ns = World::bound_ns(fs, step, None);
+        let bound = World::told(fs, step, None);
         match step.kind {
             Kind::Open | Kind::Create => {
-                let (taken, file) = held(fs, bound_ns, |fs| fs.open(&**path, step.options))?;
+                let (taken, file) = held(fs, bound, |fs| fs.open(&**path, step.options))?;
                 if step.kind == Kind::Create {
                     let chosen = self
                         .chosen
@@ -409,12 +392,12 @@ impl World {
                 Ok(taken)
             }
             Kind::Remove => {
-                let (taken, ()) = held(fs, bound_ns, |fs| fs.remove(&**path))?;
+                let (taken, ()) = held(fs, bound, |fs| fs.remove(&**path))?;
                 self.forget(path);
                 Ok(taken)
             }
             Kind::Rename => {
-                let (taken, ()) = held(fs, bound_ns, |fs| fs.rename(&**path, &**other))?;
+                let (taken, ()) = held(fs, bound, |fs| fs.rename(&**path, &**other))?;
                 self.forget(path);
                 if let Some(at) = self.chosen.iter().position(|name| name == other) {
                     let number = CHOSEN + at as u64;
@@ -426,9 +409,9 @@ impl World {
             Kind::SetAttribute => {
                 let inode = fs.stat(&**path)?.inode;
                 let value = &self.data[..step.bytes as usize];
-                Ok(held(fs, bound_ns, |fs| fs.set_attribute(inode, "key", Some(value)))?.0)
+                Ok(held(fs, bound, |fs| fs.set_attribute(inode, "key", Some(value)))?.0)
             }
-            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync(CommitOn::SYNC))?.0),
+            Kind::Sync => Ok(held(fs, bound, |fs| fs.sync(CommitOn::SYNC))?.0),
             Kind::Unmount | Kind::MountClean | Kind::MountCut => Ok(Taken::default()),
             Kind::Read
             | Kind::Append
@@ -456,34 +439,75 @@ impl World {
         let step = &Step { offset: step.offset.min(size), ..step.clone() };
         let page_bytes = fs.usage().logical_bytes as usize;
         self.mark(page_bytes, step.offset);
-        let bound_ns = World::bound_ns(fs, step, Some(file));
+        let bound = World::told(fs, step, Some(file));
         let (offset, bytes) = (step.offset, step.bytes as usize);
         let taken = match step.kind {
-            Kind::Read => {
-                held(fs, bound_ns, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0
-            }
-            Kind::Truncate => held(fs, bound_ns, |fs| fs.truncate(file, step.bytes))?.0,
+            Kind::Read => held(fs, bound, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0,
+            Kind::Truncate => held(fs, bound, |fs| fs.truncate(file, step.bytes))?.0,
             Kind::Patch => {
                 // The patch may overwrite the mark of a page. The next overwrite of the page
                 // restores it.
-                held(fs, bound_ns, |fs| {
+                held(fs, bound, |fs| {
                     fs.write(file, offset, &self.data[PageMark::BYTES..PageMark::BYTES + bytes])
                 })?
                 .0
             }
-            _ => held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[..bytes]))?.0,
+            _ => held(fs, bound, |fs| fs.write(file, offset, &self.data[..bytes]))?.0,
         };
         Ok(taken)
+    }
+}
+
+/// Returns the calls in a row that a step makes, if its bound is the bound of a row.
+fn row_of<'f, C: Flash + Metered>(
+    fs: &Fs<'_, '_, C>,
+    step: &Step,
+    file: Option<&'f File>,
+) -> Option<CallSequence<'f>> {
+    let page_bytes = u64::from(fs.usage().logical_bytes);
+    match (step.kind, file) {
+        (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
+            Some(CallSequence::Overwrites((step.bytes / page_bytes) as u32))
+        }
+        (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
+            Some(CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the call that a step makes. If a write of an open file covers several pages, returns the
+/// write of its first page.
+fn call_of<C: Flash + Metered>(fs: &Fs<'_, '_, C>, step: &Step, file: Option<&File>) -> Call {
+    let bytes = step.bytes as u32;
+    match (step.kind, file) {
+        (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
+            let page_bytes = fs.usage().logical_bytes;
+            let room = page_bytes - (step.offset % u64::from(page_bytes)) as u32;
+            fs.bounds().write_call(file, step.offset, bytes.min(room))
+        }
+        (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => {
+            Call::Write(bytes)
+        }
+        (Kind::Overwrite, _) => Call::Overwrite,
+        (Kind::Read, _) => Call::Read(bytes),
+        (Kind::Create, _) => Call::Create { depth: 1 },
+        (Kind::Truncate, _) => Call::Truncate,
+        (Kind::Rename, _) => Call::Rename { depth: 2 },
+        (Kind::Remove, _) => Call::Remove { depth: 1 },
+        (Kind::SetAttribute, _) => Call::SetAttribute,
+        (Kind::Open, _) => Call::Open { depth: 1 },
+        (Kind::Sync | Kind::Unmount | Kind::MountClean | Kind::MountCut, _) => Call::Sync,
     }
 }
 
 /// Makes a call and measures its time.
 fn held<'m, 's, C: Flash + Metered, T>(
     fs: &mut Fs<'m, 's, C>,
-    bound_ns: u64,
+    bound: Told,
     act: impl FnOnce(&mut Fs<'m, 's, C>) -> Result<T, Error>,
 ) -> Result<(Taken, T), Error> {
     let before_ns = fs.flash().counts().time_ns;
     let value = act(fs)?;
-    Ok((Taken { time_ns: fs.flash().counts().time_ns - before_ns, bound_ns }, value))
+    Ok((Taken { time_ns: fs.flash().counts().time_ns - before_ns, bound }, value))
 }

@@ -3,6 +3,7 @@
 use super::tracker::TagTracker;
 use super::{EvaluateError, Phase, Work};
 use crate::envelope::Envelope;
+use crate::evaluation::Kind;
 use steadyfs::media::Flash;
 use steadyfs::{Bound, Budget, Call, Cost, Error, FileSystem};
 use steadyfs_sim::{Counters, Metered};
@@ -42,7 +43,10 @@ pub struct Checker<'p, 'r> {
     working: Work,
     work: Vec<Work>,
     met: Met,
-    bound_ns: u64,
+    /// True if the access in progress has a call that is not a write.
+    changes_file: bool,
+    writes: Kind,
+    changes: Kind,
 }
 
 /// Numbers of accesses with moves and with erases. Idle work can do both before an access.
@@ -60,8 +64,10 @@ pub struct Verdict {
     pub access_ns: Vec<u64>,
     /// Operations of each access.
     pub work: Vec<Work>,
-    /// The largest bound of an access, in nanoseconds.
-    pub bound_ns: u64,
+    /// The accesses with writes alone.
+    pub writes: Kind,
+    /// The accesses with other calls: they change the file.
+    pub changes: Kind,
     /// The loosest envelopes that were promised for the calls.
     pub envelopes: [Envelope; 2],
     /// Numbers of accesses with moves and with erases.
@@ -86,7 +92,9 @@ impl<'p, 'r> Checker<'p, 'r> {
             working: Work::default(),
             work: Vec::new(),
             met: Met::default(),
-            bound_ns: 0,
+            changes_file: false,
+            writes: Kind::default(),
+            changes: Kind::default(),
         }
     }
 
@@ -141,6 +149,11 @@ impl<'p, 'r> Checker<'p, 'r> {
             });
         }
         self.calls_ns.push(spent.time_ns);
+        let is_write = matches!(
+            call,
+            Call::Overwrite | Call::Write(_) | Call::WriteLarge(_) | Call::WriteInline(_)
+        );
+        self.changes_file |= !is_write;
         self.access.0 += spent.time_ns;
         self.access.1 += bound_ns;
         let moves = fs.flash().moves() - moves_before;
@@ -174,7 +187,7 @@ impl<'p, 'r> Checker<'p, 'r> {
 
     /// Excludes the calls since the last access from the next one.
     pub fn leave_out(&mut self) {
-        (self.access, self.working) = ((0, 0), Work::default());
+        (self.access, self.working, self.changes_file) = ((0, 0), Work::default(), false);
     }
 
     /// Ends an access.
@@ -186,7 +199,9 @@ impl<'p, 'r> Checker<'p, 'r> {
             self.access_ns.push(time_ns);
             self.work.push(work);
         }
-        self.bound_ns = self.bound_ns.max(bound_ns);
+        let changes_file = std::mem::take(&mut self.changes_file);
+        let kind = if changes_file { &mut self.changes } else { &mut self.writes };
+        kind.add(time_ns, bound_ns);
         self.met.moves += u64::from(work.moves > 0);
         self.met.erases += u64::from(work.erases > 0);
         self.progress.done += 1;
@@ -204,8 +219,8 @@ impl<'p, 'r> Checker<'p, 'r> {
         for envelope in self.envelopes {
             check_envelope(self.phase, envelope, &self.calls_ns)?;
         }
-        let Checker { access_ns, work, bound_ns, envelopes, met, .. } = self;
-        Ok(Verdict { access_ns, work, bound_ns, envelopes, met })
+        let Checker { access_ns, work, writes, changes, envelopes, met, .. } = self;
+        Ok(Verdict { access_ns, work, writes, changes, envelopes, met })
     }
 }
 

@@ -60,7 +60,8 @@ pub fn drive<C: Flash + Metered>(
         write_bytes: options.write_bytes,
         seed: options.seed,
         envelopes: ran.writer.envelopes(&ran.verdict, options.write_bytes, &ran.usage),
-        bound_ns: ran.verdict.bound_ns,
+        writes: ran.verdict.writes,
+        changes: ran.verdict.changes,
         access_ns: ran.verdict.access_ns,
         data_pages: (options.accesses * options.write_bytes).div_ceil(geometry.page_bytes.into()),
         reads: ran.spent.reads + ran.spent.tag_reads,
@@ -499,6 +500,21 @@ mod tests {
             accesses_with_erases without mean_us p50_us p99_us p999_us max_us accesses_with_moves \
             accesses_with_erases";
         assert_eq!(keys, promised.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn log_has_the_bounds_of_an_append_and_of_a_change_of_file() {
+        let options = Options { accesses: 2_000, ..options(Workload::Log) };
+        let evaluation = run(&options, generous).unwrap().evaluation;
+        let log = evaluation.log.expect("a change of file");
+        assert_eq!(log.append.accesses + log.change.accesses, evaluation.accesses);
+        assert!(log.change.accesses > 0 && log.append.accesses > log.change.accesses);
+        assert!(log.append.bound_us < log.change.bound_us);
+        assert_eq!(log.change.bound_us, evaluation.bound_us);
+        assert_eq!(log.append.max_us.max(log.change.max_us), evaluation.max_us);
+        let text = evaluation.to_string();
+        assert!(text.contains("\nappend alone") && text.contains("\nchange of file"), "{text}");
+        assert!(run(&self::options(Workload::Random), generous).unwrap().evaluation.log.is_none());
     }
 
     #[test]

@@ -172,6 +172,13 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
         ),
         Fact::new("Mount", duration(e.mount_us), ""),
     ]);
+    if let Some(log) = &e.log {
+        let kinds = [("Append alone", &log.append), ("Change of file", &log.change)];
+        facts.extend(kinds.map(|(label, kind)| {
+            let seen = format!("promised; longest of {}: {}", kind.accesses, duration(kind.max_us));
+            Fact::new(label, duration(kind.bound_us), seen)
+        }));
+    }
     if let Some(idle) = &e.idle {
         let used = format!("{} of the idle time used", format_percent(idle.used_share));
         facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
