@@ -152,7 +152,8 @@ impl Bound {
 }
 
 /// The parts of a bound. Their sum is the longest of the three alternatives of the [`Bound`].
-/// Operations that belong to no other part count as part of the call.
+/// Operations that belong to no other part count as part of the call. In a write of several logical
+/// pages, these are all operations of the further pages, with their erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoundBreakdown {
