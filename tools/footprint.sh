@@ -75,7 +75,7 @@ all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,stream
 images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" "nor,logger,$all" nand,logger nand,reader nand,clean-reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
 if [ "$mode" = --write ]; then
     # The cost of each feature.
-    images_of+=("both,$all")
+    images_of+=("both,$all" "nand,$all,groups")
     for feature in ${all//,/ }; do
         rest=,$all,
         rest=${rest/,$feature,/,}

@@ -202,7 +202,7 @@ def feature_costs(images, level):
         return Image(images / f"{features}-{level}").section(*CODE)
 
     whole = code(f"nand,{ALL}")
-    costs = {"nor": code(f"both,{ALL}") - whole}
+    costs = {"nor": code(f"both,{ALL}") - whole, "groups": code(f"nand,{ALL},groups") - whole}
     for feature in FEATURES:
         costs[feature] = whole - code(",".join(["nand", *(other for other in FEATURES if other != feature)]))
     return costs
@@ -364,6 +364,7 @@ Read-only images in C, on NAND alone. The script does not measure this table:
 
 WITHOUT = {
     "nor": "a medium that programs bytes is refused: `ConfigError::ProgramsBytes`",
+    "groups": "a volume with a `move_group` above 1 is refused: `ConfigError::NoGroups`; `CommitOn::MANY` never occurs",
     "long-names": "names of more than 64 bytes are refused: `Error::Unsupported`",
     "permissions": "a volume that keeps permissions is refused: `ConfigError::Permissions`",
     "truncate": "cutting a file that is not empty is refused: `Error::Unsupported`",
@@ -379,7 +380,8 @@ FEATURES_SECTION = """\
 ## Features
 
 The table has each feature's bytes of "everything" on NAND, and the behaviour of a build without the
-feature. All features are on by default. A call that a firmware never makes takes no code in any
+feature. "Everything" has neither `nor` nor `groups`, which is for cards, eMMC and disks. All
+features are on by default. A call that a firmware never makes takes no code in any
 case: the linker leaves it out.
 
 | feature | bytes | without it |
