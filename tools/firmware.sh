@@ -63,7 +63,7 @@ if [ "${1:-both}" != rust ]; then
     timeout 1200 make -C "$root/examples/firmware/c" run BUILD="$build" TARGET="$CARGO_TARGET_DIR" CARGO_FLAGS="-Zbuild-std=core" </dev/null 2>&1 | tee "$build/c.txt"
     # The project for CMake compiles and links, too.
     if command -v cmake >/dev/null; then
-        cmake -S "$root/examples/firmware/c" -B "$build/cmake" --toolchain cortex-m3.cmake \
+        cmake --no-warn-unused-cli -S "$root/examples/firmware/c" -B "$build/cmake" --toolchain cortex-m3.cmake \
             -DSTEADYFS_LIBRARY="$CARGO_TARGET_DIR/thumbv7m-none-eabi/size/libsteadyfs_c.a" >/dev/null
         cmake --build "$build/cmake" >/dev/null
     fi
