@@ -20,7 +20,7 @@ set(STEADYFS_CARGO "cargo" CACHE STRING "Command of cargo, with more arguments i
 set(_steadyfs_error "")
 get_filename_component(_steadyfs_crate "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 
-# Sets _steadyfs_error if cargo, or the target's standard library, is missing.
+# Sets _steadyfs_error if cargo, the target's core library, or the source of this library is missing.
 macro(_steadyfs_check_cargo)
   execute_process(COMMAND ${_steadyfs_cargo} --version
     RESULT_VARIABLE _steadyfs_result OUTPUT_VARIABLE _steadyfs_told ERROR_VARIABLE _steadyfs_told)
@@ -32,13 +32,15 @@ macro(_steadyfs_check_cargo)
       "`${STEADYFS_CARGO} --version` failed ${_steadyfs_told}; expected cargo. "
       "Install Rust (https://rustup.rs), name cargo by -DSTEADYFS_CARGO=/path/to/cargo, "
       "or a library that is built already by -DSTEADYFS_LIBRARY=/path/to/libsteadyfs_c.a.")
-  elseif(STEADYFS_TARGET AND NOT STEADYFS_BUILD_CORE AND NOT STEADYFS_CARGO MATCHES "build-std")
+  elseif(STEADYFS_BUILD_CORE)
+    _steadyfs_check_source()
+  elseif(STEADYFS_TARGET AND NOT STEADYFS_CARGO MATCHES "build-std")
     _steadyfs_check_target()
   endif()
 endmacro()
 
-# Sets _steadyfs_error if rustc has no core library for the target.
-macro(_steadyfs_check_target)
+# Sets _steadyfs_rustc and _steadyfs_toolchain to the compiler that cargo calls.
+macro(_steadyfs_find_rustc)
   list(GET _steadyfs_cargo 0 _steadyfs_program)
   get_filename_component(_steadyfs_bin "${_steadyfs_program}" DIRECTORY)
   # rustc takes the toolchain of rustup that cargo takes, such as +nightly.
@@ -51,6 +53,33 @@ macro(_steadyfs_check_target)
   else()
     set(_steadyfs_rustc "rustc")
   endif()
+endmacro()
+
+# Sets _steadyfs_error if rustc cannot build its core library: it is not nightly, or has no source.
+macro(_steadyfs_check_source)
+  _steadyfs_find_rustc()
+  string(CONCAT _steadyfs_hint
+    "Run `rustup toolchain install nightly --component rust-src`, and set "
+    "-DSTEADYFS_CARGO=\"cargo +nightly\".")
+  execute_process(
+    COMMAND "${_steadyfs_rustc}" ${_steadyfs_toolchain} --version
+    OUTPUT_VARIABLE _steadyfs_told ERROR_VARIABLE _steadyfs_told OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(
+    COMMAND "${_steadyfs_rustc}" ${_steadyfs_toolchain} --print sysroot
+    OUTPUT_VARIABLE _steadyfs_sysroot ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(_steadyfs_source "${_steadyfs_sysroot}/lib/rustlib/src/rust/library/core")
+  # RUSTC_BOOTSTRAP gives a stable compiler the options of nightly.
+  if(NOT _steadyfs_told MATCHES "-(nightly|dev)" AND NOT DEFINED ENV{RUSTC_BOOTSTRAP}
+      AND NOT STEADYFS_CARGO MATCHES "RUSTC_BOOTSTRAP")
+    set(_steadyfs_error "STEADYFS_BUILD_CORE is ON and the compiler is ${_steadyfs_told}; expected nightly. ${_steadyfs_hint}")
+  elseif(NOT EXISTS "${_steadyfs_source}")
+    set(_steadyfs_error "STEADYFS_BUILD_CORE is ON and the compiler has no source of its core library; expected ${_steadyfs_source}. ${_steadyfs_hint}")
+  endif()
+endmacro()
+
+# Sets _steadyfs_error if rustc has no core library for the target.
+macro(_steadyfs_check_target)
+  _steadyfs_find_rustc()
   execute_process(
     COMMAND "${_steadyfs_rustc}" ${_steadyfs_toolchain} --print target-libdir --target "${STEADYFS_TARGET}"
     RESULT_VARIABLE _steadyfs_result OUTPUT_VARIABLE _steadyfs_libdir ERROR_VARIABLE _steadyfs_told

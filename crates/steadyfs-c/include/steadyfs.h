@@ -9,6 +9,23 @@
  * configuration belong to the volume alone. A volume takes one call at a time: several threads need
  * a mutex. Callbacks must not call their volume, and must return.
  *
+ * "Costs nothing" means that the call does not access the medium.
+ *
+ * The comment of a call lists the errors of this call. Some errors are common to many calls:
+ * - Calls that access the medium (the errors of the medium): STEADYFS_ERR_IO,
+ *   STEADYFS_ERR_CORRUPT.
+ * - Calls that change the volume, and opens with a flag that changes it: STEADYFS_ERR_READONLY,
+ *   STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_UNKNOWN.
+ * - Calls with a mounted volume: STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
+ * - Calls with a handle: STEADYFS_ERR_BADF.
+ * - Calls with a path (the errors of a path): STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR,
+ *   STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOTUTF8.
+ *
+ * The library detects null and misaligned pointers, invalid text and numbers, handles that are
+ * closed or belong to another volume, and calls from a callback. It detects a volume that is not
+ * mounted, if its steadyfs_t is zero. It cannot detect wrong lengths of buffers, memory that is
+ * lent twice, and dangling pointers.
+ *
  * Generated from crates/steadyfs-c by its tests. Make changes there.
  */
 
@@ -56,7 +73,7 @@
 #define STEADYFS_O_APPEND 2048
 
 // Make every change through this handle durable before its call returns. This includes the file's
-// creation.
+// creation. The commit makes all other changes of the volume durable, too.
 #define STEADYFS_O_DURABLE 4096
 
 // STEADYFS_O_STREAM * 0 to STEADYFS_O_STREAM * 3 select the stream of a created file. Files that
@@ -313,7 +330,9 @@ typedef enum steadyfs_commit_event {
   // commit_changes or commit_bytes is reached.
   STEADYFS_COMMIT_MANY = (1 << 12),
   // Preset, the default: commits after changes of names, and when a file is closed or synced, as
-  // littlefs does.
+  // littlefs does. It contains STEADYFS_COMMIT_FULL. So a file that is larger than
+  // steadyfs_transaction_room is committed in pieces, and a power cut can leave a part of it. To
+  // replace such a file in one step, write and close a file with another name, and rename it.
   STEADYFS_COMMIT_ON_CLOSE = ((2047 & ~(1 << 6)) & ~(1 << 8)),
   // Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if the transaction
   // or the volume becomes full. For many small files this is faster than a commit after each
@@ -321,8 +340,9 @@ typedef enum steadyfs_commit_event {
   STEADYFS_COMMIT_ON_FLUSH = (((1 | (1 << 7)) | (1 << 9)) | (1 << 10)),
   // Preset: every change is durable when its call returns.
   STEADYFS_COMMIT_EVERY_WRITE = 2047,
-  // Preset: commits with steadyfs_commit only. A call that does not fit into the transaction is
-  // refused: see steadyfs_transaction_room.
+  // Preset: no event commits. Only steadyfs_commit commits, and each change through a handle
+  // with STEADYFS_O_DURABLE: such a change commits all changes of the volume. A call that does
+  // not fit into the transaction is refused: see steadyfs_transaction_room.
   STEADYFS_COMMIT_MANUAL = 32768,
 } steadyfs_commit_event;
 
@@ -887,13 +907,15 @@ typedef struct steadyfs_health_info {
 typedef struct steadyfs_finding {
   // A value of enum steadyfs_finding_kind.
   uint8_t kind;
-  // Inode number of the file or directory. It is 0 if the finding belongs to no inode. For
+  // Inode number of the file or directory: 0 is the root. These kinds have no inode, and store
+  // 0: UNREADABLE_TABLE, WRONG_COUNT, LEAKED_PAGE, UNMARKED_PAGE, BAD_LIST, OTHER. For
   // LOST_CHANGES it is a number of inodes.
   uint32_t inode;
-  // Inode number of the directory whose entry or count is wrong. It is 0 if the finding belongs
-  // to no directory.
+  // Inode number of the directory whose entry or count is wrong: 0 is the root. Only BAD_ENTRY
+  // and WRONG_COUNT have a directory. Other kinds store 0.
   uint32_t directory;
-  // Number of the logical page. It is 0 if the finding belongs to no page.
+  // Number of the logical page. Only UNREADABLE_TABLE, UNREADABLE_PAGE, LEAKED_PAGE,
+  // UNMARKED_PAGE and SHARED_PAGE have a page. Other kinds store 0.
   uint32_t page;
 } steadyfs_finding;
 
@@ -913,7 +935,20 @@ typedef struct steadyfs_checked {
   uint32_t mended;
 } steadyfs_checked;
 
-// The worst case of a call that is made now, if no program fails.
+// The worst case of a call that is made now.
+//
+// - It holds for the next call alone. After a change, later calls may have larger bounds. So do
+//   not add up bounds that were asked in advance.
+// - It belongs to the present state. It grows with the fill of the volume, and with the small
+//   changes that wait in its buffers.
+// - It includes a commit that the handle or commit_on causes. A steadyfs_commit by the caller is
+//   a separate call.
+// - It holds if no program fails. Each failure adds the programs of a logical page and of a root,
+//   and an erase. Only Rust computes bounds with failures (CallBounds::with_failures).
+// - It costs nothing: the call that stores it only computes.
+//
+// steadyfs_format has no bound. A run of `steady evaluate` with `--fill` and `--timing maximum`
+// prints the largest bound at a fill.
 //
 // `time_ns` is the time of the slowest case. Each other field is the maximum number of one
 // operation. The maxima may belong to different cases.
@@ -1071,9 +1106,10 @@ extern "C" {
 // `code` is the result of a call. For a number that is not an error, the text is "no error".
 const char *steadyfs_error_string(int code);
 
-// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
-// STEADYFS_ERR_CONFIG... for an invalid setting. The call ignores the fields for memory. It calls
-// no callback of the driver.
+// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER,
+// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks the
+// feature of the medium or of a setting. The call ignores the fields for memory. It calls no
+// callback of the driver.
 ptrdiff_t steadyfs_memory_bytes(const struct steadyfs_config *config);
 
 // Returns the number of bytes that a cache of `pages` logical pages needs. Errors: as
@@ -1258,10 +1294,12 @@ ptrdiff_t steadyfs_file_read(struct steadyfs_t *fs, struct steadyfs_file_t *file
 // earlier writes have taken effect, and the position does not move.
 //
 // Power loss: before the next commit, the file has none of the written data. If the handle has
-// STEADYFS_O_DURABLE, each logical page is committed separately. Cost: steadyfs_bound_file_write.
-// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
-// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
-// STEADYFS_ERR_UNKNOWN.
+// STEADYFS_O_DURABLE, each logical page is committed separately. If STEADYFS_COMMIT_FULL is set, a
+// write that does not fit into the transaction is committed in pieces.
+//
+// Cost: steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE,
+// STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE,
+// STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
 ptrdiff_t steadyfs_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *file, const void *buffer, size_t size);
 
 // Moves the position, which may also be behind the end of the file. `whence` is STEADYFS_SEEK_SET,
@@ -1363,12 +1401,15 @@ int steadyfs_rollback(struct steadyfs_t *fs);
 int steadyfs_has_changes(struct steadyfs_t *fs);
 
 // Returns the number of bytes that one write or append can certainly add to the open transaction.
-// After steadyfs_commit this is the size of a whole transaction.
+// On a new volume this is the size of a whole transaction. On a volume in use it can be much less,
+// even 0 right after steadyfs_commit, because it assumes the worst case. A write may fit all the
+// same: only STEADYFS_ERR_TRANSACTION means that there is no room.
 //
-// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. If
+// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. But a
+// write of more than one logical page may have written its first pages: call steadyfs_rollback. If
 // STEADYFS_COMMIT_FULL is set, the volume commits instead. All presets except
 // STEADYFS_COMMIT_MANUAL contain this event. More transaction_pages make transactions larger.
-// Costs nothing. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
+// Costs nothing.
 int64_t steadyfs_transaction_room(struct steadyfs_t *fs);
 
 // Sets the events after which the volume commits: see commit_on of steadyfs_config. Costs nothing.
@@ -1429,6 +1470,9 @@ int steadyfs_fs_gc(struct steadyfs_t *fs, uint64_t budget_ns, uint64_t burst_byt
 // them. The call continues where the last call stopped. Returns 1 if a round through all data is
 // complete, else 0.
 //
+// This call moves no data. Later calls that change the volume move the data of weak pages, and so
+// does steadyfs_fs_gc.
+//
 // Cost: at most the budget. Errors: STEADYFS_ERR_IO. STEADYFS_ERR_UNSUPPORTED in a build without
 // the feature `scrub`.
 int steadyfs_fs_scrub(struct steadyfs_t *fs, uint64_t budget_ns);
@@ -1470,8 +1514,7 @@ int steadyfs_fs_repair(struct steadyfs_t *fs,
                        void *context,
                        struct steadyfs_checked *checked);
 
-// Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
-// Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+// Stores the worst case of steadyfs_file_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_file_open(struct steadyfs_t *fs, const char *path, int flags, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_file_close. It also holds for a file that was removed.
@@ -1487,7 +1530,10 @@ int steadyfs_bound_file_read(struct steadyfs_t *fs, size_t size, struct steadyfs
 // existing data at this position. `time_ns` is the worst case of the whole write. The other fields
 // are sums over the logical pages that the write touches. The sum for the first page is computed
 // from the present state of the volume. The sums for the other pages are computed from its present
-// fill. Errors: STEADYFS_ERR_BADF.
+// fill.
+//
+// If the handle has STEADYFS_O_APPEND, and the file was changed through another handle, the call
+// looks up the inode. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *file, size_t size, struct steadyfs_cost *cost);
 
 // Stores the worst case of an overwrite of one whole existing logical page of a file, through a

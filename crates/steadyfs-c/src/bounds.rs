@@ -9,7 +9,20 @@ use core::ffi::{c_char, c_int};
 use steadyfs::media::Flash;
 use steadyfs::{Bound, Call, CallSequence};
 
-/// The worst case of a call that is made now, if no program fails.
+/// The worst case of a call that is made now.
+///
+/// - It holds for the next call alone. After a change, later calls may have larger bounds. So do
+///   not add up bounds that were asked in advance.
+/// - It belongs to the present state. It grows with the fill of the volume, and with the small
+///   changes that wait in its buffers.
+/// - It includes a commit that the handle or commit_on causes. A steadyfs_commit by the caller is
+///   a separate call.
+/// - It holds if no program fails. Each failure adds the programs of a logical page and of a root,
+///   and an erase. Only Rust computes bounds with failures (CallBounds::with_failures).
+/// - It costs nothing: the call that stores it only computes.
+///
+/// steadyfs_format has no bound. A run of `steady evaluate` with `--fill` and `--timing maximum`
+/// prints the largest bound at a fill.
 ///
 /// `time_ns` is the time of the slowest case. Each other field is the maximum number of one
 /// operation. The maxima may belong to different cases.
@@ -149,8 +162,7 @@ unsafe fn tell_of_paths(
     }
 }
 
-/// Stores the worst case of steadyfs_file_open. Costs nothing, as every call that stores a bound.
-/// Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_file_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -236,7 +248,10 @@ const READ_MAX: u64 = 1 << 24;
 /// existing data at this position. `time_ns` is the worst case of the whole write. The other fields
 /// are sums over the logical pages that the write touches. The sum for the first page is computed
 /// from the present state of the volume. The sums for the other pages are computed from its present
-/// fill. Errors: STEADYFS_ERR_BADF.
+/// fill.
+///
+/// If the handle has STEADYFS_O_APPEND, and the file was changed through another handle, the call
+/// looks up the inode. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

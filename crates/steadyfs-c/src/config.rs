@@ -179,7 +179,9 @@ pub enum Commit {
     /// commit_changes or commit_bytes is reached.
     CommitMany = 1 << 12,
     /// Preset, the default: commits after changes of names, and when a file is closed or synced, as
-    /// littlefs does.
+    /// littlefs does. It contains STEADYFS_COMMIT_FULL. So a file that is larger than
+    /// steadyfs_transaction_room is committed in pieces, and a power cut can leave a part of it. To
+    /// replace such a file in one step, write and close a file with another name, and rename it.
     CommitOnClose = 0x7FF & !(1 << 6) & !(1 << 8),
     /// Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if the transaction
     /// or the volume becomes full. For many small files this is faster than a commit after each
@@ -187,8 +189,9 @@ pub enum Commit {
     CommitOnFlush = 1 | 1 << 7 | 1 << 9 | 1 << 10,
     /// Preset: every change is durable when its call returns.
     CommitEveryWrite = 0x7FF,
-    /// Preset: commits with steadyfs_commit only. A call that does not fit into the transaction is
-    /// refused: see steadyfs_transaction_room.
+    /// Preset: no event commits. Only steadyfs_commit commits, and each change through a handle
+    /// with STEADYFS_O_DURABLE: such a change commits all changes of the volume. A call that does
+    /// not fit into the transaction is refused: see steadyfs_transaction_room.
     CommitManual = 0x8000,
 }
 
@@ -510,9 +513,10 @@ unsafe fn inspect<T>(
     look(config, &driver, settings)
 }
 
-/// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
-/// STEADYFS_ERR_CONFIG... for an invalid setting. The call ignores the fields for memory. It calls
-/// no callback of the driver.
+/// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER,
+/// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks the
+/// feature of the medium or of a setting. The call ignores the fields for memory. It calls no
+/// callback of the driver.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -22,7 +22,7 @@ pub const STEADYFS_O_TRUNC: c_int = 0x0400;
 /// Write all data at the end of the file.
 pub const STEADYFS_O_APPEND: c_int = 0x0800;
 /// Make every change through this handle durable before its call returns. This includes the file's
-/// creation.
+/// creation. The commit makes all other changes of the volume durable, too.
 pub const STEADYFS_O_DURABLE: c_int = 0x1000;
 /// STEADYFS_O_STREAM * 0 to STEADYFS_O_STREAM * 3 select the stream of a created file. Files that
 /// are rewritten equally often should share a stream. Other files should use another stream.
@@ -206,10 +206,12 @@ pub unsafe extern "C" fn steadyfs_file_read(
 /// earlier writes have taken effect, and the position does not move.
 ///
 /// Power loss: before the next commit, the file has none of the written data. If the handle has
-/// STEADYFS_O_DURABLE, each logical page is committed separately. Cost: steadyfs_bound_file_write.
-/// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
-/// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING,
-/// STEADYFS_ERR_UNKNOWN.
+/// STEADYFS_O_DURABLE, each logical page is committed separately. If STEADYFS_COMMIT_FULL is set, a
+/// write that does not fit into the transaction is committed in pieces.
+///
+/// Cost: steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE,
+/// STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE,
+/// STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

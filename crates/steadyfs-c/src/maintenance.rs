@@ -127,6 +127,9 @@ pub unsafe extern "C" fn steadyfs_fs_gc(fs: *mut Fs, budget_ns: u64, burst_bytes
 /// them. The call continues where the last call stopped. Returns 1 if a round through all data is
 /// complete, else 0.
 ///
+/// This call moves no data. Later calls that change the volume move the data of weak pages, and so
+/// does steadyfs_fs_gc.
+///
 /// Cost: at most the budget. Errors: STEADYFS_ERR_IO. STEADYFS_ERR_UNSUPPORTED in a build without
 /// the feature `scrub`.
 ///
@@ -317,13 +320,15 @@ pub enum FindingKind {
 pub struct Finding {
     /// A value of enum steadyfs_finding_kind.
     pub kind: u8,
-    /// Inode number of the file or directory. It is 0 if the finding belongs to no inode. For
+    /// Inode number of the file or directory: 0 is the root. These kinds have no inode, and store
+    /// 0: UNREADABLE_TABLE, WRONG_COUNT, LEAKED_PAGE, UNMARKED_PAGE, BAD_LIST, OTHER. For
     /// LOST_CHANGES it is a number of inodes.
     pub inode: u32,
-    /// Inode number of the directory whose entry or count is wrong. It is 0 if the finding belongs
-    /// to no directory.
+    /// Inode number of the directory whose entry or count is wrong: 0 is the root. Only BAD_ENTRY
+    /// and WRONG_COUNT have a directory. Other kinds store 0.
     pub directory: u32,
-    /// Number of the logical page. It is 0 if the finding belongs to no page.
+    /// Number of the logical page. Only UNREADABLE_TABLE, UNREADABLE_PAGE, LEAKED_PAGE,
+    /// UNMARKED_PAGE and SHARED_PAGE have a page. Other kinds store 0.
     pub page: u32,
 }
 

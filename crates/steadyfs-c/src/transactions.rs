@@ -58,12 +58,15 @@ pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
 }
 
 /// Returns the number of bytes that one write or append can certainly add to the open transaction.
-/// After steadyfs_commit this is the size of a whole transaction.
+/// On a new volume this is the size of a whole transaction. On a volume in use it can be much less,
+/// even 0 right after steadyfs_commit, because it assumes the worst case. A write may fit all the
+/// same: only STEADYFS_ERR_TRANSACTION means that there is no room.
 ///
-/// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. If
+/// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and changes nothing. But a
+/// write of more than one logical page may have written its first pages: call steadyfs_rollback. If
 /// STEADYFS_COMMIT_FULL is set, the volume commits instead. All presets except
 /// STEADYFS_COMMIT_MANUAL contain this event. More transaction_pages make transactions larger.
-/// Costs nothing. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
+/// Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -256,6 +256,7 @@ fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
     let made = project.join("build");
     let _ = std::fs::remove_dir_all(&made);
     let mut cmake = Command::new("cmake");
+    cmake.env_remove("RUSTC").env_remove("RUSTC_BOOTSTRAP");
     let output =
         cmake.arg("-S").arg(project).arg("-B").arg(made).args(arguments).output().expect("cmake");
     let told = [output.stdout, output.stderr]
@@ -395,13 +396,64 @@ fn cmake_builds_for_size_on_a_microcontroller() {
     }
 }
 
+/// Cargo refused to build the core library in the middle of a build.
+#[cfg(unix)]
+#[test]
+fn cmake_requires_nightly_and_its_source_to_build_the_core_library() {
+    if !has_cmake() {
+        return;
+    }
+    let cases = [
+        ("1.95.0", true, "the compiler is rustc 1.95.0; expected nightly"),
+        ("1.97.0-nightly", false, "has no source of its core library"),
+    ];
+    for (way, lines) in ways() {
+        for (version, has_source, expected) in cases {
+            let project = tiny_project(&format!("cmake-core-{way}"), &lines);
+            let cargo = project.join("cargo");
+            executable(&cargo, "#!/bin/sh\n");
+            stand_in_for_rustc(&project, version, has_source);
+            let named = format!("-DSTEADYFS_CARGO={}", cargo.display());
+            let options = ["-DSTEADYFS_BUILD_CORE=ON", "-DSTEADYFS_TARGET=thumbv7m-none-eabi"];
+            let (configured, told) =
+                configure(&project, &[&[named.as_str()], &options[..]].concat());
+            assert!(!configured, "{told}");
+            for words in [expected, "rustup toolchain install nightly --component rust-src"] {
+                assert!(told.contains(words), "expected {words:?} in {told}");
+            }
+        }
+    }
+}
+
+/// Writes a script in place of rustc, which CMake finds beside the project's cargo. It has a
+/// version, and a core library with or without source.
+#[cfg(unix)]
+fn stand_in_for_rustc(project: &Path, version: &str, has_source: bool) {
+    let root = project.join("sysroot");
+    if has_source {
+        std::fs::create_dir_all(root.join("lib/rustlib/src/rust/library/core")).expect("a folder");
+    }
+    let script = format!(
+        "#!/bin/sh\ncase $* in *sysroot*) echo '{}' ;; *) echo 'rustc {version}' ;; esac\n",
+        root.display()
+    );
+    executable(&project.join("rustc"), &script);
+}
+
+#[cfg(unix)]
+fn executable(path: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(path, script).expect("written");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
 /// Builds a tiny project with a program in place of cargo. This program copies the library of the
 /// host to the folder `made`. Returns its arguments.
 #[cfg(unix)]
 fn arguments_of_cargo(name: &str, lines: &str, made: &str, options: &[&str]) -> Vec<String> {
-    use std::os::unix::fs::PermissionsExt;
     let project = tiny_project(name, lines);
     let (cargo, arguments) = (project.join("cargo"), project.join("arguments"));
+    stand_in_for_rustc(&project, "1.97.0-nightly", true);
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nprintf '%s\\n' \"$@\" > '{}'\n\
          while [ \"$1\" != --target-dir ]; do shift; done\nmkdir -p \"$2/{made}\"\n\
@@ -409,8 +461,7 @@ fn arguments_of_cargo(name: &str, lines: &str, made: &str, options: &[&str]) -> 
         arguments.display(),
         library().display()
     );
-    std::fs::write(&cargo, script).expect("written");
-    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    executable(&cargo, &script);
     let named = format!("-DSTEADYFS_CARGO={}", cargo.display());
     let (configured, told) = configure(&project, &[&[named.as_str()], options].concat());
     assert!(configured, "{told}");
@@ -504,6 +555,22 @@ fn the_guides_programs_compile() {
         command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&source);
         run(command.arg("-o").arg(output().join("guide.o")));
     }
+}
+
+#[test]
+fn the_driver_of_a_card_in_the_guide_compiles() {
+    let Some(compiler) = compiler() else { return };
+    let page = std::fs::read_to_string(examples().join("../../docs/guide/cards.md")).unwrap();
+    let block = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let callbacks = "#include \"steadyfs.h\"\n\
+        int my_read(void *, uint32_t, const steadyfs_part *, uint32_t);\n\
+        int my_write(void *, uint32_t, const steadyfs_part *, uint32_t);\n\
+        int my_flush(void *);\nstatic uint8_t memory[1 << 20];\n";
+    let source = output().join("card.c");
+    std::fs::write(&source, format!("{callbacks}{block}")).unwrap();
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I"]);
+    run(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(source));
 }
 
 #[test]

@@ -63,11 +63,12 @@ fn build(label: &str) -> [String; 3] {
 fn pages_that_tell_of_a_build_agree_with_the_footprint() {
     let rows = ["release | stable", "size | stable", "size, core | nightly"];
     let [release, size, core] = rows.map(build);
+    let [rust, all, small] = &size;
     tells(
         "README.md",
         &format!(
-            "A logger on NOR takes {} KB of code on a Cortex-M3, and {} KB on nightly",
-            size[0], core[0]
+            "A logger on NOR takes {rust} KB of code on a Cortex-M3. In C it takes {all} KB, or \
+             {small} KB with few\n[features]"
         ),
     );
     tells(
@@ -300,6 +301,44 @@ fn the_page_of_settings_has_the_defaults() {
     let is_off =
         |config: &Config| !config.permissions && !config.moved_apart && !config.auto_streams;
     assert!(all.iter().all(is_off), "docs/guide/settings.md tells false");
+}
+
+/// A format refused a medium, and no page gave the least size.
+#[test]
+fn the_page_of_settings_has_the_smallest_media() {
+    let nand =
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 0, programs_bytes: false };
+    let media = [
+        ("NOR, 4 KiB", 4, Geometry::of_nor(4096, 0)),
+        ("NOR, 64 KiB", 64, Geometry::of_nor(65_536, 0)),
+        ("NAND, 64 pages of 2 KiB", 128, nand),
+    ];
+    for (name, block_kib, medium) in media {
+        let of_blocks = |blocks| Geometry { block_count: blocks, ..medium };
+        let is_possible = |blocks: &u32| {
+            Config::for_geometry(&of_blocks(*blocks)).check(&of_blocks(*blocks)).is_ok()
+        };
+        let blocks = (16..1024).find(is_possible).unwrap();
+        assert!((blocks..4 * blocks).all(|blocks| is_possible(&blocks)), "{name}");
+        let geometry = of_blocks(blocks);
+        let kib = exact(u64::from(blocks) * block_kib);
+        let usable = exact(Config::for_geometry(&geometry).usable_bytes(&geometry) as u64);
+        tells(
+            "docs/guide/settings.md",
+            &format!("| {name} | {blocks} ({kib} KiB) | {usable} bytes |"),
+        );
+    }
+}
+
+/// A test of the core holds the table of its guide.
+#[test]
+fn the_page_of_c_has_the_room_of_a_transaction() {
+    let guide = page("crates/steadyfs/src/guide.md");
+    let rows = cells(&guide[guide.find("| chip | logical pages |").unwrap()..]);
+    assert_eq!(rows.len(), 6);
+    for row in &rows[2..] {
+        tells("docs/guide/c.md", &format!("| {} | {} | {} |", row[0], row[2], row[4]));
+    }
 }
 
 /// Returns the cells of each line of a table.

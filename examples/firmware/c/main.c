@@ -28,7 +28,7 @@ static uint32_t chip_ticks;
 static steadyfs_nor nor, nor_driver;
 static steadyfs_nand nand, nand_driver;
 static struct power power;
-static uint8_t memory[2][16 << 10];
+static uint8_t memory[2][16 << 10], scratch[16 << 10];
 static steadyfs_t volumes[2];
 
 void *need(size_t bytes)
@@ -164,9 +164,11 @@ static void first_start(int which)
     steadyfs_cost cost;
     uint8_t record[RECORD_BYTES];
     uint32_t number = 0;
+    ptrdiff_t bytes = steadyfs_memory_bytes(&config);
 
+    try_it((int)bytes, "memory");
     print(which == 0 ? "NOR, 256 KiB in sectors of 4 KiB: " : "NAND, 512 KiB in pages of 512 bytes: ");
-    print_number((uint32_t)steadyfs_memory_bytes(&config), 0);
+    print_number((uint32_t)bytes, 0);
     print(" bytes of RAM beside the ");
     print_number(sizeof *fs, 0);
     print(" of steadyfs_t\n");
@@ -184,6 +186,11 @@ static void first_start(int which)
     try_it((int)steadyfs_file_rewind(fs, &log), "rewind");
     MEASURE("read", steadyfs_file_read(fs, &log, record, RECORD_BYTES));
     MEASURE("rename", steadyfs_rename(fs, "data/log", "data/log.1"));
+    MEASURE("setattr", steadyfs_setattr(fs, "data/log.1", "version", "1", 1));
+    MEASURE("truncate", steadyfs_file_truncate(fs, &log, RECORDS * RECORD_BYTES));
+    MEASURE("bound of a rename", steadyfs_bound_rename(fs, "data/log", "data/log.1", &cost));
+    MEASURE("gc", steadyfs_fs_gc(fs, 1000000000, 4096));
+    MEASURE("scrub", steadyfs_fs_scrub(fs, 1000000000));
 
     power.cut_at = power.operations + 23;
     power.random = 7;
@@ -223,6 +230,7 @@ static void second_start(int which)
     make_record(record, count);
     MEASURE("write, durable", steadyfs_file_write(fs, &log, record, RECORD_BYTES));
     MEASURE("close", steadyfs_file_close(fs, &log));
+    MEASURE("check", steadyfs_fs_check(fs, scratch, sizeof scratch, true, NULL, NULL, NULL));
     MEASURE("remove", steadyfs_remove(fs, "data/log.1"));
     MEASURE("unmount", steadyfs_unmount(fs));
     MEASURE("mount", steadyfs_mount(fs, &config));
