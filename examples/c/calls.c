@@ -316,8 +316,13 @@ static void use_files(steadyfs_t *fs, steadyfs_t *other)
     for (int at = 0; at < 8; at++, name[1]++)
         EXPECT(0, steadyfs_file_open(fs, &files[at], name, CREATE));
     EXPECT(STEADYFS_ERR_TOOMANYOPEN, steadyfs_file_open(fs, &files[8], name, CREATE));
+    EXPECT(0, steadyfs_file_close(fs, &files[0]));
+    EXPECT(0, steadyfs_file_close_all(fs));
+    EXPECT(STEADYFS_ERR_BADF, steadyfs_file_write(fs, &files[1], "x", 1));
+    EXPECT(0, steadyfs_file_open(fs, &files[8], name, CREATE));
+    EXPECT(0, steadyfs_file_close(fs, &files[8]));
+    EXPECT(0, steadyfs_remove(fs, name));
     for (int at = 0; at < 8; at++) {
-        EXPECT(0, steadyfs_file_close(fs, &files[at]));
         name[1]--;
         EXPECT(0, steadyfs_remove(fs, name));
     }
@@ -566,6 +571,8 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
         EXPECT(0, cost.programs + cost.erases);
     }
     EXPECT(0, steadyfs_bound_file_read(fs, (size_t)-1, &cost));
+    EXPECT(0, steadyfs_bound_rollback(fs, &cost));
+    EXPECT(1, cost.reads > 0 && cost.programs + cost.erases == 0);
     EXPECT(0, steadyfs_bound_mount(fs, &whole));
     EXPECT(0, steadyfs_bound_clean_mount(fs, &cost));
     EXPECT(1, cost.reads > 0 && cost.reads < whole.reads && cost.programs + cost.erases == 0);

@@ -822,7 +822,8 @@ typedef struct steadyfs_permissions {
 //
 // A change through one handle of a file is visible through its other handles. If a file is renamed
 // or removed, its handles still access the same file. A handle that is not closed occupies its
-// entry in the table of open files until the unmount.
+// entry in the table of open files until the unmount or steadyfs_file_close_all. If its file is
+// removed, it also keeps the room of the file.
 typedef struct steadyfs_file_t {
   // Not for the caller.
   uint64_t opaque[STEADYFS_FILE_WORDS];
@@ -1272,6 +1273,14 @@ int steadyfs_file_open_inode(struct steadyfs_t *fs, struct steadyfs_file_t *file
 // STEADYFS_ERR_BADF, and the errors of a commit.
 int steadyfs_file_close(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
+// Closes all files of the volume, also those whose handles are lost. Later calls refuse the handles
+// with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
+// open, a few pages in each call.
+//
+// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit if
+// STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
+int steadyfs_file_close_all(struct steadyfs_t *fs);
+
 // If STEADYFS_COMMIT_FSYNC is set, as it is by default, makes the changes of a file and all other
 // changes durable.
 //
@@ -1391,9 +1400,7 @@ int steadyfs_sync(struct steadyfs_t *fs);
 // Undoes all changes since the last commit. Handles of files that were created after the last
 // commit become stale: STEADYFS_ERR_STALE.
 //
-// Power loss: a power cut undoes the same changes. Cost: a read of the journal page, or on NOR a
-// read of all records of its block. Also reads of the allocation map, and two look-ups for each
-// open file. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
+// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
 // nothing has changed.
 int steadyfs_rollback(struct steadyfs_t *fs);
 
@@ -1585,6 +1592,9 @@ int steadyfs_bound_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 // use now. This mount programs nothing. If nothing was changed since a power cut in an unmount or
 // behind it, the worst case is that of steadyfs_bound_mount.
 int steadyfs_bound_clean_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
+
+// Stores the worst case of steadyfs_rollback.
+int steadyfs_bound_rollback(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Stores the worst case of steadyfs_unmount: a commit and a root.
 int steadyfs_bound_unmount(struct steadyfs_t *fs, struct steadyfs_cost *cost);

@@ -485,6 +485,16 @@ pub unsafe extern "C" fn steadyfs_bound_clean_mount(fs: *mut Fs, cost: *mut Cost
     unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().clean_mount())) }
 }
 
+/// Stores the worst case of steadyfs_rollback.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_rollback(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: The caller meets the conditions in the C header.
+    unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.bounds().rollback())) }
+}
+
 /// Stores the worst case of steadyfs_unmount: a commit and a root.
 ///
 /// # Safety

@@ -3,7 +3,7 @@
 use crate::error::{Code, length, status, wide};
 use crate::handle::{Handle, close, open, with_handle};
 use crate::pointers;
-use crate::volume::Fs;
+use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int, c_void};
 use steadyfs::{File, OpenOptions};
 
@@ -46,7 +46,8 @@ pub const STEADYFS_FILE_POINTERS: usize = 2;
 ///
 /// A change through one handle of a file is visible through its other handles. If a file is renamed
 /// or removed, its handles still access the same file. A handle that is not closed occupies its
-/// entry in the table of open files until the unmount.
+/// entry in the table of open files until the unmount or steadyfs_file_close_all. If its file is
+/// removed, it also keeps the room of the file.
 #[repr(C)]
 pub struct FileHandle {
     /// Not for the caller.
@@ -154,6 +155,21 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(
 pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle) -> c_int {
     // SAFETY: The caller meets the conditions in the C header.
     status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
+}
+
+/// Closes all files of the volume, also those whose handles are lost. Later calls refuse the handles
+/// with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
+/// open, a few pages in each call.
+///
+/// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit if
+/// STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_close_all(fs: *mut Fs) -> c_int {
+    // SAFETY: The caller meets the conditions in the C header.
+    status(unsafe { enter(fs, Mounted::close_all) })
 }
 
 /// If STEADYFS_COMMIT_FSYNC is set, as it is by default, makes the changes of a file and all other

@@ -34,9 +34,7 @@ pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
 /// Undoes all changes since the last commit. Handles of files that were created after the last
 /// commit become stale: STEADYFS_ERR_STALE.
 ///
-/// Power loss: a power cut undoes the same changes. Cost: a read of the journal page, or on NOR a
-/// read of all records of its block. Also reads of the allocation map, and two look-ups for each
-/// open file. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
+/// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
 /// nothing has changed.
 ///
 /// # Safety
