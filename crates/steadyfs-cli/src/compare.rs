@@ -100,6 +100,17 @@ pub const COURSE: &[(f64, f64)] = &[
     (0.99, 0.92),
 ];
 
+/// The same for one contender, SteadyFS.
+pub const COURSE_OF_ONE: &[(f64, f64)] = &[
+    (0.48, 0.19),
+    (0.60, 0.24),
+    (0.70, 0.39),
+    (0.80, 0.53),
+    (0.89, 0.71),
+    (0.92, 0.80),
+    (0.95, 0.93),
+];
+
 /// The directory of kept results in a clone of the repository.
 const RESULTS: &str = "bench/results";
 /// The name of the power cuts among the cases.
@@ -227,7 +238,12 @@ impl Arguments {
         } else {
             entrants().into_iter().filter(|entrant| is_wanted(entrant.as_ref())).collect()
         };
-        let course = if self.all { COURSE } else { &[] };
+        let course: &[(f64, f64)] = match (self.case.is_empty(), self.contender.is_empty()) {
+            (true, true) => COURSE,
+            (true, false) => COURSE_OF_ONE,
+            // The cases differ too much.
+            (false, _) => &[],
+        };
         let bar = Mutex::new(Progress::of(1, "").on_course(course));
         let tell = |share: f64, name: &str| {
             bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, name)

@@ -90,13 +90,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(doubt) = Doubt::of_accesses(trace.access_ns.len()).filter(|_| !arguments.anyway) {
         return Err(doubted(doubt));
     }
-    let mut bar = Progress::of(1, "");
+    let mut bar = Progress::of(1, "").at_most();
     let (profile, quality) = managed::fit(
         &trace.access_ns,
         write_bytes,
         arguments.kind,
         arguments.capacity,
-        &mut |share| bar.set(share, "search, at most"),
+        &mut |share| bar.set(share, "search"),
     );
     drop(bar);
     let stem = arguments

@@ -118,7 +118,7 @@ const AFTER_HELP: &str = "\
 The command writes until a call of the volume fails, and then compares all committed data. Blocks
 fail after their last erase. Bits flip with wear, age and reads; the ECC corrects 8 bits of 512
 bytes. Workloads are the workloads of `steady evaluate`. --years is the simulated time in which the
-erases are used up. The defaults take about half a minute.
+erases are used up. The defaults take some 15 seconds.
 
 Example:
   steady life --spread 5 --report life.html --json life.json";

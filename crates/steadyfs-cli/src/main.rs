@@ -24,6 +24,7 @@
 //! | `evaluate`, `bench`, `adversary`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `chip` | the arguments that choose a part of a simulated chip |
 //! | `output`, `progress`, `interrupt` | the outputs, the bar, and Ctrl-C |
+//! | `help` | help texts of at most 100 columns |
 //! | `failure`, `host` | the error of all commands, and the files of the host |
 
 mod adversary;
@@ -39,6 +40,7 @@ mod devices;
 mod evaluate;
 mod failure;
 mod fit;
+mod help;
 mod host;
 mod image;
 mod interrupt;
@@ -190,10 +192,11 @@ fn parse() -> Cli {
     {
         let mut line = std::env::args();
         if line.next().is_some_and(|program| commands::mount::is_helper(&program)) {
-            return Cli::parse_from(commands::mount::of_helper(line));
+            return Cli::try_parse_from(commands::mount::of_helper(line))
+                .unwrap_or_else(|error| help::exit(&error));
         }
     }
-    Cli::parse()
+    Cli::try_parse().unwrap_or_else(|error| help::exit(&error))
 }
 
 fn run(command: Command) -> Result<(), Failure> {

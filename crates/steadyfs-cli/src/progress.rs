@@ -14,6 +14,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 const FIRST_AFTER: Duration = Duration::from_secs(3);
 /// Share of the work after which the estimate of its duration is roughly right.
 const FIRST_SHARE: f64 = 0.01;
+/// The word before an estimated duration.
+const ABOUT: &str = "about";
 /// Factor by which the estimate must change before it is printed again.
 const OFF_BY: f64 = 1.4;
 
@@ -28,16 +30,16 @@ fn time(seconds: u64) -> String {
 
 /// Returns the sentence about an estimated duration. Returns `None` if the work takes only a few
 /// seconds, or if the estimate `said` before is still about right.
-fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
-    // An estimate below two minutes is rounded up to ten seconds: it needs no more precision.
+fn announcement(all: Duration, said: Option<Duration>, about: &str) -> Option<String> {
+    // An estimate below two minutes is rounded to five seconds: it needs no more precision.
     let seconds = all.as_secs();
-    let time = time(if seconds < 120 { seconds.next_multiple_of(10) } else { seconds });
+    let time = time(if seconds < 120 { (seconds + 2) / 5 * 5 } else { seconds });
     match said {
-        None => (all >= LINE_EVERY).then(|| format!("takes about {time}; Ctrl-C ends it")),
+        None => (all >= LINE_EVERY).then(|| format!("takes {about} {time}; Ctrl-C ends it")),
         Some(said) => {
             let factor = all.as_secs_f64() / said.as_secs_f64();
             (!(1.0 / OFF_BY..=OFF_BY).contains(&factor))
-                .then(|| format!("takes about {time} in all, as it goes now"))
+                .then(|| format!("takes {about} {time} in all, as it goes now"))
         }
     }
 }
@@ -53,6 +55,8 @@ pub struct Progress {
     /// The last printed estimate of the whole duration, and the time when it was printed.
     told: Option<(Duration, Instant)>,
     course: &'static [(f64, f64)],
+    /// The word before a duration.
+    about: &'static str,
 }
 
 impl Progress {
@@ -64,7 +68,16 @@ impl Progress {
         interrupt::show(&bar);
         let start = Instant::now();
         let next_line = (!is_terminal).then_some(start + LINE_EVERY);
-        Self { bar, done: 0, total: total.max(1), start, next_line, told: None, course: &[] }
+        Self {
+            bar,
+            done: 0,
+            total: total.max(1),
+            start,
+            next_line,
+            told: None,
+            course: &[],
+            about: ABOUT,
+        }
     }
 
     /// Sets the course of the work: finished shares of the work, ascending, each with the share of
@@ -72,6 +85,12 @@ impl Progress {
     /// Without a course, all of the work is even.
     pub fn on_course(mut self, course: &'static [(f64, f64)]) -> Self {
         self.course = course;
+        self
+    }
+
+    /// Makes all durations upper limits, for work that may end early.
+    pub fn at_most(mut self) -> Self {
+        self.about = "at most";
         self
     }
 
@@ -93,13 +112,13 @@ impl Progress {
         let share = share.clamp(0.0, 1.0);
         let now = Instant::now();
         if self.next_line.is_none() {
-            self.bar.set_prefix(left(share, now - self.start).unwrap_or_default());
+            self.bar.set_prefix(left(share, now - self.start, self.about).unwrap_or_default());
         }
         self.bar.set_position((share * STEPS as f64) as u64);
         self.tell_time(share, now);
         if self.next_line.is_some_and(|next| now >= next) {
             self.next_line = Some(now + LINE_EVERY);
-            eprintln!("{}", line(&self.bar.message(), share, now - self.start));
+            eprintln!("{}", line(&self.bar.message(), share, now - self.start, self.about));
         }
     }
 
@@ -113,7 +132,7 @@ impl Progress {
             return;
         }
         let all = spent.div_f64(share);
-        if let Some(text) = announcement(all, self.told.map(|(said, _)| said)) {
+        if let Some(text) = announcement(all, self.told.map(|(said, _)| said), self.about) {
             self.bar.suspend(|| eprintln!("{text}"));
             self.told = Some((all, now));
         }
@@ -135,16 +154,16 @@ fn time_share(share: f64, course: &[(f64, f64)]) -> f64 {
 
 /// Returns a line with the phase, the finished share, and the remaining time at the current
 /// speed.
-fn line(phase: &str, share: f64, spent: Duration) -> String {
-    let left = left(share, spent).map_or(String::new(), |left| format!(", {left}"));
+fn line(phase: &str, share: f64, spent: Duration, about: &str) -> String {
+    let left = left(share, spent, about).map_or(String::new(), |left| format!(", {left}"));
     let phase = if phase.is_empty() { "" } else { &format!("{phase}: ") };
     format!("{phase}{:.0} %{left}", share * 100.0)
 }
 
 /// Returns the remaining time at the current speed; `None` before the beginning.
-fn left(share: f64, spent: Duration) -> Option<String> {
+fn left(share: f64, spent: Duration, about: &str) -> Option<String> {
     let left = (share > 0.0).then(|| spent.mul_f64((1.0 - share) / share))?;
-    Some(format!("about {} left", time(left.as_secs())))
+    Some(format!("{about} {} left", time(left.as_secs())))
 }
 
 impl Drop for Progress {
@@ -173,10 +192,15 @@ mod tests {
     #[test]
     fn only_what_takes_long_is_announced_and_again_when_it_takes_longer() {
         let seconds = Duration::from_secs;
+        let announcement = |all, said| announcement(all, said, ABOUT);
         assert_eq!(announcement(seconds(9), None), None);
         assert_eq!(
+            super::announcement(seconds(41), None, "at most").as_deref(),
+            Some("takes at most 40 s; Ctrl-C ends it")
+        );
+        assert_eq!(
             announcement(seconds(41), None).as_deref(),
-            Some("takes about 50 s; Ctrl-C ends it")
+            Some("takes about 40 s; Ctrl-C ends it")
         );
         assert!(
             announcement(seconds(200), None)
@@ -196,6 +220,7 @@ mod tests {
 
     #[test]
     fn lines_tell_phase_share_and_what_is_left() {
+        let line = |phase, share, spent| line(phase, share, spent, ABOUT);
         assert_eq!(
             line("writing", 0.25, Duration::from_secs(10)),
             "writing: 25 %, about 30 s left"
@@ -214,7 +239,9 @@ mod tests {
 
     #[test]
     fn courses_ascend() {
-        for course in [crate::realtime::COURSE, crate::compare::COURSE] {
+        for course in
+            [crate::realtime::COURSE, crate::compare::COURSE, crate::compare::COURSE_OF_ONE]
+        {
             assert!(course.is_sorted() && course.iter().all(|(share, _)| *share < 1.0));
             assert!(course.is_sorted_by_key(|(_, time)| *time));
         }

@@ -700,6 +700,8 @@ fn names() -> Vec<String> {
     let (_, list) = help.split_once("Commands:\n").unwrap();
     list.lines()
         .take_while(|line| !line.is_empty())
+        // The text of a command may have several lines.
+        .filter(|line| !line.starts_with("   "))
         .map(|line| line.split_whitespace().next().unwrap().to_string())
         .collect()
 }
@@ -707,7 +709,10 @@ fn names() -> Vec<String> {
 fn help(name: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_steady"));
     let args = [name, "--help"];
-    text(&command.args(args.iter().filter(|arg| !arg.is_empty())).output().unwrap().stdout)
+    let help =
+        text(&command.args(args.iter().filter(|arg| !arg.is_empty())).output().unwrap().stdout);
+    // A long example has several lines.
+    help.replace(" \\\n   ", "")
 }
 
 fn of_markdown(page: &str, found: &mut BTreeSet<String>) {

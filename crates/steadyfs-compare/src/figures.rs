@@ -33,8 +33,14 @@ fn name_class(entry: &Entry) -> &'static str {
     if entry.facts.is_ours() { "name ours" } else { "name" }
 }
 
-/// Returns a logarithmic axis across the figure, over all values and up to whole decades.
-fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
+/// Returns a logarithmic axis across a figure of lanes, over all values and up to whole decades.
+fn across(width: Width, canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
+    let axis = decades_of(values);
+    Axis { pixels: (width.edge(), canvas.right), ..axis }
+}
+
+/// Returns a logarithmic axis over all values and up to whole decades.
+fn decades_of(values: impl Iterator<Item = f64> + Clone) -> Axis {
     let low = values.clone().fold(f64::INFINITY, f64::min).max(1e-3);
     let high = values.fold(0.0, f64::max).max(low * 10.0);
     let decade = |value: f64, up: bool| {
@@ -42,12 +48,7 @@ fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
     };
     let (low, high) =
         if low.is_finite() { (decade(low, false), decade(high, true)) } else { (1.0, 10.0) };
-    Axis {
-        low,
-        high: high.max(low * 10.0),
-        spread: Spread::Logarithmic,
-        pixels: (LEFT, canvas.right),
-    }
+    Axis { low, high: high.max(low * 10.0), spread: Spread::Logarithmic, pixels: (0.0, 1.0) }
 }
 
 /// Draws the access times of durable overwrites, in a lane for each contender. A dot shows the
@@ -77,7 +78,7 @@ pub fn waits(width: Width, comparison: &Comparison, board: &Board) -> String {
         standing.outcome("random-4096").map(|outcome| outcome.times_us.clone()).unwrap_or_default()
     };
     let values: Vec<f64> = all.iter().flat_map(|(_, standing)| times(standing)).collect();
-    let x = across(&canvas, values.iter().copied());
+    let x = across(width, &canvas, values.iter().copied());
     decades(&mut canvas, &x, bottom, |us| tick_time(us * 1e3), "time of a call, logarithmic");
     for (((entry, standing), text), place) in all.iter().zip(&texts).zip(places) {
         canvas.heading(place, name_class(entry), text);
@@ -140,8 +141,8 @@ pub fn rates(width: Width, comparison: &Comparison, board: &Board) -> String {
             (!points.is_empty()).then_some((entry, points))
         })
         .collect();
-    let x =
-        across(&canvas, curves.iter().flat_map(|(_, points)| points.iter().map(|(rate, _)| *rate)));
+    let rates = curves.iter().flat_map(|(_, points)| points.iter().map(|(rate, _)| *rate));
+    let x = Axis { pixels: (LEFT, canvas.right), ..decades_of(rates) };
     let most = curves
         .iter()
         .flat_map(|(_, points)| points.iter().map(|(_, bytes)| *bytes))
@@ -231,13 +232,13 @@ pub fn cuts(width: Width, comparison: &Comparison, board: &Board) -> String {
         .filter_map(|(entry, standing)| Some((entry, standing.cuts.as_ref()?)))
         .collect();
     let text = |(entry, cuts): &(&Entry, &crate::result::Cuts)| {
+        let crate::result::Cuts { lost, torn, unusable, illegal, .. } = cuts;
+        let count = format_count(cuts.cuts.into());
         let what = if cuts.bad() == 0 {
-            format!("nothing in {} cuts", format_count(cuts.cuts.into()))
+            format!("nothing in {count} cuts")
         } else {
-            let crate::result::Cuts { lost, torn, unusable, illegal, cuts, .. } = cuts;
-            let cuts = format_count((*cuts).into());
             format!(
-                "of {cuts} cuts {lost} lost, {torn} torn, {unusable} unusable, {illegal} illegal"
+                "{lost} lost, {torn} torn, {unusable} unusable, {illegal} illegal of {count} cuts"
             )
         };
         format!("{}: {what}", entry.facts.name)
@@ -249,6 +250,7 @@ pub fn cuts(width: Width, comparison: &Comparison, board: &Board) -> String {
     let mut canvas = Canvas::new(width, bottom + BOTTOM, "What survives a brown-out?", subtitle);
     let share = |bad: u32, cuts: u32| 1e3 * f64::from(bad) / f64::from(cuts.max(1));
     let x = across(
+        width,
         &canvas,
         found
             .iter()
@@ -258,31 +260,35 @@ pub fn cuts(width: Width, comparison: &Comparison, board: &Board) -> String {
             .collect::<Vec<_>>()
             .into_iter(),
     );
-    decades(&mut canvas, &x, bottom, steadyfs_lab::report::plain, "of 1,000 cuts, logarithmic");
+    let count = |cuts: f64| format_count(cuts.round() as u64);
+    decades(&mut canvas, &x, bottom, count, "of 1,000 cuts, logarithmic");
     for (((entry, cuts), text), place) in found.iter().zip(&texts).zip(places) {
         canvas.heading(place, name_class(entry), text);
         if cuts.bad() > 0 {
-            bar(&mut canvas, x.at(share(cuts.bad(), cuts.cuts)), place, entry.facts.is_ours());
+            let to = x.at(share(cuts.bad(), cuts.cuts));
+            bar(&mut canvas, (width.edge(), to), place, entry.facts.is_ours());
         }
     }
     canvas.finish()
 }
 
-fn bar(canvas: &mut Canvas, to: f64, place: f64, is_ours: bool) {
-    let width = (to - LEFT).max(1.0);
+/// Draws a bar from one place to another.
+fn bar(canvas: &mut Canvas, (from, to): (f64, f64), place: f64, is_ours: bool) {
+    let width = (to - from).max(1.0);
     canvas.path(
         if is_ours { "bar w1" } else { "bar w0" },
-        &format!("M{LEFT} {}h{width:.1}v14h-{width:.1}z", place + 8.0),
+        &format!("M{from} {}h{width:.1}v14h-{width:.1}z", place + 8.0),
     );
 }
 
-/// Formats a size with a unit that is a power of ten, as ticks are.
-fn decimal(bytes: f64) -> String {
-    let (unit, name) = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")]
-        .into_iter()
-        .find(|&(unit, _)| bytes >= unit)
-        .unwrap_or((1e3, "kB"));
-    format!("{} {name}", steadyfs_lab::report::plain(bytes / unit))
+/// Formats a size in GiB, as a tick.
+fn gib(size: f64) -> String {
+    let number = if size < 1.0 {
+        steadyfs_lab::report::plain(size)
+    } else {
+        format_count(size.round() as u64)
+    };
+    format!("{number} GiB")
 }
 
 /// Draws the number of bytes that can be written until the first block is worn out.
@@ -306,12 +312,13 @@ pub fn lives(width: Width, comparison: &Comparison, board: &Board) -> String {
         its last erase";
     let mut canvas = Canvas::new(width, bottom + BOTTOM, "How long will the chip live?", subtitle);
     let values: Vec<f64> = all.iter().filter_map(|(_, standing)| life(standing)).collect();
-    let x = across(&canvas, values.iter().copied());
-    decades(&mut canvas, &x, bottom, decimal, "payload, logarithmic");
+    let in_gib = |bytes: f64| bytes / f64::from(1 << 30);
+    let x = across(width, &canvas, values.iter().map(|&bytes| in_gib(bytes)));
+    decades(&mut canvas, &x, bottom, gib, "payload, logarithmic");
     for (((entry, standing), text), place) in all.iter().zip(&texts).zip(places) {
         canvas.heading(place, name_class(entry), text);
         if let Some(bytes) = life(standing) {
-            bar(&mut canvas, x.at(bytes), place, entry.facts.is_ours());
+            bar(&mut canvas, (width.edge(), x.at(in_gib(bytes))), place, entry.facts.is_ours());
         }
     }
     canvas.finish()

@@ -3,7 +3,7 @@
 
 use crate::figures;
 use crate::result::{Board, Comparison, Entry, rates};
-use crate::table::Answer;
+use crate::table::{Answer, is_reason};
 use std::fmt::Write;
 use steadyfs_lab::report::{Page, Paper, TEXT_SCRIPT, Width, escape, figure};
 use steadyfs_lab::units::{format_duration, format_rate};
@@ -27,34 +27,51 @@ impl<'a> CompareReport<'a> {
         CompareReport(comparison)
     }
 
-    /// Returns the statement of the first figure of the last board, as a sentence.
-    fn headline(&self) -> String {
-        let Some(board) = self.0.boards.last() else { return "Nothing was compared.".to_string() };
+    /// Returns the durable overwrites of the last board: each name, its promise and its longest
+    /// call.
+    fn waits(&self) -> Vec<(&'a str, Option<f64>, f64)> {
+        let Some(board) = self.0.boards.last() else { return Vec::new() };
         let of = |entry: &'a Entry| {
             let figures = entry.on(&board.id)?.figures("random-4096")?;
             Some((entry.facts.name.as_str(), figures.bound_us, figures.max_us))
         };
-        let time = |us: f64| format_duration(us * 1e3);
-        let (mut promised, mut others) = (Vec::new(), Vec::new());
-        for (name, bound_us, max_us) in self.0.entries.iter().filter_map(of) {
-            match bound_us {
-                Some(bound) => promised.push(format!(
-                    "{name} promises {} and took at most {}",
-                    time(bound),
-                    time(max_us)
-                )),
-                None => others.push(format!("{name} {}", time(max_us))),
+        self.0.entries.iter().filter_map(of).collect()
+    }
+
+    /// Returns the promises for a durable overwrite on the last board, as a sentence. Contenders
+    /// with the same times share a part of it.
+    fn headline(&self) -> String {
+        let Some(board) = self.0.boards.last() else { return "Nothing was compared.".to_string() };
+        let mut promised: Vec<(String, Vec<&str>)> = Vec::new();
+        for (name, bound_us, max_us) in self.waits() {
+            let Some(bound_us) = bound_us else { continue };
+            let times = format!("{}, longest {}", time(bound_us), time(max_us));
+            match promised.iter_mut().find(|(known, _)| *known == times) {
+                Some((_, names)) => names.push(name),
+                None => promised.push((times, vec![name])),
             }
         }
         let device = &board.device;
-        if promised.is_empty() && others.is_empty() {
+        if promised.is_empty() {
             return format!("Side by side on {device}.");
         }
-        if !others.is_empty() {
-            others = vec![format!("longest without a promise: {}", others.join(", "))];
-        }
-        let parts: Vec<_> = promised.into_iter().chain(others).collect();
+        let part = |(times, names): (String, Vec<&str>)| {
+            let verb = if names.len() == 1 { "promises" } else { "promise" };
+            format!("{} {verb} {times}", names.join(" and "))
+        };
+        let parts: Vec<_> = promised.into_iter().map(part).collect();
         format!("A durable 4 KiB write on {device}, 80 % full: {}.", parts.join("; "))
+    }
+
+    /// Returns the longest overwrites of contenders that promise nothing, as a sentence.
+    fn without_promise(&self) -> Option<String> {
+        let others: Vec<_> = self
+            .waits()
+            .into_iter()
+            .filter(|(_, bound_us, _)| bound_us.is_none())
+            .map(|(name, _, max_us)| format!("{name} {}", time(max_us)))
+            .collect();
+        (!others.is_empty()).then(|| format!("Longest without a promise: {}.", others.join(", ")))
     }
 
     fn section(&self, board: &Board) -> String {
@@ -70,10 +87,18 @@ impl<'a> CompareReport<'a> {
             if index == 1 {
                 body += &self.slider(board);
             }
-            body.extend(answers.next().map(|answer| table(&answer, Some(board))));
+            body.extend(answers.next().map(|answer| table(&answer, &again(&answer, board))));
         }
-        body.extend(answers.map(|answer| table(&answer, Some(board))));
-        body + &table(&self.0.cases(board), Some(board))
+        body.extend(answers.map(|answer| table(&answer, &again(&answer, board))));
+        let cases = self.0.case_tables(board);
+        let last = cases.len().saturating_sub(1);
+        for (at, answer) in cases.iter().enumerate() {
+            // The reasons for the dashes of all tables stand below the last.
+            let notes = if at == last { self.0.case_notes(board) } else { Vec::new() };
+            let notes: String = notes.iter().map(|note| paragraph(&escape(note))).collect();
+            body += &table(answer, &(notes + &again(answer, board)));
+        }
+        body
     }
 
     /// Returns the slider, with the need of each contender at its rate. The slider starts at the
@@ -127,65 +152,87 @@ impl<'a> CompareReport<'a> {
             ]
         });
         let question = "Contenders and their settings".to_string();
-        table(&Answer { question, head, rows: rows.collect(), ids: Vec::new(), cases: "" }, None)
+        table(&Answer { question, head, rows: rows.collect(), ids: Vec::new(), cases: "" }, "")
     }
 }
 
-/// Returns the command that measures a row again.
-fn command(answer: &Answer, row: usize, board: &Board) -> String {
-    match answer.ids.get(row) {
-        Some(id) => {
-            format!("steady compare --device {} --contender {id} --case {}", board.id, answer.cases)
-        }
-        None => format!(
-            "steady compare --device {} --case {}",
-            board.id,
-            answer.rows[row].first().map_or("", String::as_str)
-        ),
-    }
+fn time(us: f64) -> String {
+    format_duration(us * 1e3)
 }
 
-/// Returns a table that its columns sort. The last column shows the command.
-fn table(answer: &Answer, board: Option<&Board>) -> String {
-    let mut head: String = answer
-        .head
-        .iter()
-        .map(|name| {
-            format!(
-                "<th scope=\"col\"><button type=\"button\">{}</button></th>",
-                escape(if name.is_empty() { "contender" } else { name })
-            )
-        })
-        .collect();
-    if board.is_some() {
-        head += "<th scope=\"col\">to measure it again</th>";
-    }
-    let mut rows = String::new();
-    for (index, row) in answer.rows.iter().enumerate() {
-        let (name, cells) =
-            row.split_first().map_or(("", &[][..]), |(name, cells)| (name.as_str(), cells));
-        let _ = write!(rows, "<tr><th scope=\"row\">{}</th>", escape(name));
-        for at in 1..answer.head.len() {
-            let text = cells.get(at - 1).map_or("", String::as_str);
-            let class = if text.len() > 28 { " class=\"text\"" } else { "" };
-            let column = escape(&answer.head[at]);
-            let _ = write!(rows, "<td{class} data-name=\"{column}\">{}</td>", escape(text));
-        }
-        if let Some(board) = board {
-            let _ = write!(
-                rows,
-                "<td class=\"text\" data-name=\"to measure it again\"><code>{}</code></td>",
-                escape(&command(answer, index, board))
-            );
-        }
-        rows += "</tr>\n";
-    }
+/// Returns a paragraph of markup below a table.
+fn paragraph(markup: &str) -> String {
+    format!("<p class=\"lead\">{markup}</p>\n")
+}
+
+/// Returns the command that measures a row of a table again, with the names that it takes.
+fn again(answer: &Answer, board: &Board) -> String {
+    let board = escape(&board.id);
+    let Some((first, others)) = answer.ids.split_first() else {
+        let case = answer.rows.first().and_then(|row| row.first()).map_or("", String::as_str);
+        return paragraph(&format!(
+            "Measure a row again: <code>steady compare --device {board} --case {}</code>",
+            escape(case)
+        ));
+    };
+    let others = match others {
+        [] => String::new(),
+        others => format!("; other contenders: {}", escape(&others.join(", "))),
+    };
+    paragraph(&format!(
+        "Measure a row again: <code>steady compare --device {board} --case {} --contender \
+         {}</code>{others}",
+        escape(answer.cases),
+        escape(first)
+    ))
+}
+
+/// Returns a table that its columns sort, with notes below it as markup.
+fn table(answer: &Answer, notes: &str) -> String {
+    let has_long =
+        |at: usize| answer.rows.iter().any(|row| row.get(at).is_some_and(|cell| is_long(cell)));
+    let is_text: Vec<bool> = (0..answer.head.len()).map(has_long).collect();
+    let column = |(name, &is_text): (&String, &bool)| {
+        format!(
+            "<th scope=\"col\"{}><button type=\"button\">{}</button></th>",
+            if is_text { " class=\"text\"" } else { "" },
+            escape(if name.is_empty() { "contender" } else { name })
+        )
+    };
+    let head: String = answer.head.iter().zip(&is_text).map(column).collect();
+    let rows: String = answer.rows.iter().map(|row| table_row(answer, row, &is_text)).collect();
     format!(
         "<details class=\"card\"><summary><h2>{}</h2></summary><div class=\"wide\"><table \
          class=\"answer\"><thead><tr>{head}</tr></thead>\n\
-         <tbody>{rows}</tbody></table></div></details>\n",
+         <tbody>{rows}</tbody></table></div>{notes}</details>\n",
         escape(&answer.question)
     )
+}
+
+/// Returns true if a cell is a sentence. The reason for a missing number is not part of a column.
+fn is_long(cell: &str) -> bool {
+    cell.len() > 28 && !is_reason(cell)
+}
+
+/// Returns a row. A reason for missing numbers takes the cells that it explains.
+fn table_row(answer: &Answer, row: &[String], is_text: &[bool]) -> String {
+    let mut text =
+        format!("<tr><th scope=\"row\">{}</th>", escape(row.first().map_or("", |name| name)));
+    let mut at = 1;
+    while at < answer.head.len() {
+        let cell = row.get(at).map_or("", String::as_str);
+        let empty = |&at: &usize| row.get(at).is_none_or(String::is_empty);
+        let span = match is_reason(cell) {
+            true => 1 + (at + 1..answer.head.len()).take_while(empty).count(),
+            false => 1,
+        };
+        let class = if span > 1 || is_text[at] || is_long(cell) { " class=\"text\"" } else { "" };
+        let wide = if span > 1 { format!(" colspan=\"{span}\"") } else { String::new() };
+        let name = escape(&answer.head[at]);
+        let _ = write!(text, "<td{class}{wide} data-name=\"{name}\">{}</td>", escape(cell));
+        at += span;
+    }
+    text + "</tr>\n"
 }
 
 impl Page for CompareReport<'_> {
@@ -212,19 +259,23 @@ impl Page for CompareReport<'_> {
             brand: "compare",
             title: "Side by side",
             headline: &self.headline(),
-            leads: vec![
-                format!(
-                    "{}: the same cases, the same clock, the same power cuts, on the same \
+            leads: self
+                .without_promise()
+                .into_iter()
+                .chain([
+                    format!(
+                        "{}: the same cases, the same clock, the same power cuts, on the same \
                      simulated chips.",
-                    who.join(", ")
-                ),
-                format!(
-                    "Seed {}; rates from {} to {}.",
-                    self.0.seed,
-                    format_rate(1e3),
-                    format_rate(1e7)
-                ),
-            ],
+                        who.join("; ")
+                    ),
+                    format!(
+                        "Seed {}; rates from {} to {}.",
+                        self.0.seed,
+                        format_rate(1e3),
+                        format_rate(1e7)
+                    ),
+                ])
+                .collect(),
             body,
             footer: FOOTER,
         }

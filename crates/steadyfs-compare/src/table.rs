@@ -328,45 +328,51 @@ fn capital(name: &str) -> String {
 }
 
 /// Returns true if a cell has the reason why there is no number.
-fn is_reason(cell: &str) -> bool {
+pub fn is_reason(cell: &str) -> bool {
     ["not: ", "failed: ", "not measured", "no file system"]
         .iter()
         .any(|begin| cell.starts_with(begin))
 }
 
+/// Formats one number of a case; `None` if the case does not have it.
+type Number = fn(&Figures) -> Option<String>;
+
+/// The numbers of each case that a table shows, with the titles of the tables.
+const NUMBERS: [(&str, Number); 3] = [
+    ("Every case: mean time of a call", |figures| Some(duration(figures.mean_us))),
+    ("Every case: longest call", |figures| Some(duration(figures.max_us))),
+    ("Every case: rate", |figures| figures.bytes_per_s.map(format_rate)),
+];
+
 impl Comparison {
-    /// Returns the cases of a board for a terminal, as tables of one number each.
-    fn cases_text(&self, board: &Board) -> String {
-        type Number = fn(&Figures) -> Option<String>;
-        let numbers: [(&str, Number); 3] = [
-            ("Every case: mean time of a call", |figures| Some(duration(figures.mean_us))),
-            ("Every case: longest call", |figures| Some(duration(figures.max_us))),
-            ("Every case: rate", |figures| figures.bytes_per_s.map(format_rate)),
-        ];
+    /// Returns the cases of a board as tables of one number each. A cell without a number is a
+    /// dash; [`case_notes`](Self::case_notes) has the reason.
+    pub fn case_tables(&self, board: &Board) -> Vec<Answer> {
         let on: Vec<_> = self.on(board).filter(|(_, standing)| standing.absent.is_none()).collect();
-        let Some((_, first)) = on.first() else { return String::new() };
-        let cases: Vec<&str> = first.outcomes.iter().map(|on| on.row.case.as_str()).collect();
-        let head: Vec<String> = std::iter::once("case".to_string())
-            .chain(on.iter().map(|(entry, _)| entry.facts.name.clone()))
-            .collect();
-        let mut text = String::new();
-        for (title, number) in numbers {
-            let row = |case: &&str| {
+        let Some((_, first)) = on.first() else { return Vec::new() };
+        let table = |(title, number): (&str, Number)| {
+            let mut answer = Answer::new(title, "", &["case"]);
+            answer.head.extend(on.iter().map(|(entry, _)| entry.facts.name.clone()));
+            for outcome in &first.outcomes {
+                let case = &outcome.row.case;
                 let cells = on.iter().map(|(_, standing)| {
                     standing.figures(case).and_then(number).unwrap_or_else(|| "–".to_string())
                 });
-                std::iter::once((*case).to_string()).chain(cells).collect::<Vec<_>>()
-            };
-            let has_number = |row: &Vec<String>| row.iter().skip(1).any(|cell| cell != "–");
-            let rows: Vec<_> = cases.iter().map(row).filter(has_number).collect();
-            if !rows.is_empty() {
-                let rows: Vec<_> = std::iter::once(head.clone()).chain(rows).collect();
-                text += &format!("{title}\n{}\n", table(&rows, &vec![Align::Left; head.len()]));
+                answer.rows.push(std::iter::once(case.clone()).chain(cells).collect());
             }
-        }
-        for (entry, standing) in &on {
+            answer.rows.retain(|row| row.iter().skip(1).any(|cell| cell != "–"));
+            answer
+        };
+        NUMBERS.into_iter().map(table).filter(|answer| !answer.rows.is_empty()).collect()
+    }
+
+    /// Returns the reasons for missing numbers, and the refused calls, a sentence for each.
+    pub fn case_notes(&self, board: &Board) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
+            let name = &entry.facts.name;
             let (mut without, mut refused) = (Texts::default(), Vec::new());
-            for case in &cases {
+            for case in standing.outcomes.iter().map(|outcome| outcome.row.case.as_str()) {
                 match standing.figures(case) {
                     Some(figures) if figures.refused > 0 => {
                         refused.push(format!("{} in {case}", format_count(figures.refused)));
@@ -375,16 +381,25 @@ impl Comparison {
                     None => without.push(&reason(standing.outcome(case)), case),
                 }
             }
-            for (why, cases) in without.0 {
-                let line = format!("{}, {}: {why}", entry.facts.name, cases.join(", "));
-                text += &(paragraph(&line, 2) + "\n");
-            }
+            notes.extend(
+                without.0.iter().map(|(why, cases)| format!("{name}, {}: {why}", cases.join(", "))),
+            );
             if !refused.is_empty() {
-                let line = format!("{}, refused calls: {}", entry.facts.name, refused.join(", "));
-                text += &(paragraph(&line, 2) + "\n");
+                notes.push(format!("{name}, refused calls: {}", refused.join(", ")));
             }
         }
-        text
+        notes
+    }
+
+    /// Returns the cases of a board for a terminal.
+    fn cases_text(&self, board: &Board) -> String {
+        let table = |answer: Answer| {
+            let align = vec![Align::Left; answer.head.len()];
+            let rows: Vec<_> = std::iter::once(answer.head).chain(answer.rows).collect();
+            format!("{}\n{}\n", answer.question, table(&rows, &align))
+        };
+        let notes = self.case_notes(board).into_iter().map(|note| paragraph(&note, 2) + "\n");
+        self.case_tables(board).into_iter().map(table).chain(notes).collect()
     }
 }
 

@@ -156,7 +156,11 @@ fn the_report_shows_every_contender_and_every_reason() {
             entry.facts.name
         );
     }
-    assert!(html.contains("--contender steadyfs --case random-4096"));
+    assert!(html.contains("--case random-4096 --contender steadyfs"));
+    // A reason takes the row of the numbers that it explains.
+    assert!(html.contains(" colspan=\"8\" data-name=\"promised\">not: a store of small values"));
+    assert!(html.contains("<h1>A durable 4 KiB write on w25q128jv, 80 % full: SteadyFS"));
+    assert!(html.contains("Longest without a promise: the chip alone "));
     assert!(html.contains("a store of small values, not of files") && html.contains("above mean"));
     assert!(
         !html.contains("{{") && !html.contains("NaN") && html.len() < 2 << 20,

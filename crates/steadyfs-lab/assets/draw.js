@@ -97,6 +97,8 @@ const names = levels => u => {
   const taken = [];
   for (const [ms, at, name] of levels) {
     const level = u.valToPos(ms, "y", true), y = u.valToPos(at, "y", true);
+    // A name within the plot stays above the labels of the axis.
+    const inside = Math.min(level, bbox.top + bbox.height - 8 * px);
     if (outside) {
       ctx.strokeStyle = color("soft");
       ctx.beginPath();
@@ -104,14 +106,14 @@ const names = levels => u => {
       ctx.lineTo(right + (LEADER - 6) * px, y);
       ctx.lineTo(right + LEADER * px, y);
       ctx.stroke();
-    } else if (taken.every(other => Math.abs(other - level) > 18 * px)) {
-      taken.push(level);
+    } else if (taken.every(other => Math.abs(other - inside) > 18 * px)) {
+      taken.push(inside);
       const width = ctx.measureText(name).width + 8 * px;
       ctx.fillStyle = color("card");
-      ctx.fillRect(right - width, level - 8 * px, width + 4 * px, 16 * px);
+      ctx.fillRect(right - width, inside - 8 * px, width + 4 * px, 16 * px);
     } else continue;
     ctx.fillStyle = color("ink");
-    ctx.fillText(name, outside ? right + (LEADER + 4) * px : right - 4 * px, outside ? y : level);
+    ctx.fillText(name, outside ? right + (LEADER + 4) * px : right - 4 * px, outside ? y : inside);
   }
   ctx.restore();
 };

@@ -56,9 +56,9 @@
     }, [counts.map((_, i) => (i + 0.5) * width), counts.map(n => n || null)]);
   }
 
-  // The slider ends a little beyond what the accesses sustain.
+  // The slider ends a little beyond the rate that the accesses sustain, and beyond the rates of the table.
   const mean = data.total_ns > 0 ? access.length * data.write_bytes * 1e9 / data.total_ns : 1e9;
-  const highest = Math.max(mean * 1.3, ...data.rates), lowest = Math.min(mean / 50, highest / 10, ...data.rates);
+  const highest = Math.max(mean * 1.3, ...data.rates.map(r => r * 1.2)), lowest = Math.min(mean / 50, highest / 10, ...data.rates.map(r => r / 1.2));
   const rateAt = place => +(lowest * (highest / lowest) ** (place / 1000)).toPrecision(3);
   const placeOf = rate => 1000 * Math.log(rate / lowest) / Math.log(highest / lowest);
   let rate = data.opening_rate;
@@ -97,7 +97,7 @@
     }
     return [times, levels, after];
   }
-  const levelAxis = () => axis({ size: 70, incrs: BYTE_STEPS, values: (u, ticks) => ticks.map(sizeText) });
+  const levelAxis = () => axis({ size: 70, incrs: BYTE_STEPS, values: (u, ticks) => ticks.map(sizeTick) });
   const levelRange = (u, low, high) => [0, Math.max(high, 1024) * 1.08];
   const level = bytes => sizeText(model.whole(bytes));
 
@@ -140,7 +140,7 @@
       scales: { x: { time: false, distr: 3, range: () => [lowest, highest] },
         y: { distr: 3, log: 2, range: () => [least, 2 ** Math.ceil(Math.log2(most * 1.2))] } },
       axes: [labelled("input rate", ticksAt(marks, { values: (u, ticks) => ticks.map(rateText) })),
-        axis(ticksAt(BYTE_STEPS.filter((_, i) => i % 2 === 0), { size: 66, values: (u, ticks) => ticks.map(sizeText) }))],
+        axis(ticksAt(BYTE_STEPS.filter((_, i) => i % 2 === 0), { size: 66, values: (u, ticks) => ticks.map(sizeTick) }))],
       series: [{ label: "At", value: atRate(rateText) }].concat(lines.map(([, series]) => series)),
       hooks: { draw: [mark(() => rate, true, "soft", () => rateText(rate))] },
     }, [rates].concat(lines.map(([values]) => values)));
@@ -156,13 +156,15 @@
     for (const id in texts) element(id).textContent = texts[id];
     slider.setAttribute("aria-valuetext", rateText(rate));
     const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);
-    let verdict = isBelow
-      ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} of the write in progress.`
-        : `At ${rateText(rate)} these accesses need ${sizeText(left)} beside the ${unit} of the write in progress.`
-      : load === "near" ? `${rateText(rate)} is above 95 % of the mean rate. The buffer then depends on the length of the run.`
-      : `At ${rateText(rate)} no finite buffer suffices: ${unit} arrive every ${timeText(data.write_bytes / rate * 1e3)}, and an access takes ${meanText} on average.`;
-    if (promised && isBelow) verdict += guaranteed === null ? " No finite buffer is promised for this rate."
-      : guaranteed === 0 ? " This is promised for every run." : ` The promise for every run is ${sizeText(guaranteed)}.`;
+    const at = `At ${rateText(rate)}`, beside = `beside the ${unit} of the write in progress`;
+    const need = left ? sizeText(left) : "no buffer";
+    // A promise stands before an observation.
+    const verdict = load === "near" ? `${at}, above 95 % of the mean rate, the buffer depends on the length of the run.`
+      : !isBelow ? `${at} no finite buffer suffices: ${unit} arrive every ${timeText(data.write_bytes / rate * 1e3)}, and an access takes ${meanText} on average.`
+      : !promised ? `${at} these accesses need ${need} ${beside}.`
+      : guaranteed === null ? `${at} no finite buffer is promised. These accesses need ${need} ${beside}.`
+      : guaranteed === 0 ? `${at} it is promised that no run needs a buffer ${beside}.`
+      : `${at} the promise for every run is ${sizeText(guaranteed)}. These accesses need ${need} ${beside}.`;
     element("verdict").textContent = verdict;
     model.backlog(data, rate, (k, left) => { lefts[k] = left; });
     overviewPlot.setData(overviewValues());

@@ -10,7 +10,9 @@ const timeText = ms => ms < 1 ? trim(ms * 1e3, 1) + " µs" : ms < 1000 ? trim(ms
 const countText = n => n.toLocaleString("en-US");
 
 const leftText = b => b === null ? "near or above the mean rate" : sizeText(b);
-const promiseText = b => b === null ? "none" : sizeText(b);
+const promiseText = b => b === null ? "no promise" : sizeText(b);
+// A tick of a size is exact: 1.25 KiB, not 1.3 KiB.
+const sizeTick = b => b < 1024 || b >= 1048576 ? sizeText(b) : trim(b / 1024, 3) + " KiB";
 
 /**
  * Returns the values of a legend. They are at the pointer or, without a pointer, at `standing`, which

@@ -291,22 +291,23 @@ impl Evaluation {
     /// Returns the table of access times.
     fn times(&self) -> String {
         let duration = |us: f64| format_duration(us * 1e3);
-        let head = ["Access time", "mean", "p50", "p99", "p99.9", "max", "bound"]
+        // The bound stands before the observed times.
+        let head = ["Access time", "bound", "mean", "p50", "p99", "p99.9", "max"]
             .map(String::from)
             .to_vec();
-        let row = |name: &str, us: &[f64]| {
-            std::iter::once(name.to_string()).chain(us.iter().map(|&us| duration(us))).collect()
+        let row_with = |name: &str, bound: String, us: &[f64]| -> Vec<String> {
+            [name.to_string(), bound].into_iter().chain(us.iter().map(|&us| duration(us))).collect()
         };
-        let seen =
-            [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us, self.bound_us];
-        let mut rows =
-            vec![head, row(if self.idle.is_some() { "with idle" } else { "measured" }, &seen)];
+        let row = |name: &str, us: &[f64]| row_with(name, String::new(), us);
+        let seen = [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us];
+        let name = if self.idle.is_some() { "with idle" } else { "measured" };
+        let mut rows = vec![head, row_with(name, duration(self.bound_us), &seen)];
         if let Some(LogResult { append, change }) = &self.log {
             rows.extend([("append alone", append), ("change of file", change)].map(
                 |(name, kind)| {
-                    let mut cells = row(name, &[kind.mean_us]);
-                    cells.resize(5, String::new());
-                    cells.extend([kind.max_us, kind.bound_us].map(duration));
+                    let mut cells = row_with(name, duration(kind.bound_us), &[kind.mean_us]);
+                    cells.resize(6, String::new());
+                    cells.push(duration(kind.max_us));
                     cells
                 },
             ));
@@ -320,7 +321,7 @@ impl Evaluation {
         rows.extend(self.beside.iter().map(|beside| row(&beside.label, &beside.times())));
         let mut floor = row("chip's limit", &[self.floor.mean_us, self.floor.max_us]);
         let max = floor.pop();
-        floor.resize(5, String::new());
+        floor.resize(6, String::new());
         floor.extend(max);
         rows.push(floor);
         let mut align = vec![Align::Left];
@@ -366,12 +367,12 @@ impl Evaluation {
     /// Returns the table of input rates.
     fn rates(&self) -> String {
         let mut rows =
-            vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
+            vec![["Input rate", "guaranteed", "buffer", "peak"].map(String::from).to_vec()];
         rows.extend(self.backlog.iter().map(|row| {
             let load = Load::of_mean(self.throughput_bytes_per_s, row.rate);
             let seen = [row.bytes, row.peak_bytes].map(|bytes| buffer_text(bytes, row.grows, load));
             let guaranteed = size_or_dash(row.guaranteed_bytes);
-            std::iter::once(format_rate(row.rate as f64)).chain(seen).chain([guaranteed]).collect()
+            [format_rate(row.rate as f64), guaranteed].into_iter().chain(seen).collect()
         }));
         table(&rows, &[Align::Right; 4])
     }
@@ -385,8 +386,8 @@ impl fmt::Display for Evaluation {
         writeln!(f, "{}\n{}\n{}", self.times(), self.facts(), self.rates().trim_end())?;
         writeln!(
             f,
-            "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}\n\
-             Guaranteed: left after an access of any run. —: the bounds are too large."
+            "Guaranteed: the buffer for every run. —: the bounds are too large for this rate.\n\
+              Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}"
         )?;
         if self.idle.is_some() {
             writeln!(f, "Data arrives at the rate during bursts, not in idle time.")?;
@@ -488,7 +489,7 @@ pub(crate) mod tests {
         let text = evaluation.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for part in [
-            "20.000 ms idle before each 400 KiB",
+            "20 ms idle before each 400 KiB",
             "with idle",
             "50 % used",
             "9 of 10 bursts",
@@ -514,8 +515,9 @@ pub(crate) mod tests {
             .find(|line| line.starts_with("fatfs on dhara"))
             .unwrap()
             .split("  ")
+            .filter(|cell| !cell.trim().is_empty())
             .collect();
-        assert_eq!((row[1], *row.last().unwrap()), ("12.000 ms", "16.000 ms"));
+        assert_eq!((row[1].trim(), *row.last().unwrap()), ("12.000 ms", "16.000 ms"));
         assert!(text.contains("\n                fatfs on dhara: 341.3 kB/s\n"), "{text}");
         let json = serde_json::to_string(&evaluation).unwrap();
         assert!(

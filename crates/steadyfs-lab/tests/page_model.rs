@@ -103,6 +103,6 @@ fn page_has_words_for_what_is_missing() {
         console.log([leftText(null), promiseText(null), leftText(0), promiseText(2048)]
             .join('; '));";
     if let Some(printed) = printed("page_words.js", script) {
-        assert_eq!(printed, "near or above the mean rate; none; 0 B; 2 KiB\n");
+        assert_eq!(printed, "near or above the mean rate; no promise; 0 B; 2 KiB\n");
     }
 }

@@ -243,6 +243,7 @@ impl Life {
     pub fn lost(&self) -> String {
         let bytes = format_size(self.audit.bytes);
         match &self.audit.first_loss {
+            None if self.audit.files == 1 => format!("nothing of {bytes} in 1 file"),
             None => format!("nothing of {bytes} in {} files", format_count(self.audit.files)),
             Some(loss) => {
                 format!("{} of {bytes}; first {loss}", format_size(self.audit.lost_bytes))

@@ -36,6 +36,7 @@ text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 .way{fill:none;stroke-width:1.8}.bar{stroke:none}\
 .w0{stroke:#7b8494;fill:#7b8494}.w1{stroke:#2f6fde;fill:#2f6fde}.w2{stroke:#14479e;fill:#14479e}\
 .w3{stroke:#d4552a;fill:#d4552a}.w4{stroke:#8f2f10;fill:#8f2f10}.way{fill:none}.end{font-weight:600}.end.halo{stroke:#fff}\
+.end.w0{fill:#5b6472}.end.w3{fill:#bd4a24}\
 .e0{fill:#14479e}.e1{fill:#2f6fde}.e2{fill:#7ba6ee}.e3{fill:#b9d0f7}\
 .grid{stroke:#e4e7ec;stroke-width:1}\
 .dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
@@ -49,7 +50,7 @@ text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 .boundtext{fill:#bd4a24}\
 @media(prefers-color-scheme:dark){.dead{fill:#5c6878}.j2{fill:#6ea3ff}\
 .w1{stroke:#6ea3ff;fill:#6ea3ff}.w2{stroke:#a9c8ff;fill:#a9c8ff}.w3{stroke:#ff8a5c;fill:#ff8a5c}\
-.w4{stroke:#ffc2a8;fill:#ffc2a8}.way{fill:none}\
+.w4{stroke:#ffc2a8;fill:#ffc2a8}.way{fill:none}.end.w0{fill:#9aa5b5}.end.w3{fill:#ff8a5c}\
 text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{fill:#4a7fd6}\
 .e2{fill:#86b2ff}.e3{fill:#cfe0ff}\
 .grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
@@ -185,7 +186,8 @@ impl Canvas {
             let x = axis.at(*value);
             self.line("grid", (x, bottom), (x, bottom + 4.0));
             let room = LETTER * label.chars().count() as f64;
-            let middle = x.min(self.width.right() - 2.0 - room / 2.0);
+            let (least, most) = (self.width.left(), self.width.right() - 2.0);
+            let middle = x.min(most - room / 2.0).max(least + room / 2.0);
             if middle - room / 2.0 >= free {
                 self.text(middle, bottom + 18.0, "middle", "", label);
                 free = middle + room / 2.0 + 4.0;
@@ -256,6 +258,12 @@ impl Canvas {
     /// Returns a horizontal axis over the width of the plotting area.
     pub fn across(&self, low: f64, high: f64) -> Axis {
         Axis { low, high, spread: Spread::Linear, pixels: (LEFT, self.right) }
+    }
+
+    /// Returns a horizontal axis from the edge at which names begin. A figure has it if no labels
+    /// stand at the left of its plotting area.
+    pub fn across_from_edge(&self, low: f64, high: f64) -> Axis {
+        Axis { low, high, spread: Spread::Linear, pixels: (self.width.edge(), self.right) }
     }
 
     /// Names a level at `y`. The name stands at `at`, beside the plotting area. In a narrow figure,

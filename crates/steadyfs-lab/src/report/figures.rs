@@ -28,9 +28,10 @@ pub fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Formats a time of a tick, given in nanoseconds: `10 ms`, `2.5 s`.
+/// Formats a time of a tick, given in nanoseconds: `0`, `10 ms`, `2.5 s`.
 pub fn tick_time(ns: f64) -> String {
     match ns {
+        0.0 => "0".to_string(),
         ns if ns < 1e6 => format!("{} µs", plain(ns / 1e3)),
         ns if ns < 1e9 => format!("{} ms", plain(ns / 1e6)),
         ns => format!("{} s", plain(ns / 1e9)),

@@ -85,7 +85,7 @@ fn tiles(report: &Report) -> String {
 
 /// Returns the guaranteed buffer for a rate as text.
 fn guaranteed_text(report: &Report, rate: u64) -> String {
-    report.guaranteed_bytes(rate).map_or_else(|| "none".to_string(), format_size)
+    report.guaranteed_bytes(rate).map_or_else(|| "no promise".to_string(), format_size)
 }
 
 /// Returns a key number as markup.
@@ -174,7 +174,7 @@ fn rates_lead(report: &Report) -> String {
     if report.bound_ns.is_some()
         && report.rates.iter().any(|&rate| report.guaranteed_bytes(rate).is_none())
     {
-        lead.push("None guaranteed: no finite buffer is promised for this rate.");
+        lead.push("No promise: no finite buffer is promised for this rate.");
     }
     lead.join(" ")
 }
@@ -288,14 +288,12 @@ mod tests {
     fn what_is_missing_is_told_in_words() {
         let page = markup(&report());
         assert!(!page.contains('—'));
-        assert!(
-            page.contains(
-                "<td class=\"guaranteed\">none</td><td>above mean</td><td>above mean</td>"
-            )
-        );
+        assert!(page.contains(
+            "<td class=\"guaranteed\">no promise</td><td>above mean</td><td>above mean</td>"
+        ));
         assert!(page.contains("Above mean:"));
         let few = Report { rates: vec![500_000], ..report() };
-        assert!(!markup(&few).contains("bove mean") && !markup(&few).contains(">none"));
+        assert!(!markup(&few).contains("bove mean") && !markup(&few).contains(">no promise"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::axis::{Axis, Spread};
 use super::canvas::{BOTTOM, Canvas, LEFT, TOP, Width};
-use super::figures::label;
+use super::figures::{label, plain};
 use super::html::{STYLE, fill, tile_of};
 use super::lines::{Figure, Line};
 use super::paper::figure;
@@ -206,11 +206,9 @@ impl<'a> LifeReport<'a> {
                 ratio(moment.erases_min, moment.erases_mean)
             }),
         ];
-        let subtitle = "erase counts of data blocks, after the first twentieth of all erases; 1 is \
-            perfectly even";
-        self.over_time(width, "Evenness of the wear", subtitle, &lines, &|ratio| {
-            format!("{ratio:.2}")
-        })
+        let subtitle = "erase counts of data blocks that have not failed, after the first twentieth of \
+            all erases; 1 is perfectly even";
+        self.over_time(width, "Evenness of the wear", subtitle, &lines, &|ratio| plain(ratio))
     }
 
     fn bad_blocks(&self, width: Width) -> String {

@@ -63,6 +63,8 @@ pub struct Table<'a> {
     pub heading: &'a str,
     /// A sentence above the table; may be empty.
     pub lead: &'a str,
+    /// Meaning of the columns, below the table; may be empty.
+    pub legend: &'a str,
     /// Names of the columns.
     pub head: &'a [&'a str],
     /// Number of columns, from the left, that contain names.
@@ -81,21 +83,22 @@ impl Table<'_> {
         let row = |row: &Vec<String>| {
             let (first, rest) =
                 row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-            let cells: String =
-                rest.iter().enumerate().map(|(at, text)| self.value(at + 1, text)).collect();
+            let cell = |at: usize| self.value(at, rest.get(at - 1).map_or("", String::as_str));
+            let cells: String = (1..self.head.len().max(rest.len() + 1)).map(cell).collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(first))
         };
         let rows: String = rows.iter().map(row).collect();
-        let lead = if self.lead.is_empty() {
-            String::new()
-        } else {
-            format!("<p class=\"lead\">{}</p>", escape(self.lead))
+        let paragraph = |text: &str| match text {
+            "" => String::new(),
+            text => format!("<p class=\"lead\">{}</p>", escape(text)),
         };
         format!(
-            "<section class=\"card\"><h2>{}</h2>{lead}<div class=\"wide\"><table>\n\
+            "<section class=\"card\"><h2>{}</h2>{}<div class=\"wide\"><table>\n\
              <thead><tr>{head}</tr></thead>\n\
-             <tbody>{rows}</tbody></table></div></section>\n",
-            escape(self.heading)
+             <tbody>{rows}</tbody></table></div>{}</section>\n",
+            escape(self.heading),
+            paragraph(self.lead),
+            paragraph(self.legend)
         )
     }
 
@@ -124,7 +127,8 @@ mod tests {
 
     #[test]
     fn what_is_told_stays_text() {
-        let table = Table { heading: "<h>", lead: "", head: &["<a>", "b", "c"], names: 2 };
+        let table =
+            Table { heading: "<h>", lead: "", legend: "", head: &["<a>", "b", "c"], names: 2 };
         let body = table.html(&[vec!["<r>".into(), "n".into(), "1".into()]])
             + &figure("<l>", |_| "<svg></svg>".to_string());
         let page = Paper {

@@ -146,17 +146,29 @@ impl<'a> RealtimeReport<'a> {
             format_rate(self.0.rate as f64),
             format_size(self.0.ram_bytes)
         );
-        let lead = Realtime::ANSWERS.replace('\n', " ") + " " + SPECIFICATION;
-        Table { heading: &heading, lead: &lead, head: &head, names: 2 }.html(&rows[1..])
+        let legend = Realtime::ANSWERS.replace('\n', " ") + " " + SPECIFICATION;
+        Table { heading: &heading, lead: "", legend: &legend, head: &head, names: 2 }
+            .html(&rows[1..])
     }
 
-    /// Returns the table of all media.
+    /// Returns two tables of all media: their times, and their buffers with the bytes written.
     fn media(&self) -> String {
+        /// Columns of the first table.
+        const TIMES: usize = 7;
         let head = self.0.head();
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
         let legend = self.0.legend().replace('\n', " ");
         let rows: Vec<_> = self.0.rows.iter().map(Row::cells).collect();
-        Table { heading: "All media", lead: &legend, head: &head, names: 1 }.html(&rows)
+        let part = |from: usize, to: usize, heading: &str, legend: &str| {
+            let head: Vec<&str> = [head[0]].iter().chain(&head[from..to]).copied().collect();
+            let row = |row: &Vec<String>| {
+                [row[0].clone()].iter().chain(&row[from..to]).cloned().collect::<Vec<_>>()
+            };
+            let rows: Vec<_> = rows.iter().map(row).collect();
+            Table { heading, lead: "", legend, head: &head, names: 1 }.html(&rows)
+        };
+        part(1, TIMES, "All media: times", "")
+            + &part(TIMES, head.len(), "All media: buffers and writes", &legend)
     }
 }
 
@@ -169,6 +181,7 @@ impl Page for RealtimeReport<'_> {
                 Real-Time Constraints”, Tuxera",
             lead: "The built-in cards are models of the cards of this article. Each buffer is for \
                 the 4,000 consecutive accesses with the longest total time, as in the article.",
+            legend: "",
             head: &["Figure", "Article", "Measured"],
             names: 3,
         };

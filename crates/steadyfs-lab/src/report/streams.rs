@@ -2,8 +2,8 @@
 //! and all runs side by side.
 
 use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, LEFT, TEXT_LINE, TOP, Width};
-use super::figures::label;
+use super::canvas::{BOTTOM, Canvas, TEXT_LINE, TOP, Width};
+use super::figures::{label, plain};
 use super::html::{STYLE, fill};
 use super::lines::spread;
 use super::paper::figure;
@@ -132,7 +132,7 @@ impl<'a> StreamsReport<'a> {
                 self.shown_of()
             ),
         );
-        let x = canvas.across(0.0, BLOCKS as f64);
+        let x = canvas.across_from_edge(0.0, BLOCKS as f64);
         for (panel, row) in self.shown.iter().enumerate() {
             let top = TOP + panel as f64 * (PANEL + head) + head;
             let all = row.map.pure().1;
@@ -174,7 +174,7 @@ impl<'a> StreamsReport<'a> {
         };
         let parts = self.shown.iter().map(|row| row.over_time.len()).max().unwrap_or(1).max(2);
         let x = canvas.across(0.0, (parts - 1) as f64);
-        canvas.vertical(&y, &label(y.ticks(5), |value| format!("{value:.2}")));
+        canvas.vertical(&y, &label(y.ticks(5), plain));
         canvas.horizontal(
             &x,
             bottom,
@@ -217,19 +217,20 @@ impl<'a> StreamsReport<'a> {
             canvas.right -= 130.0;
         }
         let most = self.streams.rows.iter().fold(1.0, |most: f64, row| most.max(row.amplification));
-        let x = canvas.across(0.0, 1.02 * most);
+        let x = canvas.across_from_edge(0.0, 1.02 * most);
+        let left = width.edge();
         let mut top = TOP;
         for (name, rows) in &groups {
-            canvas.text(LEFT, top + 18.0, "start", "name", name);
+            canvas.text(left, top + 18.0, "start", "name", name);
             top += HEAD;
             for row in rows {
-                let end = x.at(row.amplification) - LEFT;
+                let end = x.at(row.amplification) - left;
                 canvas.path(
                     &format!("bar {}", class_of(&row.streams)),
-                    &format!("M{LEFT} {:.1}h{end:.1}v{:.1}h-{end:.1}z", top + 1.0, BAR - 2.0),
+                    &format!("M{left} {:.1}h{end:.1}v{:.1}h-{end:.1}z", top + 1.0, BAR - 2.0),
                 );
                 canvas.text(
-                    LEFT + end + 6.0,
+                    left + end + 6.0,
                     top + BAR - 2.5,
                     "start",
                     "",
@@ -242,7 +243,7 @@ impl<'a> StreamsReport<'a> {
         canvas.horizontal(
             &x,
             bottom,
-            &label(x.ticks(6), |value| format!("{value:.1}")),
+            &label(x.ticks(6), plain),
             "write amplification: programmed pages for each written page",
         );
         canvas.finish()
@@ -298,16 +299,16 @@ fn gain((one, best): &(f64, f64)) -> f64 {
 
 /// Columns of the numbers of a run.
 const NUMBERS: [&str; 9] =
-    ["Moved", "WAF", "Mean", "Longest", "Promised", "Throughput", "Erases", "Life", "RAM"];
+    ["Moved", "WAF", "Promised", "Longest", "Mean", "Throughput", "Erases", "Life", "RAM"];
 
 /// Returns a row of the table.
 fn table_row(row: &Row) -> String {
     let numbers = [
         format!("{:.3}", row.moved_per_page),
         format!("{:.2}", row.amplification),
-        format_duration(1e3 * row.mean_us),
-        format_duration(1e3 * row.max_us),
         format_duration(1e3 * row.bound_us),
+        format_duration(1e3 * row.max_us),
+        format_duration(1e3 * row.mean_us),
         format_rate(row.bytes_per_s),
         format_count(row.erases),
         format_size(row.life_bytes),

@@ -2,7 +2,7 @@
 //! amplification by the number of streams, and time and amplification over the run.
 
 use super::canvas::Width;
-use super::figures::tick_time;
+use super::figures::{plain, tick_time};
 use super::lines::{Figure, Line};
 use super::paper::{Paper, figure};
 use super::{Page, escape};
@@ -46,7 +46,7 @@ impl<'a> StudyReport<'a> {
             subtitle: "eight jobs, each with a region twice as large as the region before",
             across: "streams that the jobs name",
             ticks: counts,
-            text: &|value| format!("{value:.2}"),
+            text: &plain,
         };
         figure.draw(width, &lines)
     }
@@ -100,7 +100,7 @@ impl<'a> StudyReport<'a> {
                     width,
                     "Write amplification over time",
                     |run| &run.over_time,
-                    &|value| format!("{value:.2}"),
+                    &plain,
                 ),
             ),
             (
@@ -126,7 +126,7 @@ impl Page for StudyReport<'_> {
         Paper {
             brand: "streams · study",
             title: "Streams: a paper and our measurements",
-            headline: "Streams in an eMMC: each number of a paper, measured again.",
+            headline: &self.0.sentence(),
             leads: self.0.lead().to_vec(),
             body: tables + &figures,
             footer: FOOTER,

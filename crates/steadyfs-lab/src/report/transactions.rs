@@ -17,9 +17,9 @@ const NOTE: [(&str, &str, [u32; 4]); 3] = [
     ("transact on flush", "on flush", [0, 4, 955, 1]),
 ];
 /// The note's statement about TexFAT, whose numbers are in a picture alone.
-const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD. \
+const TEXFAT: &str = "Datalight's note: TexFAT that writes through is faster on an SD card than on an SSD. \
     On the SSD CreateFile and WriteFile take much longer.";
-const COPIES: &str = "The note: power was removed after exFAT had reported a copy as complete. A \
+const COPIES: &str = "Datalight's note: power was removed after exFAT had reported a copy as complete. A \
     file was then shorter than the original, and others had wrong contents.";
 const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls \
     are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the \
@@ -69,8 +69,9 @@ impl<'a> TransactionsReport<'a> {
             }));
         }
         let table = Table {
-            heading: "Beside the note: the commit of an SSD, in the call that is chosen",
+            heading: "Beside Datalight's note: the commit of an SSD, in the chosen call",
             lead: "A timed commit happens outside of the calls.",
+            legend: "",
             head: &["Commit", "File system", "create", "write", "flush", "close"],
             names: 2,
         };
@@ -91,8 +92,9 @@ impl<'a> TransactionsReport<'a> {
         let rows: Vec<Vec<String>> = self.0.devices.iter().filter_map(row).collect();
         let head = &["Device", "create", "write", "flush", "close"];
         let table = Table {
-            heading: "Beside the note: TexFAT, written through",
+            heading: "Beside Datalight's note: TexFAT, written through",
             lead: TEXFAT,
+            legend: "",
             head,
             names: 1,
         };
@@ -112,6 +114,7 @@ impl<'a> TransactionsReport<'a> {
         let table = Table {
             heading: "A copy is finished, then power fails",
             lead: COPIES,
+            legend: "",
             head: &head,
             names: 2,
         };
@@ -128,7 +131,8 @@ impl<'a> TransactionsReport<'a> {
             .collect();
         let skipped: String = device.skipped.iter().map(|skipped| format!(" {skipped}")).collect();
         let lead = device.cache.to_string().replace('\n', " ") + &skipped;
-        Table { heading: &device.device, lead: &lead, head: &head, names: 1 }.html(&rows)
+        Table { heading: &device.device, lead: &lead, legend: "", head: &head, names: 1 }
+            .html(&rows)
     }
 
     /// Draws the calls as bars, in a panel for each device.
@@ -151,7 +155,8 @@ impl<'a> TransactionsReport<'a> {
         let stacks = Stacks {
             title: "Time of the calls: the commit in one of them",
             subtitle: &format!(
-                "medians; a commit of {series} files counts by its part for each file; {}",
+                "sum of the median times of the calls; a commit of {series} files counts by its part \
+                 for each file; {}",
                 self.0.title()
             ),
             classes: &CLASSES,
@@ -255,7 +260,7 @@ impl Stacks<'_> {
                 .iter()
                 .map(|(_, parts)| parts.iter().sum::<f64>())
                 .fold(f64::MIN_POSITIVE, f64::max);
-            let x = canvas.across(0.0, 1.02 * most);
+            let x = canvas.across_from_edge(0.0, 1.02 * most);
             let mut at = top + HEAD;
             for (name, parts) in bars {
                 canvas.heading(at + 11.0, "", name);
@@ -311,7 +316,7 @@ mod tests {
             assert!(html.contains(text), "{text}");
         }
         assert!(
-            html.contains("<h1>A power cut on ssd-sata: SteadyFS kept all 12 finished copies,")
+            html.contains("<h1>A power cut on ssd-sata: SteadyFS")
                 && html.contains(" A commit takes 95")
         );
         assert!(

@@ -115,9 +115,9 @@ impl fmt::Display for Streams {
             "Streams",
             "Moved",
             "WAF",
-            "Mean",
-            "Longest",
             "Promised",
+            "Longest",
+            "Mean",
             "Throughput",
             "Life",
         ];
@@ -129,9 +129,9 @@ impl fmt::Display for Streams {
                 row.streams.clone(),
                 format!("{:.3}", row.moved_per_page),
                 format!("{:.2}", row.amplification),
-                format_duration(1e3 * row.mean_us),
-                format_duration(1e3 * row.max_us),
                 format_duration(1e3 * row.bound_us),
+                format_duration(1e3 * row.max_us),
+                format_duration(1e3 * row.mean_us),
                 format_rate(row.bytes_per_s),
                 format_size(row.life_bytes),
             ]

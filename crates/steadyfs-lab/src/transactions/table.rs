@@ -235,15 +235,17 @@ impl Transactions {
         let Some(device) = self.cached() else {
             return "Create, write, flush, close: the chosen call pays for the commit.".to_string();
         };
-        let state = |copies: &Copies| match copies.lost() {
-            0 => format!(
-                "{} kept all {} finished copies",
-                copies.system,
-                format_count(copies.copies.into())
-            ),
-            lost => format!("{} lost {}", copies.system, format_count(lost.into())),
-        };
-        let states: Vec<_> = device.copies.iter().map(state).collect();
+        let whole: Vec<_> = device.copies.iter().filter(|copies| copies.lost() == 0).collect();
+        let mut states = Vec::new();
+        if let Some(copies) = whole.first() {
+            let systems: Vec<_> = whole.iter().map(|copies| copies.system.to_string()).collect();
+            let count = format_count(copies.copies.into());
+            states.push(format!("{} kept all {count} finished copies", systems.join(" and ")));
+        }
+        let lost = device.copies.iter().filter(|copies| copies.lost() > 0);
+        states.extend(lost.map(|copies| {
+            format!("{} lost {}", copies.system, format_count(copies.lost().into()))
+        }));
         let kept = if states.is_empty() {
             String::new()
         } else {
@@ -269,7 +271,7 @@ impl Transactions {
         if self.series > 1 {
             legend += &format!(
                 "\n\
-                 /{0}: this commit is for {0} files, so each file takes one {0}th of it.",
+                 /{0}: this commit is for {0} files, so each file takes 1/{0} of it.",
                 self.series
             );
         }

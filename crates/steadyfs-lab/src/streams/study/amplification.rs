@@ -4,7 +4,9 @@
 use super::case::{AS_SPARE, COUNTS, FILLS, JOBS, PLAIN, STEADYFS, STREAMS_MAX};
 use super::figures::{LESS_PERCENT, OFF_ABOVE_PERCENT, STREAMS};
 use super::result::{Finding, Run};
-use super::rows::{FIGURE, NOTHING, Runs, change, finding, less, percents, range, times, words};
+use super::rows::{
+    FIGURE, NOTHING, Runs, change, finding, less, less_or_more, range, times, words,
+};
 use crate::streams::Writes;
 use crate::units::format_percent;
 
@@ -58,14 +60,14 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
                 why_less(runs, writes),
             ));
         }
-        let gains = [PLAIN, STEADYFS]
-            .map(|system| percents(&FILLS.map(|fill| less(runs.pair_apart(system, writes, fill)))));
+        let gains = [PLAIN, STEADYFS].map(|system| {
+            less_or_more(&FILLS.map(|fill| less(runs.pair_apart(system, writes, fill))))
+        });
         for fill in FILLS {
             let cell = |system| change(runs.pair_apart(system, writes, fill), waf);
             let why = format!(
-                "Moved pages stay in their streams (`Config::moved_apart`). The paper's layer \
-                 lacks this, and the paper names it as a weakness: {} less on the plain layer, {} \
-                 on SteadyFS.",
+                "Moved pages stay in their streams (Config::moved_apart). The paper's layer lacks \
+                 this, and the paper names it as a weakness: {} on the plain layer, {} on SteadyFS.",
                 gains[0], gains[1]
             );
             let what = format!("… {}, moves apart", format_percent(fill));
@@ -84,7 +86,7 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
 fn why_less(runs: &Runs, writes: Writes) -> String {
     let gains = FILLS.map(|fill| less(runs.pair(PLAIN, writes, fill)));
     let (least, most) = range(&gains.map(|gain| 100.0 * gain));
-    let gains = percents(&gains);
+    let gains = less_or_more(&gains);
     let verdict = match () {
         () if least > LESS_PERCENT + 5.0 => "more than in the paper",
         () if most < LESS_PERCENT - 5.0 => "less than in the paper",
@@ -101,7 +103,7 @@ fn why_less(runs: &Runs, writes: Writes) -> String {
         }
     };
     format!(
-        "{gains} less on the plain layer, {verdict}: {how}. The paper gives neither its fill nor \
+        "{gains} on the plain layer, {verdict}: {how}. The paper gives neither its fill nor \
          the places of its writes."
     )
 }

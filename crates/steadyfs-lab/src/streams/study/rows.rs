@@ -99,11 +99,33 @@ pub(super) fn range(numbers: &[f64]) -> (f64, f64) {
     )
 }
 
-/// Formats shares from the least to the greatest, in whole percent.
-pub(super) fn percents(shares: &[f64]) -> String {
+/// Formats shares that are saved, from the least to the greatest, in whole percent. A share below
+/// zero is lost.
+pub(super) fn less_or_more(shares: &[f64]) -> String {
     let (least, most) = range(shares);
     match ((100.0 * least).round(), (100.0 * most).round()) {
-        (least, most) if least == most => format!("{most:.0} %"),
-        (least, most) => format!("{least:.0} to {most:.0} %"),
+        (least, most) if most < 0.0 => format!("{} more", percents(-most, -least)),
+        (least, most) if least < 0.0 => format!("{:.0} % more to {most:.0} % less", -least),
+        (least, most) => format!("{} less", percents(least, most)),
+    }
+}
+
+fn percents(least: f64, most: f64) -> String {
+    match least == most {
+        true => format!("{most:.0} %"),
+        false => format!("{least:.0} to {most:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_called_more_and_a_gain_less() {
+        assert_eq!(less_or_more(&[0.2, 0.53, 0.3]), "20 to 53 % less");
+        assert_eq!(less_or_more(&[0.2, 0.2]), "20 % less");
+        assert_eq!(less_or_more(&[-0.08, 0.18]), "8 % more to 18 % less");
+        assert_eq!(less_or_more(&[-0.08, -0.02]), "2 to 8 % more");
     }
 }
