@@ -439,6 +439,10 @@ const SESSIONS: [Session; 12] = [
                 Elsewhere("tools/footprint/builds.sh", "needs a nightly toolchain for the target"),
             ),
             (
+                "cargo build --release --target thumbv7m-none-eabi",
+                Elsewhere("tools/footprint/builds.sh", "needs a toolchain for the target"),
+            ),
+            (
                 "cargo +nightly build --release --target thumbv7m-none-eabi -Zbuild-std=core \\",
                 Elsewhere("tools/footprint/builds.sh", "needs a nightly toolchain for the target"),
             ),
