@@ -45,10 +45,10 @@ fn options(
         return Err(wrong(format!("steps is {steps}; expected 1 to 10000")));
     }
     let options = Options {
-        volumes: vec![named(geometry)?],
-        workloads: vec![named(workload)?],
-        faults: vec![named(fault)?],
-        mode: named(mode)?,
+        volumes: vec![named("geometry", geometry)?],
+        workloads: vec![named("workload", workload)?],
+        faults: vec![named("fault", fault)?],
+        mode: named("mode", mode)?,
         seed,
         steps: steps.map(|steps| steps as usize),
         threads: 1,

@@ -5,20 +5,22 @@
 //! nanoseconds. NumPy takes them without a conversion.
 
 use crate::run::run;
+use crate::trouble::Trouble;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
 use std::path::Path;
+use steadyfs_lab::allowed::Allowed;
 use steadyfs_lab::backlog::{self, BufferHolds};
 use steadyfs_lab::bench::{self, Case};
-use steadyfs_lab::evaluate::{self, Idle, Part, Timing, Workload};
+use steadyfs_lab::evaluate::{self, EvaluateError, Idle, Part, Timing, Workload};
 use steadyfs_lab::evaluation::Peer;
-use steadyfs_lab::replay::{TimeUnit, Trace, read_trace_file};
+use steadyfs_lab::replay::{Problem, TimeUnit, Trace, TraceError, read_trace_file};
 use steadyfs_lab::streams::{self, Way, Writes};
 use steadyfs_lab::summary::Summary;
 use steadyfs_lab::{advise, costs, realtime, transactions, units};
-use steadyfs_sim::Profile;
 use steadyfs_sim::managed::ManagedProfile;
 
 create_exception!(
@@ -34,6 +36,8 @@ type Progress = Option<Py<PyAny>>;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LabError", module.py().get_type::<LabError>())?;
     for function in [
+        wrap_pyfunction!(allowed, module)?,
+        wrap_pyfunction!(evaluate_check, module)?,
         wrap_pyfunction!(evaluate_run, module)?,
         wrap_pyfunction!(replay_run, module)?,
         wrap_pyfunction!(bench_run, module)?,
@@ -58,9 +62,57 @@ pub fn wrong(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Parses a value by its name.
-pub fn named<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> PyResult<T> {
-    name.parse().map_err(wrong)
+/// Parses a value by its name. An error names the argument.
+pub fn named<T: std::str::FromStr<Err: std::fmt::Display>>(
+    argument: &str,
+    name: &str,
+) -> PyResult<T> {
+    name.parse().map_err(|error| wrong(format!("{argument}: {error}")))
+}
+
+/// Returns the allowed numbers of a call by argument: the least and the most.
+#[pyfunction]
+fn allowed(call: &str) -> BTreeMap<&'static str, (u64, u64)> {
+    let options: &[Allowed] = match call {
+        "evaluate" => &[
+            evaluate::Options::ACCESSES,
+            evaluate::Options::WRITE_BYTES,
+            evaluate::Options::RATES,
+            evaluate::Options::BURST_BYTES,
+            Part::CALL_US,
+        ],
+        "bench" => {
+            &[bench::Options::FILES, bench::Options::CACHE_PAGES, bench::Options::READ_CACHE_PAGES]
+        }
+        "costs" => &[costs::Options::FILES],
+        "streams" => &[streams::Options::BLOCKS, streams::Options::STREAMS],
+        "realtime" => &[realtime::Options::ACCESSES, realtime::Options::COMMIT_EVERY],
+        "transactions" => &[
+            transactions::Options::WRITE_BYTES,
+            transactions::Options::FILES,
+            transactions::Options::SERIES,
+            transactions::Options::COPIES,
+        ],
+        _ => &[],
+    };
+    options.iter().map(|option| (option.name, (option.least, option.most))).collect()
+}
+
+/// Converts an error of a trace: `OSError` for a file that cannot be read, `ValueError` for wrong
+/// content.
+fn of_trace(py: Python<'_>, error: TraceError) -> PyErr {
+    match &error.problem {
+        Problem::Unreadable(reason) => Trouble::host(reason, error.file).raise(py),
+        _ => wrong(in_python(&error.to_string())),
+    }
+}
+
+/// Replaces the option of the command that an error of a trace names by the argument.
+fn in_python(words: &str) -> String {
+    let replaced = words.replace(" of `steady replay`", "").replace("by --unit", "by unit");
+    ["us", "ns"].iter().fold(replaced, |words, unit| {
+        words.replace(&format!("--unit {unit}"), &format!("unit='{unit}'"))
+    })
 }
 
 pub fn json(value: &impl serde::Serialize) -> Result<String, String> {
@@ -83,6 +135,75 @@ fn of_bytes(bytes: &[u8]) -> Vec<u64> {
 /// The result of a run: JSON, and times as bytes.
 type Found = (String, Py<PyBytes>);
 
+/// Returns the options of an evaluation, checked.
+#[allow(clippy::too_many_arguments, reason = "the options of a run")]
+fn evaluation(
+    device: String,
+    size_bytes: Option<u64>,
+    erase_block_bytes: Option<u32>,
+    fill: f64,
+    accesses: u64,
+    write_bytes: Option<u64>,
+    rates: Vec<u64>,
+    timing: &str,
+    call_us: u32,
+    workload: &str,
+    seed: u64,
+    idle: Option<(u64, u64)>,
+) -> PyResult<evaluate::Options> {
+    let timing = named::<Timing>("timing", timing)?;
+    let workload = named::<Workload>("workload", workload)?;
+    let options = evaluate::Options {
+        device,
+        fill,
+        accesses,
+        write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
+        rates,
+        part: Part { size_bytes, erase_block_bytes, timing, call_us },
+        workload,
+        seed,
+        idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
+    };
+    options.check().map_err(wrong)?;
+    Ok(options)
+}
+
+/// Checks the options of an evaluation on a whole chip, and the name of its device. A worker of a
+/// sweep reads the file of a profile.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn evaluate_check(
+    device: String,
+    fill: f64,
+    accesses: u64,
+    write_bytes: Option<u64>,
+    rates: Vec<u64>,
+    timing: &str,
+    workload: &str,
+    seed: u64,
+    idle: Option<(u64, u64)>,
+) -> PyResult<()> {
+    let options = evaluation(
+        device,
+        None,
+        None,
+        fill,
+        accesses,
+        write_bytes,
+        rates,
+        timing,
+        0,
+        workload,
+        seed,
+        idle,
+    )?;
+    match evaluate::find_profile(&options.device) {
+        Ok(_) | Err(EvaluateError::Unreadable { .. }) => Ok(()),
+        Err(error @ EvaluateError::Device { .. }) => Err(wrong(error)),
+        Err(error) => Err(wrong(format!("device: {error}"))),
+    }
+}
+
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
 fn evaluate_run(
@@ -102,31 +223,26 @@ fn evaluate_run(
     beside: Option<(Option<String>, String)>,
     progress: Progress,
 ) -> PyResult<Found> {
-    let (timing, workload): (Timing, Workload) = (named(timing)?, named(workload)?);
-    if !(0.0..=1.0).contains(&fill) || accesses == 0 {
-        return Err(wrong("expected a fill from 0 to 1, and one access at least"));
-    }
-    let options = evaluate::Options {
+    let options = evaluation(
         device,
+        size_bytes,
+        erase_block_bytes,
         fill,
         accesses,
-        write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
+        write_bytes,
         rates,
-        part: Part { size_bytes, erase_block_bytes, timing, call_us },
+        timing,
+        call_us,
         workload,
         seed,
-        idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
-    };
+        idle,
+    )?;
+    let peer = beside.map(|(label, path)| {
+        let trace = read_trace_file(Path::new(&path), None);
+        trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes))
+    });
+    let peer = peer.transpose().map_err(|error| of_trace(py, error))?;
     let (text, times) = run(py, progress, |tell| {
-        let peer = match beside {
-            Some((label, path)) => {
-                let trace = read_trace_file(Path::new(&path), None);
-                let peer =
-                    trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes));
-                Some(peer.map_err(|error| error.to_string())?)
-            }
-            None => None,
-        };
         let mut outcome = evaluate::run(&options, &mut |share, phase| tell(share, phase))
             .map_err(|error| error.to_string())?;
         if let Some(peer) = peer {
@@ -159,9 +275,10 @@ fn read_trace(
     unit: Option<&str>,
     write_bytes: Option<u64>,
 ) -> PyResult<(Py<PyBytes>, u64, Option<String>)> {
-    let unit: Option<TimeUnit> = unit.map(named).transpose()?;
-    let trace = py.detach(|| read_trace_file(Path::new(&path), unit)).map_err(wrong)?;
-    let write_bytes = trace.write_bytes(write_bytes).map_err(wrong)?;
+    let unit = unit.map(|unit| named::<TimeUnit>("unit", unit)).transpose()?;
+    let trace = py.detach(|| read_trace_file(Path::new(&path), unit));
+    let trace = trace.map_err(|error| of_trace(py, error))?;
+    let write_bytes = trace.write_bytes(write_bytes).map_err(|error| of_trace(py, error))?;
     let left_out = trace.fio.and_then(|fio| fio.left_out());
     Ok((PyBytes::new(py, &to_bytes(&trace.access_ns)).unbind(), write_bytes, left_out))
 }
@@ -186,13 +303,13 @@ fn bench_run(
     let known = || Case::names().join(", ");
     let case = |name: &String| {
         Case::named(name)
-            .ok_or_else(|| wrong(format!("found `{name}`, expected one of {}", known())))
+            .ok_or_else(|| wrong(format!("cases: found `{name}`, expected one of {}", known())))
     };
     let cases = match cases {
         Some(names) => names.iter().map(case).collect::<PyResult<_>>()?,
         None => Case::all(),
     };
-    let timing = named(timing)?;
+    let timing = named("timing", timing)?;
     let options = bench::Options {
         device,
         part: Part { size_bytes, erase_block_bytes, timing, call_us },
@@ -203,6 +320,7 @@ fn bench_run(
         erased,
         seed,
     };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| json(&bench::run(&options, tell).map_err(|error| error.to_string())?))
 }
 
@@ -219,8 +337,10 @@ fn costs_run(
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
-    let part = Part { size_bytes, erase_block_bytes, timing: named(timing)?, call_us };
+    let timing = named("timing", timing)?;
+    let part = Part { size_bytes, erase_block_bytes, timing, call_us };
     let options = costs::Options { device, part, files, seed };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| {
         json(
             &costs::run(&options, &|share, what| tell(share, what))
@@ -248,15 +368,16 @@ fn streams_run(
     let options = streams::Options {
         device: device.unwrap_or(usual.device),
         blocks,
-        timing: named(timing)?,
-        writes: all_named::<Writes>(writes, usual.writes)?,
+        timing: named("timing", timing)?,
+        writes: all_named::<Writes>("writes", writes, usual.writes)?,
         fills: fills.unwrap_or(usual.fills),
-        ways: all_named::<Way>(ways, usual.ways)?,
+        ways: all_named::<Way>("ways", ways, usual.ways)?,
         streams: count,
         mixed,
         seed,
         threads: usual.threads,
     };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| {
         json(&streams::run(&options, tell).map_err(|error| error.to_string())?)
     })
@@ -264,10 +385,11 @@ fn streams_run(
 
 /// Parses values by their names. Returns the usual values if there are no names.
 fn all_named<T: std::str::FromStr<Err: std::fmt::Display>>(
+    argument: &str,
     names: Option<Vec<String>>,
     usual: Vec<T>,
 ) -> PyResult<Vec<T>> {
-    names.map_or(Ok(usual), |names| names.iter().map(|name| named(name)).collect())
+    names.map_or(Ok(usual), |names| names.iter().map(|name| named(argument, name)).collect())
 }
 
 #[pyfunction]
@@ -302,6 +424,7 @@ fn realtime_run(
         seed,
         ..usual
     };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| {
         json(&realtime::run(&options, tell).map_err(|error| error.to_string())?)
     })
@@ -320,21 +443,17 @@ fn transactions_run(
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
-    if series == 0 || series > files {
-        return Err(wrong(format!(
-            "series is {series}; expected no more than the {files} files, and one at least"
-        )));
-    }
     let devices = devices.unwrap_or(transactions::Options::default().devices);
     let options = transactions::Options {
         devices,
-        timing: named(timing)?,
+        timing: named("timing", timing)?,
         write_bytes,
         files,
         series,
         copies,
         seed,
     };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| {
         let result = transactions::run(&options, &mut |share, what| tell(share, what));
         json(&result.map_err(|error| error.to_string())?)
@@ -356,9 +475,10 @@ fn advise_run(
     progress: Progress,
 ) -> PyResult<(String, String)> {
     let known = || advise::Workload::ALL.map(|(name, _)| name).join(", ");
-    let workload = advise::Workload::named(workload)
-        .ok_or_else(|| wrong(format!("found `{workload}`, expected one of {}", known())))?;
-    let timing = named(timing)?;
+    let workload = advise::Workload::named(workload).ok_or_else(|| {
+        wrong(format!("workload: found `{workload}`, expected one of {}", known()))
+    })?;
+    let timing = named("timing", timing)?;
     let options = advise::Options {
         size_bytes,
         fill,
@@ -368,6 +488,7 @@ fn advise_run(
         seed,
         ..advise::Options::new(&device, workload)
     };
+    options.check().map_err(wrong)?;
     run(py, progress, |tell| {
         let advice = advise::run(&options, tell).map_err(|error| error.to_string())?;
         Ok((json(&advice.summary())?, advice.text()))
@@ -406,11 +527,12 @@ fn highest_rate(
 
 /// Return two lists of names: of raw chips, and of cards, eMMC and disks.
 ///
-/// Each name is a `device` of the calls of this package. The path of a profile in TOML may stand for
-/// a raw chip.
+/// `Image`, `evaluate`, `bench`, `costs` and `advise` take raw chips alone. `streams` and the `nand`
+/// of `realtime` take raw NAND. The `cards` of `realtime` are names of the second list.
+/// `transactions` takes both. The path of a profile in TOML may stand for a name.
 #[pyfunction]
 fn devices() -> (Vec<String>, Vec<String>) {
-    let raw = Profile::all().into_iter().map(|profile| profile.name).collect();
+    let raw = evaluate::chip_names();
     let managed = ManagedProfile::all().into_iter().map(|profile| profile.name).collect();
     (raw, managed)
 }

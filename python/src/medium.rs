@@ -16,6 +16,11 @@ use steadyfs_host::superblocks;
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip, Counters, Metered, Nand, Nor, NorProfile, Profile, TimingChoice};
 
+/// The bytes of the largest card: its sectors have numbers of 32 bits.
+const CARD_BYTES_MAX: u64 = u32::MAX as u64 * SECTOR_BYTES as u64;
+/// The step in which the least size of a card is searched.
+const CARD_STEP_BYTES: u64 = 64 << 10;
+
 /// One type for every kind of medium.
 pub struct Medium {
     kind: Kind,
@@ -98,11 +103,31 @@ fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
         );
         return Err(Trouble::invalid(words, &profile.name));
     }
-    let fitting = [nor.default_erase_bytes, smallest]
-        .into_iter()
-        .find_map(|sector_bytes| of_sectors(sector_bytes, bytes));
-    let words = "size_bytes is too little for a volume; expected more";
-    fitting.ok_or_else(|| Trouble::invalid(words, &profile.name))
+    let fitting = |bytes: u64| {
+        [nor.default_erase_bytes, smallest]
+            .into_iter()
+            .find_map(|sector_bytes| of_sectors(sector_bytes, bytes))
+    };
+    fitting(bytes).ok_or_else(|| {
+        let most = nor.size_bytes.into();
+        let least = least_bytes(smallest.into(), most, |bytes| fitting(bytes).is_some());
+        Trouble::invalid(too_little(bytes, least), &profile.name)
+    })
+}
+
+/// Finds a small size with which a volume fits, by halving. Below it, the next smaller size has no
+/// room.
+fn least_bytes(step: u64, most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    let (mut without, mut fitting) = (0, most / step);
+    while fitting - without > 1 {
+        let middle = without + (fitting - without) / 2;
+        if fits(middle * step) { fitting = middle } else { without = middle }
+    }
+    fitting * step
+}
+
+fn too_little(bytes: u64, least: u64) -> String {
+    format!("size_bytes is {bytes}, too little for a volume; expected at least {least}")
 }
 
 /// Returns a shape for `bytes` bytes of NOR. Erase sectors are grouped until a block has enough
@@ -254,12 +279,22 @@ impl Medium {
         let words = "device and size_bytes are missing; expected the chip that the image is for, \
                      or the bytes of a card or disk";
         let bytes = size.ok_or_else(|| Trouble::invalid(words, name))?;
-        let layout =
-            SectorLayout::for_size(u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX));
-        let config = usual_config(&layout.geometry(), Some(&layout));
-        config.check(&layout.geometry()).map_err(|rule| {
-            Trouble::invalid(format!("{bytes} bytes are too few for a card: {rule}"), name)
-        })?;
+        if bytes > CARD_BYTES_MAX {
+            let words = format!("size_bytes is {bytes}; expected at most {CARD_BYTES_MAX}");
+            return Err(Trouble::invalid(words, name));
+        }
+        let layout_of = |bytes: u64| SectorLayout::for_size((bytes / SECTOR_BYTES as u64) as u32);
+        let config_of = |layout: &SectorLayout| usual_config(&layout.geometry(), Some(layout));
+        let fits = |bytes: u64| {
+            let layout = layout_of(bytes);
+            config_of(&layout).check(&layout.geometry()).is_ok()
+        };
+        if !fits(bytes) {
+            let least = least_bytes(CARD_STEP_BYTES, CARD_BYTES_MAX, fits);
+            return Err(Trouble::invalid(too_little(bytes, least), name));
+        }
+        let layout = layout_of(bytes);
+        let config = config_of(&layout);
         let file = block::create(path, bytes).map_err(|error| Trouble::block(&error, name))?;
         let layout = SectorLayout { sectors: file.sector_count().min(layout.sectors), ..layout };
         let lock = lock(path, Access::ReadWrite, name)?;

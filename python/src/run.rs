@@ -13,6 +13,7 @@
 
 use crate::lab::LabError;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -104,6 +105,16 @@ pub fn run<T: Send>(
             Ok(value)
         }
         Ok(Err(words)) => Err(LabError::new_err(words)),
-        Err(payload) => resume_unwind(payload),
+        Err(payload) => Err(LabError::new_err(format!(
+            "the run panicked: {}; this is a fault of the library",
+            words_of(payload.as_ref())
+        ))),
     }
+}
+
+/// Returns the message of a panic. `PanicException` would be no `Exception`, which ends the worker
+/// of a sweep.
+fn words_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

@@ -16,6 +16,8 @@ pub struct Trouble {
     errno: Number,
     words: String,
     name: String,
+    /// The second path of a call that has two.
+    other: Option<String>,
 }
 
 #[derive(Debug)]
@@ -27,7 +29,12 @@ enum Number {
 impl Trouble {
     /// Creates an error by the name of its number.
     pub fn new(errno: &'static str, words: impl Display, name: impl Into<String>) -> Self {
-        Self { errno: Number::Named(errno), words: words.to_string(), name: name.into() }
+        Self {
+            errno: Number::Named(errno),
+            words: words.to_string(),
+            name: name.into(),
+            other: None,
+        }
     }
 
     /// Creates an error for an invalid request.
@@ -52,7 +59,7 @@ impl Trouble {
                 // The words of the host, without the number that Rust appends.
                 let text = error.to_string();
                 let words = text.split(" (os error").next().unwrap_or_default().to_string();
-                Self { errno: Number::Host(number), words, name: name.into() }
+                Self { errno: Number::Host(number), words, name: name.into(), other: None }
             }
             None => Self::new("EIO", error, name),
         }
@@ -140,6 +147,26 @@ impl Trouble {
         }
     }
 
+    /// Names both paths of a call, as `os.rename` does, and the path at fault in the words.
+    pub fn of_two(self, one: String, other: String, at_fault: Option<&str>) -> Self {
+        let words = match at_fault {
+            Some(place) => format!("{}: {place}", self.words),
+            None => self.words,
+        };
+        Self { words, name: one, other: Some(other), ..self }
+    }
+
+    /// Names the mode of an image as the reason for which a change was refused.
+    pub fn opened_for_reading(self) -> Self {
+        match self.errno {
+            Number::Named("EROFS") => {
+                let words = "the volume is read-only: opened with mode='r'; expected mode='r+'";
+                Self { words: words.into(), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Creates the exception. Python picks the subclass of `OSError` for its number.
     pub fn raise(self, py: Python<'_>) -> PyErr {
         let number = match self.errno {
@@ -149,7 +176,13 @@ impl Trouble {
             }
         };
         match number {
-            Ok(number) => PyOSError::new_err((number, self.words, self.name)),
+            Ok(number) => match self.other {
+                None => PyOSError::new_err((number, self.words, self.name)),
+                // The fourth argument is an error number of Windows.
+                Some(other) => {
+                    PyOSError::new_err((number, self.words, self.name, None::<i32>, other))
+                }
+            },
             Err(error) => error,
         }
     }

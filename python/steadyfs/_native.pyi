@@ -127,6 +127,18 @@ class Volume:
     def counters(self) -> _Counters: ...
     def check(self, repair: bool) -> _Checked: ...
 
+def allowed(call: str) -> dict[str, tuple[int, int]]: ...
+def evaluate_check(
+    device: str,
+    fill: float,
+    accesses: int,
+    write_bytes: Optional[int],
+    rates: list[int],
+    timing: str,
+    workload: str,
+    seed: int,
+    idle: Optional[tuple[int, int]],
+) -> None: ...
 def evaluate_run(
     device: str,
     size_bytes: Optional[int],

@@ -24,6 +24,7 @@ from steadyfs.lab.decode import decode
 from steadyfs.running import Results, Scheduler, StrPath, Values, make, points, warn
 from steadyfs.runs import Columns, Row, Run, Scalar, argument_columns
 from steadyfs.store import Plan
+from steadyfs.words import COUNT_MAX, seed_number, several, whole
 
 TORTURE_AXES = ("geometry", "workload", "fault", "mode", "steps")
 """Axes of a torture."""
@@ -222,7 +223,7 @@ def _campaign(
     workers: Optional[int],
     progress: bool,
 ) -> Campaign:
-    drawn = [int(seed) for seed in seeds]
+    drawn = [seed_number(seed, "seeds") for seed in several(seeds, "seeds", "numbers")]
     runs = [replace(shard, seed=seed) for shard in shards for seed in drawn]
     axes = tuple(grid)
     columns = argument_columns(type(shards[0])) + counts + _FAILURES if shards else ()
@@ -238,7 +239,7 @@ def _whole(point: Mapping[str, Scalar], axis: str) -> int:
     value = point[axis]
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{axis} is {value!r}; expected a whole number")
-    return value
+    return whole(value, axis, COUNT_MAX)
 
 
 def _flag(point: Mapping[str, Scalar], axis: str) -> bool:

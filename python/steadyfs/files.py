@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, NoReturn, Optional, SupportsIndex, Union
 
 from steadyfs._native import Volume
+from steadyfs.words import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 WRITE_BYTES = 1 << 20
 """Most bytes that one raw write takes. The caller writes the rest, and Ctrl-C works in between."""
 
+OFFSET_MAX = (1 << 63) - 1
+"""The largest offset in bytes that a call takes."""
 BUFFER_BYTES = 1 << 16
 """Default bytes of a buffer: whole logical pages of every chip."""
 
@@ -133,8 +136,8 @@ class RawFile(io.RawIOBase):
             raise ValueError(f"whence is {whence}; expected 0, 1 or 2")
         origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._offset}.get(whence)
         place = offset + (self._volume.file_size(file) if origin is None else origin)
-        if place < 0:
-            raise ValueError(f"the offset would be {place}; expected one that is not negative")
+        if not 0 <= place <= OFFSET_MAX:
+            raise ValueError(f"the offset would be {place}; expected 0 to {OFFSET_MAX:,}")
         self._offset = place
         return place
 
@@ -147,7 +150,7 @@ class RawFile(io.RawIOBase):
         """Cut the file to ``size`` bytes, or extend it with zeros. By default ``size`` is the
         current offset.
         """
-        size = self._offset if size is None else size
+        size = self._offset if size is None else whole(size, "size", OFFSET_MAX)
         self._volume.file_truncate(self._demand(self._writes, "writing"), size)
         return size
 

@@ -15,8 +15,10 @@ np.float64(22.0)
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import posixpath
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Optional, TypedDict, Union
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from steadyfs._native import Stat
 
 _SCHEME = "steadyfs://"
+_OPTIONS = {"asynchronous", "batch_size", "listings_expiry_time", "loop", "max_paths", "skip_instance_cache", "use_listings_cache"}
+"""Options of fsspec itself."""
+_LINKS_MAX = 40
+"""Most links that a copy out of the image follows: more are a circle."""
 _KINDS = {1: "file", 2: "directory", 3: "link"}
 
 
@@ -93,6 +99,10 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         processes may read it. With ``auto_mkdir``, a write of a file makes the directories that the
         file needs.
         """
+        unknown = sorted(set(storage_options) - _OPTIONS)
+        if unknown:
+            known = ("image", "device", "writable", "auto_mkdir", *sorted(_OPTIONS))
+            raise TypeError(f"found the options {', '.join(unknown)}; expected some of {', '.join(known)}")
         super().__init__(**storage_options)
         if target_protocol not in (None, "file", "local"):
             raise ValueError(f"the image is at {target_protocol}://; expected a file of this machine")
@@ -220,6 +230,11 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         with self._session.mounted():
             super().get(rpath, lpath, **kwargs)
 
+    def get_file(self, rpath: str, lpath: Union[str, os.PathLike[str], io.IOBase], **kwargs: object) -> None:
+        """Copy a file out of the image. For a link, copy its target, as `put` does."""
+        with self._session.mounted() as image:
+            super().get_file(_target(image, str(self._strip_protocol(rpath))), lpath, **kwargs)
+
     def put(self, lpath: Union[str, list[str]], rpath: Union[str, list[str]], **kwargs: object) -> None:
         """Copy into the image."""
         with self._session.mounted(writes=True):
@@ -259,6 +274,16 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
             file = _buffered(raw, size)
             undo.pop_all()
             return file
+
+
+def _target(image: Image, path: str) -> str:
+    """Return the path that the links at a path lead to."""
+    found = path
+    for _ in range(_LINKS_MAX):
+        if not image.stat(found).is_symlink():
+            return found
+        found = posixpath.normpath(posixpath.join(posixpath.dirname(found), image.readlink(found)))
+    raise OSError(errno.ELOOP, f"leads through more than {_LINKS_MAX} symbolic links; expected fewer", f"{image.name}:{path}")
 
 
 def _buffered(raw: SessionFile, size: int) -> Union[io.BufferedReader, io.BufferedWriter, io.BufferedRandom]:

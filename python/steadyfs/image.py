@@ -16,7 +16,7 @@ from steadyfs.forks import ForkLock
 from steadyfs.opening import Open
 from steadyfs.paths import StrPath, text
 from steadyfs.state import Check, Counters, Health, Usage
-from steadyfs.words import Number, since_1970, size, whole
+from steadyfs.words import Number, flag, since_1970, size, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +26,19 @@ _PARTS = ForkLock()
 """Held while an image is made: the name of its temporary file contains the process id."""
 _FILES_MAX = (1 << 32) - 1
 """The largest number of files that a superblock stores; the chip allows fewer."""
+_MODE_MAX = 0o7777
+"""The largest mode: twelve bits."""
+_OWNER_MAX = (1 << 32) - 1
+"""The largest number of a user or a group."""
 _NAME_BYTES_MAX = 255
 """The longest name in bytes that a superblock stores."""
 
 
 class DamageWarning(UserWarning):
-    """Committed data of an opened image is lost.
+    """Committed metadata of an opened image is lost.
 
-    The image shows an older state, or a mixture of states.
+    The image shows an older state, or a mixture of states. Lost data of a file gives no warning:
+    `Image.check` and a read of the file find it.
     """
 
 
@@ -60,7 +65,8 @@ class Image:
     image cannot be copied or pickled (`TypeError`). An open image is locked: it has one writer or
     any number of readers. Threads may share an image: their calls take turns. Processes may not: a
     fork that uses an inherited image gets an `OSError`. It must open the image itself. An image
-    with lost data is opened with a `DamageWarning`.
+    with lost metadata is opened with a `DamageWarning`. Lost data of a file is found by `check`, and
+    by a read (``EIO``).
 
     >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
     ...     image.mkdir("/logs")
@@ -82,7 +88,7 @@ class Image:
         """Open the image of a formatted chip or card.
 
         - ``path``: the file of the image.
-        - ``device``: the chip, a name of `steadyfs.devices` or the path of a profile in TOML.
+        - ``device``: the chip, a raw chip of `steadyfs.devices` or the path of a profile in TOML.
           Then `counters` reports the time, and `health` the life, of this chip. By default times
           are round figures. A card takes no device.
         - ``mode``: ``r`` to read, ``r+`` to read and write.
@@ -96,7 +102,7 @@ class Image:
         - `OSError` with ``EINVAL`` if the file is no image, or has other sizes than the device
         - `ValueError` for another mode, or a time that a volume cannot store
 
-        Warns with `DamageWarning` if data is lost. Warns with `UserWarning` if a superblock is
+        Warns with `DamageWarning` if metadata is lost. Warns with `UserWarning` if a superblock is
         damaged, or if a new volume on this device would be divided differently. An image stores no
         name of a chip, so an image of another chip of the same sizes is opened.
         """
@@ -124,7 +130,7 @@ class Image:
         """Make the image of an empty volume, and open it. It gets its name when it is formatted.
 
         - ``path``: the file of the image.
-        - ``device``: the chip, a name of `steadyfs.devices` or the path of a profile in TOML;
+        - ``device``: the chip, a raw chip of `steadyfs.devices` or the path of a profile in TOML;
           none for a card or disk.
         - ``size_bytes``: bytes of a card or disk, or of a part of NOR; a number, or text such as
           ``"1MiB"``.
@@ -137,10 +143,10 @@ class Image:
         Raises `FileExistsError`, `OSError` with ``EINVAL`` for a size or settings that do not fit
         the chip, and `ValueError` or `TypeError` for an invalid number.
         """
-        chosen = _settings(size_bytes, files_max, name_bytes_max, time_ns)
+        chosen, replaces = _settings(size_bytes, files_max, name_bytes_max, time_ns), flag(force, "force")
         place = os.fspath(path)
         if os.path.lexists(place):
-            if not force:
+            if not replaces:
                 raise FileExistsError(17, "exists already; force=True replaces it, and all that it holds is lost", place)
             if not os.path.isfile(place):
                 raise OSError(22, "is not a file; expected the place for an image", place)
@@ -323,7 +329,7 @@ class Image:
         """Return type (1 file, 2 directory, 3 link), size in bytes, name and time of the object at
         ``path``. Links are not followed.
         """
-        return self._volume.stat(path if isinstance(path, str) else text(path))
+        return self._volume.stat(text(path))
 
     def exists(self, path: StrPath) -> bool:
         """Return true if an object is at ``path``."""
@@ -371,7 +377,7 @@ class Image:
 
     def remove(self, path: StrPath, recursive: bool = False) -> None:
         """Remove the file or link at ``path``; with ``recursive`` a directory and its content."""
-        if recursive:
+        if flag(recursive, "recursive"):
             tree.remove(self, text(path))
         else:
             self._volume.remove(text(path))
@@ -387,7 +393,7 @@ class Image:
     def rename(self, src: StrPath, dst: StrPath) -> None:
         """Rename the file or directory at ``src`` to ``dst``, in one step.
 
-        It replaces a file of this name.
+        It replaces a file of this name. An error has both paths, as of `os.rename`.
         """
         self._volume.rename(text(src), text(dst))
 
@@ -405,7 +411,7 @@ class Image:
 
     def symlink(self, target: str, path: StrPath) -> None:
         """Make a symbolic link to ``target`` at ``path``. The target need not exist."""
-        self._volume.symlink(target, text(path))
+        self._volume.symlink(text(target), text(path))
 
     def readlink(self, path: StrPath) -> str:
         """Return the target of the symbolic link at ``path``."""
@@ -451,9 +457,10 @@ class Image:
 
     def chmod(self, path: StrPath, mode: int, uid: int = 0, gid: int = 0) -> None:
         """Set ``mode`` (twelve bits), owner ``uid`` and group ``gid`` of the file or directory at
-        ``path``.
+        ``path``. Raises `ValueError` for other bits of a mode, and for numbers above 32 bits.
         """
-        self._volume.set_permissions(text(path), mode & 0o7777, uid, gid)
+        owner = (whole(uid, "uid", _OWNER_MAX), whole(gid, "gid", _OWNER_MAX))
+        self._volume.set_permissions(text(path), whole(mode, "mode", _MODE_MAX), *owner)
 
     def pack(
         self,
@@ -506,10 +513,10 @@ class Image:
         return Counters.of(self._volume)
 
     def check(self, repair: bool = False) -> Check:
-        """Verify every page and every reference. With ``repair``, mend faults, and accept lost
-        data.
+        """Verify every page and every reference. With ``repair``, mend faults, and accept the loss
+        that the mount found.
 
-        No file may be open (``EBUSY``).
+        A file with lost data stays. Remove it, or write it anew. No file may be open (``EBUSY``).
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.check().sound

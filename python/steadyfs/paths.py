@@ -18,4 +18,9 @@ def text(path: StrPath) -> str:
     found = os.fspath(path)
     if not isinstance(found, str):
         raise TypeError(f"a path of a volume is text; found {type(found).__name__}")
+    if not found.isascii():
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"a path of a volume is {found!r}; expected text without surrogates, which UTF-8 cannot encode") from None
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Optional, Protocol, Union
 
 from steadyfs.runs import Row, Run, Scalar, run_rows
 from steadyfs.store import Plan, Store
+from steadyfs.words import several, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,8 @@ TASK_S = 0.5
 """Seconds of a task. Short runs share a task, since Dask takes some ten milliseconds for each."""
 AHEAD = 4
 """Tasks that wait at each worker: enough to keep it busy, and few to discard."""
+_WORKERS_MAX = 10_000
+"""Most processes of this machine."""
 SHOWN = 10
 """Commands that an error or a warning lists."""
 
@@ -93,10 +96,14 @@ class _Future(Protocol):
 
 def points(grid: Mapping[str, Values], axes: Sequence[str]) -> list[dict[str, Scalar]]:
     """Return the points of a grid over some of these axes. The last axis changes first."""
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid is {grid!r}; expected values by axis, such as {{'device': ['w25q128jv']}}")
     unknown = sorted(set(grid) - set(axes))
     if unknown:
         raise ValueError(f"found the axes {', '.join(unknown)}; expected some of {', '.join(axes)}")
-    columns = [[values] if isinstance(values, (str, int, float)) else list(values) for values in grid.values()]
+    columns = [
+        [values] if isinstance(values, (str, int, float)) else several(values, axis, "values, or one value") for axis, values in grid.items()
+    ]
     return [dict(zip(grid, point)) for point in itertools.product(*columns)]
 
 
@@ -104,9 +111,13 @@ def make(into: StrPath, plan: Plan, scheduler: Scheduler, workers: Optional[int]
     """Make the runs of a plan that the directory does not have, and its table."""
     if not plan.runs:
         raise ValueError("the sweep has no runs; expected one value of each axis at least, and one seed")
+    count = (os.cpu_count() or 1) if workers is None else whole(workers, "workers", _WORKERS_MAX, 1)
+    for run, times in Counter(plan.runs).items():
+        if times > 1:
+            raise ValueError(f"the sweep has {times} equal runs: {run.command()}; expected each value of an axis once, and each seed once")
     with Store(os.fspath(into), plan) as store:
         if not store.is_complete:
-            _run_missing(store, plan.runs, scheduler, workers, progress)
+            _run_missing(store, plan.runs, scheduler, count, progress)
             store.finish()
 
 
@@ -124,7 +135,7 @@ def _listed(found: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{command}\n  {reason}" for command, reason in found[:SHOWN]) + more
 
 
-def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, workers: Optional[int], progress: bool) -> None:
+def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, workers: int, progress: bool) -> None:
     """Make the runs that have no row yet."""
     missing = store.missing()
     lost: list[tuple[str, str]] = []
@@ -215,7 +226,7 @@ def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:
 
 
 @contextmanager
-def _client(scheduler: Scheduler, workers: Optional[int]) -> Iterator[Client]:
+def _client(scheduler: Scheduler, workers: int) -> Iterator[Client]:
     """Yield a client of the scheduler, or of a scheduler that is started here."""
     from distributed import Client, LocalCluster
 
@@ -226,9 +237,8 @@ def _client(scheduler: Scheduler, workers: Optional[int]) -> Iterator[Client]:
         with Client(scheduler, set_as_default=False) as client:
             yield client
         return
-    count = workers or os.cpu_count() or 1
     with (
-        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -9,10 +9,11 @@ from dataclasses import dataclass, fields
 from time import monotonic
 from typing import Optional, Union
 
+from steadyfs import _native
 from steadyfs._native import LabError
 from steadyfs.lab import Evaluation, evaluate
 from steadyfs.lab.table import flat
-from steadyfs.words import nanoseconds, share, size
+from steadyfs.words import COUNT_MAX, nanoseconds, seed_number, share, size, whole
 
 Value = Union[str, int, float, None, list[str]]
 """A value of a row."""
@@ -86,16 +87,22 @@ class Evaluate(Run):
         idle, write, burst = point.get("idle"), point.get("write_bytes"), point.get("burst_bytes")
         return cls(
             device=str(point.get("device", own.device)),
-            fill=share(point.get("fill") or 0.0, "fill") if "fill" in point else own.fill,
+            fill=share(point.get("fill", own.fill), "fill"),
             workload=str(point.get("workload", own.workload)),
             timing=str(point.get("timing", own.timing)),
             write_bytes=None if write is None else size(write, "write_bytes"),
-            accesses=int(point.get("accesses") or own.accesses),
+            accesses=whole(point.get("accesses", own.accesses), "accesses", COUNT_MAX),  # type: ignore[arg-type]
             idle_ns=None if idle is None else nanoseconds(idle, "idle"),
             burst_bytes=own.burst_bytes if burst is None else size(burst, "burst_bytes"),
-            seed=int(seed),
+            seed=seed_number(seed, "seeds"),
             rates=rates,
         )
+
+    def check(self) -> None:
+        """Check the arguments without a run. Raises `ValueError`, which names the axis."""
+        idle = None if self.idle_ns is None else (self.idle_ns, self.burst_bytes)
+        chosen = (self.fill, self.accesses, self.write_bytes, list(self.rates), self.timing, self.workload)
+        _native.evaluate_check(self.device, *chosen, self.seed, idle)
 
     def figures(self) -> Row:
         """Make the run."""

@@ -6,11 +6,13 @@ at a time has the directory.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
-import shutil
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 VERSION = 1
 """Version of the layout of the directory, and of the columns."""
 _ROW_GROUP = 65_536
+_BEGUN = {"lock", "plan.json.part"}
+"""Files of a directory whose sweep was killed before it had a plan."""
+_PART = re.compile(r"\d+-\d+-\d+\.parquet")
+"""The name of rows: the first and the last run, and their number."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +71,15 @@ class Store:
         self._lock: Optional[TextIOWrapper] = None
 
     def __enter__(self) -> Store:
-        os.makedirs(self._parts, exist_ok=True)
+        self._check_place()
+        os.makedirs(self._path, exist_ok=True)
         self._take_lock()
         try:
             self._check_plan()
             if self.is_complete:
-                shutil.rmtree(self._parts)
+                self._remove_parts()
             else:
+                os.makedirs(self._parts, exist_ok=True)
                 self._clean()
         except BaseException:
             self._release()
@@ -81,10 +89,20 @@ class Store:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         self._release()
 
+    def _check_place(self) -> None:
+        """Refuse a file, and a directory with files of somebody else."""
+        expected = "expected a new or empty directory, or the directory of a sweep"
+        if os.path.lexists(self._path) and not os.path.isdir(self._path):
+            raise NotADirectoryError(errno.ENOTDIR, f"is no directory; {expected}", self._path)
+        names = set(os.listdir(self._path)) if os.path.isdir(self._path) else set()
+        if "plan.json" not in names and names - _BEGUN:
+            raise FileExistsError(errno.EEXIST, f"is not empty and holds no sweep; {expected}", self._path)
+
     def _take_lock(self) -> None:
         import fcntl
 
-        self._lock = open(os.path.join(self._path, "lock"), "w", encoding="utf-8")  # noqa: SIM115
+        # "a" keeps the content of a file of somebody else.
+        self._lock = open(os.path.join(self._path, "lock"), "a", encoding="utf-8")  # noqa: SIM115
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -103,20 +121,36 @@ class Store:
             self._put(place, lambda part: _write(part, text))
             return
         with open(place, encoding="utf-8") as file:
-            found = json.load(file)
+            try:
+                found = json.load(file)
+            except ValueError:
+                found = None
+        if not isinstance(found, dict):
+            raise ValueError(f"{place}: is not the plan of a sweep; expected the plan of this sweep, or another directory")
         for name, expected in self._plan.items():
             if found.get(name) != expected:
                 words = f"holds another sweep: its {name} is {found.get(name)}; expected {expected}, or another directory"
                 raise ValueError(f"{self._path}: {words}")
 
     def _clean(self) -> None:
-        """Remove incomplete files, and read which rows are there."""
+        """Remove incomplete files of the sweep, and read which rows are there."""
         for name in os.listdir(self._parts):
-            place = os.path.join(self._parts, name)
-            if name.endswith(".parquet"):
-                self._there.update(pq.read_table(place, columns=["run"])["run"].to_pylist())
-            else:
+            if name.endswith(".part") and _PART.fullmatch(name.removesuffix(".part")):
+                os.remove(os.path.join(self._parts, name))
+        for place in self._rows():
+            self._there.update(pq.read_table(place, columns=["run"])["run"].to_pylist())
+
+    def _rows(self) -> list[str]:
+        """Return the paths of the rows so far, sorted."""
+        return [os.path.join(self._parts, name) for name in sorted(os.listdir(self._parts)) if _PART.fullmatch(name)]
+
+    def _remove_parts(self) -> None:
+        """Remove the rows so far, and their directory. Other files stay."""
+        if os.path.isdir(self._parts):
+            for place in self._rows():
                 os.remove(place)
+            with suppress(OSError):
+                os.rmdir(self._parts)
 
     @property
     def is_complete(self) -> bool:
@@ -151,16 +185,16 @@ class Store:
     def finish(self) -> None:
         """Make the table of all parts, in the order of the plan, and remove them."""
         self.save()
-        parts = [pq.read_table(os.path.join(self._parts, name), schema=self._schema) for name in sorted(os.listdir(self._parts))]
+        parts = [pq.read_table(place, schema=self._schema) for place in self._rows()]
         table = pa.concat_tables(parts).sort_by("run").combine_chunks()
         if table["run"].to_pylist() != list(range(self._count)):
             raise AssertionError(f"{self._path}: the parts have {table.num_rows} rows; expected each of {self._count} once")
         self._put(self._table, lambda part: _write_table(part, table))
-        shutil.rmtree(self._parts)
+        self._remove_parts()
 
     def _put(self, place: str, write: Callable[[str], None]) -> None:
         """Write a file. It gets its name when it is complete and on the disk."""
-        part = os.path.join(self._parts if place != self._table else self._path, f"{os.path.basename(place)}.part")
+        part = f"{place}.part"
         write(part)
         with open(part, "rb") as file:
             os.fsync(file.fileno())

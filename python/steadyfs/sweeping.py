@@ -27,7 +27,7 @@ from steadyfs.lab import DEFAULT_RATES, sweep_plots
 from steadyfs.running import Results, Scheduler, StrPath, SweepError, SweepWarning, Values, make, points, warn
 from steadyfs.runs import EVALUATE_AXES, Evaluate, evaluate_columns
 from steadyfs.store import Plan
-from steadyfs.words import Number, rate
+from steadyfs.words import Number, rate_list, several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +78,8 @@ def sweep(
       ``write_bytes``, ``accesses``, ``idle`` and ``burst_bytes``, with the units of
       `steadyfs.evaluate`.
     - ``seeds``: the seeds of the runs at each point.
-    - ``into``: the directory of the sweep, new or begun.
+    - ``into``: the directory of the sweep: new, empty or begun. A begun sweep cannot grow, so its
+      grid, seeds and rates are the same.
     - ``rates``: input rates in bytes per second. Their buffers are columns.
     - ``accesses``: the number of measured writes of a run, unless the grid has the axis.
     - ``scheduler``: the address of a Dask scheduler (``tcp://…``), or a client; by default
@@ -87,12 +88,19 @@ def sweep(
     - ``workers``: the number of these processes; by default the number of processors.
     - ``progress``: true for a bar.
 
-    Raises `SweepError` if runs have no result, and `ValueError` or `TypeError` for an unknown axis
-    or value. Warns of impossible runs with `SweepWarning`.
+    Raises before the first run:
+
+    - `ValueError` or `TypeError` for an unknown axis or value, two equal runs, or another sweep in
+      the directory
+    - `FileExistsError` if the directory has files and no sweep, `NotADirectoryError` for a file
+
+    Raises `SweepError` if runs have no result. Warns of impossible runs with `SweepWarning`.
     """
-    axes, asked, drawn = tuple(grid), tuple(rate(one, "rates") for one in rates), list(seeds)
-    at = points(grid, EVALUATE_AXES)
+    at, axes, drawn = points(grid, EVALUATE_AXES), tuple(grid), several(seeds, "seeds", "numbers")
+    asked = tuple(rate_list(rates))
     runs = [Evaluate.of({"accesses": accesses, **point}, seed, asked) for point in at for seed in drawn]
+    for run in runs[:: len(drawn) or 1]:
+        run.check()
     make(into, Plan(runs, evaluate_columns(asked), {"axes": list(axes), "rates": list(asked)}), scheduler, workers, progress)
     found = Sweep(os.fspath(into), axes, asked)
     failed = found.failed()

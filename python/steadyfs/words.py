@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Union
+from collections.abc import Iterable
+from typing import TypeVar, Union
 
 from steadyfs import _native
 
@@ -13,6 +14,10 @@ Number = Union[int, float, str]
 
 SIZE_MAX = 1 << 48
 """The largest size in bytes, for numbers and for text: 256 TiB."""
+RATE_LEAST, RATE_MAX = _native.allowed("evaluate")["rates"]
+"""The smallest and the largest rate in bytes per second, for numbers and for text."""
+COUNT_MAX = (1 << 64) - 1
+"""The largest number of the native half, such as a seed."""
 TIME_NS_MAX = (1 << 64) - 1
 """The latest time that a volume stores, in nanoseconds since 1970: in the year 2554."""
 
@@ -24,14 +29,20 @@ def _parsed(kind: str, value: str, name: str) -> float:
         raise ValueError(f"{name}: {error}") from None
 
 
+def _index(value: object, name: str, expected: str) -> int:
+    """Return an integer. A truth value is none."""
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise TypeError(f"{name} is {value!r}; expected {expected}")
+
+
 def _number(value: Number, name: str, expected: str) -> Union[int, float]:
     """Return a number that is not text: an integer unchanged, a float if it is finite."""
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        pass
     if not isinstance(value, float):
-        raise TypeError(f"{name} is {value!r}; expected {expected}")
+        return _index(value, name, expected)
     if not math.isfinite(value):
         raise ValueError(f"{name} is {value!r}; expected {expected}")
     return value
@@ -40,24 +51,34 @@ def _number(value: Number, name: str, expected: str) -> Union[int, float]:
 def rate(value: Number, name: str = "rate") -> int:
     """Return the bytes per second of a number, or of text such as ``500kB/s``.
 
-    ``name`` is the argument that errors name. Raises `ValueError` for a number that is negative or
-    not finite, and for text that is no rate; `TypeError` for anything else.
+    ``name`` is the argument that errors name. Raises `ValueError` for a number below 1 or above
+    `RATE_MAX`, and for text that is no rate; `TypeError` for anything else.
 
     >>> rate("500kB/s"), rate(64_000)
     (500000, 64000)
     """
-    expected = "bytes per second, or text such as '500kB/s'"
+    expected = f"{RATE_LEAST} to {RATE_MAX:,} bytes per second, or text such as '500kB/s'"
     number = _parsed("rate", value, name) if isinstance(value, str) else _number(value, name, expected)
-    if number < 0:
-        raise ValueError(f"{name} is {value!r}; expected {expected}, not negative")
+    if not RATE_LEAST <= number <= RATE_MAX:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
     return int(number)
 
 
-def size(value: Number, name: str = "size") -> int:
+def rate_list(values: Iterable[Number]) -> list[int]:
+    """Return the argument ``rates`` of a call in bytes per second. Raises as `rate` does, and
+    `TypeError` if ``values`` is no list.
+
+    >>> rate_list(["500kB/s", 64_000])
+    [500000, 64000]
+    """
+    return [rate(one, "rates") for one in several(values, "rates", "bytes per second, or text such as '500kB/s'")]
+
+
+def size(value: Number, name: str = "size", least: int = 0, most: int = SIZE_MAX) -> int:
     """Return the bytes of a number, or of text such as ``4KiB``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for a number that is not whole,
-    negative or above `SIZE_MAX`, and for text that is no size; `TypeError` for anything else.
+    below ``least`` or above ``most``, and for text that is no size; `TypeError` for anything else.
 
     >>> size("4KiB"), size(512)
     (4096, 512)
@@ -65,15 +86,16 @@ def size(value: Number, name: str = "size") -> int:
     Traceback (most recent call last):
     ValueError: size_bytes is -1; expected whole bytes from 0 to 256 TiB, or text such as '4KiB'
     """
-    expected = "whole bytes from 0 to 256 TiB, or text such as '4KiB'"
+    said_most = "256 TiB" if most == SIZE_MAX else f"{most:,}"
+    expected = f"whole bytes from {least} to {said_most}, or text such as '4KiB'"
     number = _parsed("size", value, name) if isinstance(value, str) else _number(value, name, expected)
-    if not 0 <= number <= SIZE_MAX or number != int(number):
+    if not least <= number <= most or number != int(number):
         raise ValueError(f"{name} is {value!r}; expected {expected}")
     return int(number)
 
 
-def whole(value: int, name: str, most: int) -> int:
-    """Return a count from 0 to ``most``.
+def whole(value: int, name: str, most: int, least: int = 0) -> int:
+    """Return a count from ``least`` to ``most``.
 
     ``name`` is the argument that errors name. Raises `ValueError` outside of the range, and
     `TypeError` for a ``value`` that is no integer.
@@ -82,14 +104,48 @@ def whole(value: int, name: str, most: int) -> int:
     Traceback (most recent call last):
     ValueError: files_max is -1; expected a whole number from 0 to 100
     """
-    expected = f"a whole number from 0 to {most:,}"
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected {expected}") from None
-    if not 0 <= number <= most:
+    expected = f"a whole number from {least:,} to {most:,}"
+    number = _index(value, name, expected)
+    if not least <= number <= most:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
     return number
+
+
+def seed_number(value: int, name: str = "seed") -> int:
+    """Return a seed. ``name`` is the argument that errors name. Raises as `whole` does.
+
+    >>> seed_number("1")
+    Traceback (most recent call last):
+    TypeError: seed is '1'; expected a whole number from 0 to 18,446,744,073,709,551,615
+    """
+    return whole(value, name, COUNT_MAX)
+
+
+def flag(value: bool, name: str) -> bool:
+    """Return a truth value. Raises `TypeError` for anything else.
+
+    >>> flag("no", "force")
+    Traceback (most recent call last):
+    TypeError: force is 'no'; expected True or False
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is {value!r}; expected True or False")
+    return value
+
+
+Item = TypeVar("Item")
+
+
+def several(values: Iterable[Item], name: str, expected: str) -> list[Item]:
+    """Return the values as a list. Raises `TypeError` for text, and for a single value.
+
+    >>> several("sd-industrial", "cards", "names")
+    Traceback (most recent call last):
+    TypeError: cards is 'sd-industrial'; expected a list of names
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {values!r}; expected a list of {expected}")
+    return list(values)
 
 
 def since_1970(value: int, name: str) -> int:
@@ -103,10 +159,7 @@ def since_1970(value: int, name: str) -> int:
     ValueError: time_ns is -1; expected nanoseconds since 1970, from 0 to 2**64 - 1: a volume stores no earlier time
     """
     expected = "nanoseconds since 1970, from 0 to 2**64 - 1: a volume stores no earlier time"
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected {expected}") from None
+    number = _index(value, name, expected)
     if not 0 <= number <= TIME_NS_MAX:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
     return number
@@ -116,14 +169,18 @@ def share(value: Number, name: str = "share") -> float:
     """Return the share from 0 to 1 of a number, or of text such as ``80%``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for text that is no share and a
-    number that is not finite, and `TypeError` for anything else.
+    number that is not from 0 to 1, and `TypeError` for anything else.
 
     >>> share("80%")
     0.8
     """
     if isinstance(value, str):
         return _parsed("share", value, name)
-    return float(_number(value, name, "a share from 0 to 1, or text such as '80%'"))
+    expected = "a share from 0 to 1, or text such as '80%'"
+    number = float(_number(value, name, expected))
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+    return number
 
 
 def nanoseconds(value: Number, name: str = "duration") -> int:
@@ -137,7 +194,7 @@ def nanoseconds(value: Number, name: str = "duration") -> int:
     """
     expected = "nanoseconds, or text such as '20ms'"
     number = _parsed("duration", value, name) if isinstance(value, str) else _number(value, name, expected)
-    if number < 0:
+    if not 0 <= number <= TIME_NS_MAX:
         raise ValueError(f"{name} is {value!r}; expected {expected}, not negative")
     return int(number)
 

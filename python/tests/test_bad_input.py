@@ -8,7 +8,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 import pytest
 
@@ -149,6 +149,67 @@ def test_settings_of_a_volume_that_are_out_of_range_are_named() -> None:
         Image.blank(NOR, files_max="9")  # type: ignore[arg-type]
 
 
+def test_values_that_would_be_taken_for_others_are_named(card: Path) -> None:
+    """A text was true, and `create` replaced the image. A mode lost its upper bits."""
+    before = card.read_bytes()
+    with pytest.raises(TypeError, match="force is 'no'; expected True or False"):
+        Image.create(card, NOR, size_bytes=MIB, force="no")  # type: ignore[arg-type]
+    assert card.read_bytes() == before
+    with Image.open(card) as image, image.open("f", "wb", buffering=0) as raw:
+        cases: list[tuple[Callable[[], object], type[Exception], str]] = [
+            (lambda: image.chmod("f", 0o100000), ValueError, "mode is 32768; expected a whole number from 0 to 4,095"),
+            (lambda: image.chmod("f", 0o644, uid=-1), ValueError, "uid is -1; expected a whole number"),
+            (lambda: image.chmod("f", "rw"), TypeError, "mode is 'rw'; expected a whole number"),  # type: ignore[arg-type]
+            (lambda: raw.truncate(-1), ValueError, "size is -1; expected a whole number from 0"),
+            (lambda: raw.seek(1 << 64), ValueError, "the offset would be 18446744073709551616; expected 0 to"),
+            (lambda: image.mkdir("\udc80"), ValueError, r"a path of a volume is '\\udc80'; expected text without surrogates"),
+            (lambda: image.stat("\udc80"), ValueError, "expected text without surrogates"),
+            (lambda: image.remove("kept", recursive="no"), TypeError, "recursive is 'no'; expected True"),  # type: ignore[arg-type]
+            (lambda: Image.blank(NOR, files_max=True), TypeError, "files_max is True; expected a whole number"),
+        ]
+        for call, kind, words in cases:
+            with pytest.raises(kind, match=words):
+                call()
+        assert image.listdir() == ["f", "kept"]
+
+
+def test_an_error_of_two_paths_names_both_and_the_one_at_fault() -> None:
+    with Image.blank(NOR, size_bytes=MIB) as image:
+        image.mkdir("d")
+        image.mkdir("full")
+        image.open("full/x", "w").close()
+        cases: list[tuple[Callable[[], object], str, str, int]] = [
+            (lambda: image.rename("none", "b"), "/none", "/b", 0),
+            (lambda: image.rename("d", "none/b"), "/d", "/none/b", 1),
+            (lambda: image.rename("d", "full"), "/d", "/full", 1),
+            (lambda: image.exchange("d", "none"), "/d", "/none", 1),
+            (lambda: image.exchange("none", "d"), "/none", "/d", 0),
+        ]
+        for call, one, other, at_fault in cases:
+            with pytest.raises(OSError) as error:
+                call()
+            names = f"<{NOR}>:{one}", f"<{NOR}>:{other}"
+            assert (error.value.filename, error.value.filename2) == names
+            assert str(error.value.strerror).endswith(f": {names[at_fault]}")
+            assert str(error.value).endswith(f"{names[0]!r} -> {names[1]!r}")
+
+
+@pytest.mark.parametrize("device", [NOR, None])
+def test_a_size_that_does_not_fit_is_answered_with_the_next_that_does(tmp_path: Path, device: Optional[str]) -> None:
+    path = tmp_path / "new.img"
+    with pytest.raises(OSError, match=r"size_bytes is 8192, too little for a volume; expected at least [0-9]+: ") as error:
+        Image.create(path, device, size_bytes=8192)
+    least = int(str(error.value.strerror).split()[-1])
+    Image.create(path, device, size_bytes=least).close()
+    path.unlink()
+    step = 4096 if device else 64 << 10
+    with pytest.raises(OSError, match=f"expected at least {least}"):
+        Image.create(path, device, size_bytes=least - step)
+    with pytest.raises(OSError, match=r"size_bytes is 9895604649984; expected .*(up|at most)"):
+        Image.create(path, device, size_bytes="9TiB")
+    assert os.listdir(tmp_path) == []
+
+
 def test_times_before_1970_are_refused(tmp_path: Path) -> None:
     """A volume stores no earlier time: no call takes one, and `pack` refuses it before it copies
     anything.
@@ -217,7 +278,7 @@ def test_an_image_in_use_is_refused_and_unharmed(card: Path) -> None:
 def test_an_image_opened_for_reading_is_not_changed(card: Path) -> None:
     before = card.read_bytes()
     with Image.open(card, mode="r") as image:
-        with pytest.raises(OSError, match="is read-only") as error:
+        with pytest.raises(OSError, match="is read-only: opened with mode='r'; expected mode='r\\+'") as error:
             image.mkdir("no")
         assert (error.value.errno, error.value.filename) == (errno.EROFS, f"{card}:/no")
         with pytest.raises(ValueError, match="expected 'r' to read"):
@@ -232,7 +293,7 @@ def test_an_image_is_replaced_only_when_that_was_asked_for(card: Path, tmp_path:
     assert error.value.filename == str(card)
     with pytest.raises(OSError, match="size_bytes"):
         Image.create(card, NOR, size_bytes=MIB + 1, force=True)
-    with pytest.raises(OSError, match="too little for a volume"):
+    with pytest.raises(OSError, match="too little for a volume; expected at least"):
         Image.create(card, NOR, size_bytes=8192, force=True)
     with pytest.raises(OSError, match="device and size_bytes are missing"):
         Image.create(tmp_path / "new.img")
@@ -358,7 +419,7 @@ def test_an_image_of_which_something_is_lost_is_opened_with_a_warning(tmp_path: 
     while (place := content.find(needle, place + 1)) >= 0:
         content[place] ^= 0xFF
     path.write_bytes(content)
-    with pytest.warns(steadyfs.DamageWarning, match=r"card\.img: .*; the volume is read-only until") as warned:
+    with pytest.warns(steadyfs.DamageWarning, match=r"card\.img: .*; the volume is read-only until `check\(repair=True\)` accepts") as warned:
         image = Image.open(path, mode="r")
     assert warned[0].filename == __file__
     with image:

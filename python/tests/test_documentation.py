@@ -1,5 +1,6 @@
 """Every public name has its documentation at hand: `help` shows text, arguments and signature."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -85,3 +86,18 @@ def test_the_two_calls_of_open_have_their_own_signatures() -> None:
     assert "\nopen(path: 'StrPath', mode: 'str' = 'r', buffering: 'int' = -1," in files
     assert "``EBUSY``" in images and "`FileExistsError`" in files
     assert " open(path: 'StrPath', device:" in pydoc.plain(pydoc.render_doc(Image))
+
+
+@pytest.mark.parametrize("name", ["steadyfs.lab.evaluation", "steadyfs.lab.tables", "steadyfs.state"])
+def test_every_field_of_a_result_has_its_documentation(name: str) -> None:
+    kinds = [kind for kind in ast.parse(inspect.getsource(importlib.import_module(name))).body if isinstance(kind, ast.ClassDef)]
+    fields = [(kind.name, one, following) for kind in kinds for one, following in zip(kind.body, [*kind.body[1:], ast.Pass()])]
+    assert (
+        kinds
+        and [
+            f"{kind}.{ast.unparse(one.target)}"
+            for kind, one, after in fields
+            if isinstance(one, ast.AnnAssign) and not isinstance(after, ast.Expr)
+        ]
+        == []
+    )

@@ -133,3 +133,30 @@ def test_what_is_missing_or_wrong_is_told(card: str, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as error:
         pd.read_csv(f"steadyfs://{card}:/log.csv")
     assert error.value.filename == f"{card}:/log.csv"
+
+
+def test_an_unknown_option_is_refused(card: str) -> None:
+    """A misspelt option was ignored, and the image was opened without a device."""
+    words = "found the options devise; expected some of image, device, writable, auto_mkdir"
+    with pytest.raises(TypeError, match=words):
+        pd.read_csv(f"steadyfs://{card}:/log.csv", storage_options={"devise": NOR})
+    SteadyFileSystem(card, skip_instance_cache=True, use_listings_cache=False)
+
+
+def test_a_copy_out_of_the_image_has_the_targets_of_links(card: str, tmp_path: Path) -> None:
+    """The copy of a tree ended at a link, and left a part of the tree."""
+    with Image.open(card) as image:
+        image.makedirs("tree/inner")
+        with image.open("tree/file", "wb") as file:
+            file.write(b"21.5")
+        image.symlink("../file", "tree/inner/link")
+        image.symlink("inner/link", "tree/other")
+    fs = SteadyFileSystem(card, skip_instance_cache=True)
+    fs.get("/tree", str(tmp_path / "copy"), recursive=True)
+    copied = tmp_path / "copy"
+    assert [(copied / name).read_bytes() for name in ("file", "inner/link", "other")] == [b"21.5"] * 3
+    with Image.open(card) as image:
+        image.symlink("circle", "circle")
+    with pytest.raises(OSError, match="more than 40 symbolic links") as error:
+        fs.get("/circle", str(tmp_path / "circle"))
+    assert error.value.errno == errno.ELOOP

@@ -3,12 +3,14 @@
 import errno
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import Optional
 
 import pytest
 
@@ -34,6 +36,19 @@ def test_what_is_written_is_read_after_the_image_was_closed(tmp_path: Path) -> N
         assert image.stat("/a/b/file").size == len(content)
         assert image.check().sound
         assert not image.health().unsettled
+
+
+@pytest.mark.parametrize(("device", "size_bytes"), [(NOR, MIB), ("mt29f1g01abafd", None), (None, 64 * MIB)])
+def test_a_copy_of_an_open_image_has_exactly_what_was_committed(tmp_path: Path, device: Optional[str], size_bytes: Optional[int]) -> None:
+    with Image.create(tmp_path / "card.img", device, size_bytes=size_bytes) as image:
+        image.mkdir("/committed")
+        image.commit()
+        image.mkdir("/lost")
+        with image.open("/file", "wb") as file:
+            file.write(b"lost")
+        shutil.copy(tmp_path / "card.img", tmp_path / "cut.img")
+    with Image.open(tmp_path / "cut.img") as image:
+        assert image.listdir("/") == ["committed"]
 
 
 @pytest.mark.parametrize("block", [0, 1])

@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import steadyfs
-from steadyfs import lab
+from steadyfs import lab, runs
 from steadyfs.lab.decode import DoesNotFit, decode
 
 Steady = Callable[[list[str]], str]
@@ -31,7 +31,7 @@ def plain(result: object) -> object:
             told = {
                 key: item
                 for key, item in value.items()
-                if item is not None and (key, item) not in [("beside", []), ("skipped", []), ("grows", False)]
+                if item is not None and (key, item) not in [("beside", []), ("skipped", []), ("grows", False), ("near_mean", False)]
             }
             return {key: clean(item) for key, item in told.items() if key not in ("access_ns", "text")}
         if isinstance(value, (list, tuple)):
@@ -73,6 +73,14 @@ def test_the_defaults_are_those_of_the_command(steady: Steady) -> None:
     assert steadyfs.evaluate("m25p16", accesses=50, workload="log", progress=False).write_bytes == 64
 
 
+@pytest.mark.parametrize("workload", ["random", "append", "log", "hot", "adversary", "adversary-append"])
+def test_every_workload_is_that_of_the_command(workload: str, steady: Steady) -> None:
+    """A run that appended had a key that the package did not have."""
+    run = steadyfs.evaluate("m25p16", accesses=300, workload=workload, progress=False)
+    line = f"evaluate --device m25p16 --accesses 300 --workload {workload} --json -"
+    assert plain(run) == found(steady(line.split()))
+
+
 def test_a_replay_is_that_of_the_command(tmp_path: Path, steady: Steady) -> None:
     trace = tmp_path / "board.csv"
     trace.write_text("duration_us\n252.5\n2505\n252\n18000\n" + "250\n" * 500)
@@ -87,6 +95,37 @@ def test_a_replay_is_that_of_the_command(tmp_path: Path, steady: Steady) -> None
         steadyfs.replay(trace)
     with pytest.raises(ValueError, match="found no access"):
         steadyfs.replay([])
+
+
+def test_a_trace_that_cannot_be_read_is_an_oserror_in_every_call(tmp_path: Path) -> None:
+    """`replay` raised a ValueError, and `evaluate` a LabError."""
+    calls: list[Callable[[Path], object]] = [
+        steadyfs.replay,
+        lambda path: steadyfs.evaluate("m25p16", accesses=50, beside=path, progress=False),
+        lambda path: steadyfs.evaluate("m25p16", accesses=50, beside=("FAT", path), progress=False),
+    ]
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("duration_us\nfast\n")
+    for call in calls:
+        with pytest.raises(FileNotFoundError) as error:
+            call(tmp_path / "none.csv")
+        assert error.value.filename == str(tmp_path / "none.csv")
+        with pytest.raises(ValueError, match=r"wrong\.csv, line 2: found `fast`, expected a number"):
+            call(wrong)
+
+
+def test_the_unit_of_a_trace_is_one_that_the_documentation_names(tmp_path: Path) -> None:
+    """`sec` was taken for seconds, and messages named an option of the command."""
+    trace = tmp_path / "board.csv"
+    trace.write_text("1\n2\n")
+    assert steadyfs.replay(trace, unit="ms").max_us == 2000
+    with pytest.raises(ValueError, match="unit is 'sec'; expected one of ns, us, ms, s"):
+        steadyfs.replay(trace, unit="sec")
+    with pytest.raises(ValueError, match="unit is 'ms'; expected none for an array"):
+        steadyfs.replay([1, 2], unit="ms")
+    with pytest.raises(ValueError, match="unit='us'") as error:
+        steadyfs.replay(trace)
+    assert "--" not in str(error.value) and "steady " not in str(error.value)
 
 
 def test_a_log_of_fio_tells_the_size_of_its_writes_and_averages_are_refused(tmp_path: Path) -> None:
@@ -144,14 +183,22 @@ def test_transactions_are_those_of_the_command(steady: Steady) -> None:
     check_figure(report.plot())
 
 
-@pytest.mark.slow
-def test_realtime_is_that_of_the_command(steady: Steady) -> None:
-    report = steadyfs.realtime(["sd-consumer"], accesses=1000, fill="2%", ram_bytes="16KiB", progress=False)
-    line = "realtime --card sd-consumer --accesses 1000 --fill 2% --ram 16KiB --json -"
-    assert plain(report) == found(steady(line.split()))
+def little_realtime() -> lab.Realtime:
+    return steadyfs.realtime(["sd-consumer"], accesses=1000, fill="2%", ram_bytes="16KiB", progress=False)
+
+
+def test_realtime_compares_the_media() -> None:
+    """The rows had two keys that the package did not have, so that every call failed."""
+    report = little_realtime()
     assert [str(row.medium) for row in report.rows][:2] == ["sd-consumer", "SteadyFS on mt29f1g01abafd"]
     assert report.frame()["answer"].tolist()[1] == "yes"
     check_figure(report.plot())
+
+
+@pytest.mark.slow
+def test_realtime_is_that_of_the_command(steady: Steady) -> None:
+    line = "realtime --card sd-consumer --accesses 1000 --fill 2% --ram 16KiB --json -"
+    assert plain(little_realtime()) == found(steady(line.split()))
 
 
 def test_costs_are_those_of_the_command(steady: Steady) -> None:
@@ -198,16 +245,67 @@ def test_what_is_not_possible_is_told_with_what_is() -> None:
         (lambda: steadyfs.evaluate("mt29", progress=False), "mt29f1g01abafd"),
         (lambda: steadyfs.evaluate("m25p16", timing="fast", progress=False), "expected one of typical, maximum"),
         (lambda: steadyfs.evaluate("m25p16", fill="120%", progress=False), "0% to 100%"),
-        (lambda: steadyfs.evaluate("m25p16", fill=1.2, progress=False), "a fill from 0 to 1"),
+        (lambda: steadyfs.evaluate("m25p16", fill=1.2, progress=False), "fill is 1.2; expected a share from 0 to 1"),
         (lambda: steadyfs.evaluate("m25p16", rates=["500kB"], progress=False), "500kB/s"),
         (lambda: steadyfs.bench(cases=["opn"], progress=False), "copy-35"),
         (lambda: steadyfs.streams(ways=["auto"], progress=False), "automatic"),
         (lambda: steadyfs.advise("w25q128jv", "logs", progress=False), "expected one of log, overwrite"),
-        (lambda: steadyfs.transactions(series=0, progress=False), "one at least"),
+        (lambda: steadyfs.transactions(series=0, progress=False), "series is 0; expected a whole number from 1"),
     ]
     for call, words in cases:
         with pytest.raises((ValueError, steadyfs.LabError), match=words):
             call()
+
+
+def test_a_value_out_of_range_is_refused_before_the_run() -> None:
+    """Some ended a run with a panic, others were taken as another value."""
+    run, card = steadyfs.evaluate, "sd-industrial"
+    cases: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: run(write_bytes=0), ValueError, "write_bytes is 0; expected whole bytes from 1"),
+        (lambda: run(write_bytes=True), TypeError, "write_bytes is True; expected whole bytes"),
+        (lambda: run(accesses=0), ValueError, "accesses is 0; expected a whole number from 1 to"),
+        (lambda: run(accesses=-1), ValueError, "accesses is -1; expected a whole number"),
+        (lambda: run(accesses="100"), TypeError, "accesses is '100'; expected a whole number"),  # type: ignore[arg-type]
+        (lambda: run(fill=80), ValueError, "fill is 80; expected a share from 0 to 1"),
+        (lambda: run(rates=1000), TypeError, "rates is 1000; expected a list of bytes per second"),  # type: ignore[arg-type]
+        (lambda: run(rates=[0]), ValueError, "rates is 0; expected 1 to"),
+        (lambda: run(seed=-1), ValueError, "seed is -1; expected a whole number"),
+        (lambda: run(erase_block_bytes=1 << 32), ValueError, "erase_block_bytes is 4294967296; expected"),
+        (lambda: run(idle=1, burst_bytes=0), ValueError, "burst_bytes is 0; expected whole bytes from 1"),
+        (lambda: run(beside=("a", "b", "c")), ValueError, "beside is .*; expected a path, or a label and a path"),  # type: ignore[arg-type]
+        (lambda: run(device=5), TypeError, "device is 5; expected a name of steadyfs.devices"),  # type: ignore[arg-type]
+        (lambda: run(timing="fast"), ValueError, "timing: found `fast`"),
+        (lambda: run(workload="logs"), ValueError, "workload: found `logs`"),
+        (lambda: steadyfs.costs(files=0), ValueError, "files is 0; expected a whole number from 1"),
+        (lambda: steadyfs.bench(files=0), ValueError, "files is 0; expected a whole number from 1"),
+        (lambda: steadyfs.bench(cache_pages=-1), ValueError, "cache_pages is -1; expected a whole number from 0 to 1,024"),
+        (lambda: steadyfs.bench(cases="open"), TypeError, "cases is 'open'; expected a list of names"),
+        (lambda: steadyfs.realtime(commit_every=0), ValueError, "commit_every is 0; expected a whole number from 1 to 1,000"),
+        (lambda: steadyfs.realtime(accesses=0), ValueError, "accesses is 0; expected a whole number from 1,000"),
+        (lambda: steadyfs.realtime(card), TypeError, "cards is 'sd-industrial'; expected a list of names"),
+        (lambda: steadyfs.streams(fills=[80]), ValueError, "fills is 80; expected a share"),
+        (lambda: steadyfs.streams(count=5), ValueError, "count is 5; expected a whole number from 2 to 4"),
+        (lambda: steadyfs.transactions(files=0), ValueError, "files is 0; expected a whole number from 1"),
+        (lambda: steadyfs.transactions(write_bytes=0), ValueError, "write_bytes is 0; expected whole bytes from 1"),
+        (lambda: steadyfs.advise("w25q128jv", "log", effort=0), ValueError, "effort is 0; expected a share above 0"),
+        (lambda: steadyfs.advise("w25q128jv", "log", effort=-1), ValueError, "effort is -1; expected a share"),
+        (lambda: steadyfs.replay([1], 0), ValueError, "write_bytes is 0; expected whole bytes from 1"),
+        (lambda: steadyfs.backlog([1], 0, 1), ValueError, "rate is 0; expected 1 to"),
+    ]
+    for call, kind, words in cases:
+        with pytest.raises(kind, match=words):
+            call()
+
+
+def test_the_names_of_devices_are_those_that_the_calls_take() -> None:
+    """The list of raw chips had one that every call refused. A message offered cards."""
+    chips, cards = steadyfs.devices()
+    for name in chips:
+        runs.Evaluate(device=name).check()
+    assert "sd-industrial" in cards
+    with pytest.raises(OSError, match="expected one of") as error:
+        steadyfs.Image.blank("mt29")
+    assert all(name in str(error.value) for name in chips) and not any(name in str(error.value) for name in cards)
 
 
 def test_a_progress_function_hears_of_a_run_and_may_end_it() -> None:

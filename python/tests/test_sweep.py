@@ -190,8 +190,72 @@ def test_a_directory_has_one_sweep_and_one_process(client: Client, tmp_path: Pat
         store.Store(str(tmp_path / "new"), plan).__enter__()
 
 
+def test_a_sweep_refuses_a_foreign_directory(tmp_path: Path) -> None:
+    """A directory with files of somebody else was taken for a complete sweep: its `parts` were
+    removed. Another one got a plan.
+    """
+    plan = store.Plan([runs.Evaluate()], (), {})
+    foreign = tmp_path / "foreign"
+    (foreign / "parts").mkdir(parents=True)
+    (foreign / "parts" / "keep.txt").write_text("keep")
+    (foreign / "table.parquet").write_text("keep")
+    words = "is not empty and holds no sweep; expected a new or empty directory"
+    with pytest.raises(FileExistsError, match=words) as error:
+        store.Store(str(foreign), plan).__enter__()
+    assert error.value.filename == str(foreign)
+    (foreign / "parts" / "keep.txt").read_text()
+    assert sorted(os.listdir(foreign)) == ["parts", "table.parquet"]
+    file = tmp_path / "file"
+    file.write_text("keep")
+    with pytest.raises(NotADirectoryError, match="is no directory; expected a new or empty directory") as refused:
+        store.Store(str(file), plan).__enter__()
+    assert (refused.value.filename, file.read_text()) == (str(file), "keep")
+    other = tmp_path / "other"
+    other.mkdir()
+    for content in ("{", "[]"):
+        (other / "plan.json").write_text(content)
+        with pytest.raises(ValueError, match=r"plan\.json: is not the plan of a sweep"):
+            store.Store(str(other), plan).__enter__()
+        assert (other / "plan.json").read_text() == content
+
+
+def test_a_sweep_removes_its_own_files_alone(client: Client, tmp_path: Path) -> None:
+    begun = tmp_path / "sweep"
+    begun.mkdir()
+    # A sweep that was killed before it had a plan.
+    (begun / "lock").touch()
+    (begun / "plan.json.part").write_text("{")
+    with store.Store(str(begun), store.Plan([runs.Evaluate()], (), {})):
+        pass
+    (begun / "plan.json").unlink()
+    (begun / "parts").rmdir()
+    grid: dict[str, Values] = {"device": ["m25p16"], "fill": [0.1]}
+    steadyfs.sweep(grid, accesses=20, into=begun, scheduler=client, progress=False)
+    (begun / "notes.txt").write_text("keep")
+    (begun / "parts").mkdir()
+    (begun / "parts" / "keep.txt").write_text("keep")
+    (begun / "parts" / "0-0-1.parquet").write_text("of the sweep")
+    steadyfs.sweep(grid, accesses=20, into=begun, scheduler=client, progress=False)
+    assert sorted(os.listdir(begun)) == ["lock", "notes.txt", "parts", "plan.json", "table.parquet"]
+    assert os.listdir(begun / "parts") == ["keep.txt"]
+
+
 def test_grids_that_make_no_sense_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    """Unknown names were refused at the end, one row each. A write of no bytes ended a worker, and
+    the sweep waited forever.
+    """
     cases: list[tuple[dict[str, Values], list[int], str]] = [
+        ({"device": ["m25p16", "m25p17"]}, [1], "device: .*m25p17.*m25p16"),
+        ({"device": ["sd-industrial"]}, [1], "device: sd-industrial: is a card"),
+        ({"workload": ["append", "logs"]}, [1], "workload: found `logs`, expected one of random, append"),
+        ({"timing": "fast"}, [1], "timing: found `fast`, expected one of typical"),
+        ({"fill": [0.5, 80]}, [1], "fill is 80; expected a share from 0 to 1"),
+        ({"write_bytes": [0]}, [1], "write_bytes is 0; expected at least 1"),
+        ({"accesses": [0]}, [1], "accesses is 0; expected at least 1"),
+        ({"idle": "1ms", "burst_bytes": 0}, [1], "burst_bytes is 0; expected at least 1"),
+        ({"device": ["m25p16", "m25p16"]}, [1], "2 equal runs: steady evaluate --device m25p16"),
+        ({"fill": [0.5, "50%"]}, [1], "2 equal runs"),
+        ({"device": ["m25p16"]}, [1, 1], "2 equal runs"),
         ({"devices": ["m25p16"]}, [1], "found the axes devices; expected some of device, fill"),
         ({"fill": ["120%"]}, [1], "0% to 100%"),
         ({"device": []}, [1], "the sweep has no runs"),
@@ -200,6 +264,18 @@ def test_grids_that_make_no_sense_are_refused_before_anything_is_made(tmp_path: 
     for grid, seeds, words in cases:
         with pytest.raises(ValueError, match=words):
             steadyfs.sweep(grid, seeds, into=tmp_path / "new")
+    calls: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: steadyfs.sweep({"fill": 0.1}, into=tmp_path / "new", workers=0), ValueError, "workers is 0; expected a whole number from 1"),
+        (lambda: steadyfs.sweep({"fill": 0.1}, into=tmp_path / "new", rates=[0]), ValueError, "rates is 0; expected 1 to"),
+        (lambda: steadyfs.sweep({"fill": 0.1}, into=tmp_path / "new", rates=5), TypeError, "rates is 5; expected a list"),  # type: ignore[arg-type]
+        (lambda: steadyfs.sweep({"fill": 0.1}, 5, into=tmp_path / "new"), TypeError, "seeds is 5; expected a list"),  # type: ignore[arg-type]
+        (lambda: steadyfs.sweep({"fill": 0.1}, ["1"], into=tmp_path / "new"), TypeError, "seeds is '1'"),  # type: ignore[list-item]
+        (lambda: steadyfs.sweep({"fill": None}, into=tmp_path / "new"), TypeError, "fill is None"),  # type: ignore[dict-item]
+        (lambda: steadyfs.sweep([], into=tmp_path / "new"), TypeError, "grid is"),  # type: ignore[arg-type]
+    ]
+    for call, kind, words in calls:
+        with pytest.raises(kind, match=words):
+            call()
     assert os.listdir(tmp_path) == []
 
 

@@ -32,7 +32,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 500,
-        value_parser = crate::number::from::<u32>(1)
+        value_parser = crate::number::within::<u32>(Options::FILES.range())
     )]
     files: u32,
     /// Logical pages of a cache: small writes wait there until their page is complete, or a
@@ -42,7 +42,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 0,
-        value_parser = crate::number::within::<u32>(0..=1024)
+        value_parser = crate::number::within::<u32>(Options::CACHE_PAGES.range())
     )]
     cache: u32,
     /// Number of program pages in a read cache: a page that is read repeatedly is read from the
@@ -52,7 +52,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 0,
-        value_parser = crate::number::within::<u32>(0..=65536)
+        value_parser = crate::number::within::<u32>(Options::READ_CACHE_PAGES.range())
     )]
     read_cache: u32,
     /// Let the format erase the chip, so that no erase is needed until the whole chip was used

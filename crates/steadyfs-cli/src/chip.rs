@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use steadyfs_lab::evaluate::{CALL_US_MAX, Part, Timing};
+use steadyfs_lab::evaluate::{Part, Timing};
 use steadyfs_lab::units::parse_size;
 
 /// A part of a chip.
@@ -41,7 +41,7 @@ pub struct DriverArgument {
         allow_hyphen_values = true,
         default_value_t = 0,
         hide_default_value = true,
-        value_parser = crate::number::within::<u32>(0..=CALL_US_MAX.into())
+        value_parser = crate::number::within::<u32>(Part::CALL_US.range())
     )]
     pub call_us: u32,
 }

@@ -21,7 +21,7 @@ pub struct Arguments {
         long,
         value_name = "COUNT",
         allow_hyphen_values = true,
-        value_parser = crate::number::from::<u32>(1)
+        value_parser = crate::number::within::<u32>(Options::FILES.range())
     )]
     files: Option<u32>,
     #[command(flatten)]

@@ -57,7 +57,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 100_000,
-        value_parser = crate::number::within::<u32>(1000..=10_000_000)
+        value_parser = crate::number::within::<u32>(Options::ACCESSES.range())
     )]
     accesses: u32,
     /// Share of each volume that holds data
@@ -75,7 +75,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 1,
-        value_parser = crate::number::within::<u32>(1..=1000)
+        value_parser = crate::number::within::<u32>(Options::COMMIT_EVERY.range())
     )]
     commit_every: u32,
     /// Largest loss at a power cut, of commit and buffer together: a number of writes, or a time

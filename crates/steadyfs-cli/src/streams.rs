@@ -42,7 +42,7 @@ pub struct Arguments {
         long,
         value_name = "COUNT",
         allow_hyphen_values = true,
-        value_parser = crate::number::within::<u32>(16..=65_536)
+        value_parser = crate::number::within::<u32>(Options::BLOCKS.range())
     )]
     blocks: Option<u32>,
     /// Times of the simulated chip
@@ -69,7 +69,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 3,
-        value_parser = crate::number::within::<u8>(2..=4)
+        value_parser = crate::number::within::<u8>(Options::STREAMS.range())
     )]
     count: u8,
     /// First mix up all pages by one stream

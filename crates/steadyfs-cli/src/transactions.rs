@@ -43,7 +43,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 100,
-        value_parser = crate::number::within::<u32>(1..=1000)
+        value_parser = crate::number::within::<u32>(Options::FILES.range())
     )]
     files: u32,
     /// Files before one commit, in rows with one commit for a series of files [default: 8, or
@@ -52,7 +52,7 @@ pub struct Arguments {
         long,
         value_name = "COUNT",
         allow_hyphen_values = true,
-        value_parser = crate::number::within::<u32>(1..=1000)
+        value_parser = crate::number::within::<u32>(Options::SERIES.range())
     )]
     series: Option<u32>,
     /// Copies after which power is cut, for each file system on each managed device
@@ -61,7 +61,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 1000,
-        value_parser = crate::number::within::<u32>(0..=1_000_000)
+        value_parser = crate::number::within::<u32>(Options::COPIES.range())
     )]
     copies: u32,
     #[command(flatten)]

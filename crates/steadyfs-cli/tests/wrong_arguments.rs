@@ -10,7 +10,7 @@ const AT_ONCE: Duration = Duration::from_millis(300);
 const CASES: [(&str, &str); 112] = [
     // Names that do not exist.
     ("evaluate --device floppy", "expected one of"),
-    ("bench --device floppy", "sd-consumer"),
+    ("bench --device floppy", "gd25q64"),
     ("costs --device floppy", "expected one of"),
     ("transactions --device sd-consumer,floppy", "expected one of"),
     ("life --device floppy", "expected one of"),

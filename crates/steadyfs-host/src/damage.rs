@@ -36,8 +36,16 @@ pub fn describe(damage: Damage) -> &'static str {
     }
 }
 
-/// Text that describes the remedy for the damage.
-pub const REMEDY: &str = "the volume is read-only until `steady check --repair` accepts the loss";
+macro_rules! remedy {
+    ($repair:literal) => {
+        concat!("the volume is read-only until `", $repair, "` accepts the loss")
+    };
+}
+
+/// Text that describes the remedy for the damage, on the command line.
+pub const REMEDY: &str = remedy!("steady check --repair");
+/// Text that describes the remedy for the damage, in Python.
+pub const REMEDY_IN_PYTHON: &str = remedy!("check(repair=True)");
 
 /// One sentence about the effect of a read-only mount on a volume that was not unmounted.
 pub const UNSETTLED: &str =

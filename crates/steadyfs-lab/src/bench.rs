@@ -57,6 +57,7 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`] if the device or the options are not possible, or if there is no volume on it.
 /// The rows of the report contain the failures of cases.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
+    options.check()?;
     let profile = find_profile(&options.device)?;
     let medium = Medium::of(&profile, &options.part)?.with_volume()?;
     let mut report =

@@ -45,6 +45,7 @@ const CALLS_SHARE: f64 = 0.8;
 /// - the volume refused a call, or
 /// - a call broke its bound.
 pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, CostsError> {
+    options.check()?;
     let profile = options.part.of(&find_profile(&options.device)?).map_err(EvaluateError::from)?;
     let calls =
         calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };

@@ -54,7 +54,9 @@ pub(crate) use checker::cost;
 
 pub use crate::named::UnknownName;
 pub use crate::part::{CALL_US_MAX, Part, PartError, Timing, times_of};
-pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
+pub use device::{
+    Found, chip_names, find as find_device, find_managed, find_nand, find_profile, run_on,
+};
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Workload};
 pub use outcome::Outcome;

@@ -27,11 +27,14 @@
 //! Functions that take long report their progress to a progress function. The progress function
 //! may end them by unwinding ([`std::panic::resume_unwind`]).
 //!
+//! [`allowed`] names the allowed values of options. A run checks its options before it begins.
+//!
 //! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole
 //! nanoseconds inside the lab and microseconds in JSON.
 
 pub mod adversary;
 pub mod advise;
+pub mod allowed;
 pub mod backlog;
 pub mod bench;
 mod blocks;

@@ -1,5 +1,6 @@
 //! A part of a chip: its first bytes, in erase blocks of a size that may be chosen.
 
+use crate::allowed::{Allowed, NotAllowed};
 use crate::named::{UnknownName, by_name, name_of};
 use crate::units::{format_count, format_size};
 use std::fmt;
@@ -117,6 +118,17 @@ impl fmt::Display for PartError {
 impl std::error::Error for PartError {}
 
 impl Part {
+    /// Allowed times of the driver for a command, in microseconds.
+    pub const CALL_US: Allowed = Allowed::new("call_us", 0..=CALL_US_MAX as u64);
+
+    /// Checks the options that do not depend on the chip.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for a value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        Self::CALL_US.check(self.call_us)
+    }
+
     /// Returns the profile of this part of a chip. It erases blocks of the chosen size.
     ///
     /// # Errors

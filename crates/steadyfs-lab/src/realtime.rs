@@ -134,6 +134,7 @@ pub fn run(
     options: &Options,
     tell: &(dyn Fn(f64, &str) + Sync),
 ) -> Result<Realtime, RealtimeError> {
+    options.check()?;
     let profiles =
         options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
     let profiles = profiles.map_err(RealtimeError::Profile)?;

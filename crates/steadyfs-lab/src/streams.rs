@@ -53,6 +53,7 @@ const PASSES: [u64; 2] = [8, 4];
 /// # Errors
 /// The first [`StreamsError`].
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Streams, StreamsError> {
+    options.check()?;
     let device = Device::of(options)?;
     let rows = drive_all(&items(options, &device)?, &device, options, tell)?;
     Ok(Streams::new(options, &device.profile.name, device.geometry, rows))
@@ -197,7 +198,9 @@ mod tests {
     fn what_cannot_be_run_is_said() {
         let error = |options: Options| run(&options, &|_, _| {}).unwrap_err().to_string();
         assert!(error(Options { device: "w25q128jv".into(), ..options() }).contains("w25q128jv"));
-        assert!(error(Options { streams: 9, ..options() }).contains("streams must be 1 to 4"));
+        assert!(
+            error(Options { streams: 9, ..options() }).contains("streams is 9; expected at most 4")
+        );
         assert!(error(Options { fills: vec![0.0], ..options() }).contains("at least"));
     }
 }

@@ -51,6 +51,7 @@ pub fn run(
     options: &Options,
     tell: &mut dyn FnMut(f64, &str),
 ) -> Result<Transactions, TransactionsError> {
+    options.check()?;
     let found = options.devices.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let mut devices = Vec::new();
     for (index, device) in found.iter().enumerate() {

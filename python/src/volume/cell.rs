@@ -63,6 +63,7 @@ pub struct Open<'o, 'm> {
     pub files: &'o mut HashMap<u64, OpenFile>,
     pub next: &'o mut u64,
     name: &'o str,
+    access: Access,
     time_ns: Option<u64>,
 }
 
@@ -145,7 +146,14 @@ impl Cell {
         let mut state = self.lock();
         let State { mounted, files, next } = &mut *state;
         mounted.with_dependent_mut(|_, slot| match &mut slot.0 {
-            Some(fs) => act(&mut Open { fs, files, next, name: &self.name, time_ns: self.time_ns }),
+            Some(fs) => act(&mut Open {
+                fs,
+                files,
+                next,
+                name: &self.name,
+                access: self.access,
+                time_ns: self.time_ns,
+            }),
             None => Err(Trouble::new("EBADF", "the volume is closed", &self.name)),
         })
     }
@@ -206,13 +214,25 @@ impl<'m> Open<'_, 'm> {
         path: &str,
         call: impl FnOnce(&mut Fs<'m>) -> Result<T, Error>,
     ) -> Result<T, Trouble> {
-        call(self.fs)
-            .map_err(|error| Trouble::volume(error, self.fs.flash().reason(), self.place(path)))
+        call(self.fs).map_err(|error| {
+            let reason = self.fs.flash().reason();
+            self.for_access(Trouble::volume(error, reason, self.place(path)))
+        })
     }
 
     /// Converts an error of a file's content. The error names the path.
     pub fn content<T>(&self, path: &str, result: Result<T, plain::Error>) -> Result<T, Trouble> {
-        result.map_err(|error| Trouble::content(error, self.fs.flash().reason(), self.place(path)))
+        result.map_err(|error| {
+            let reason = self.fs.flash().reason();
+            self.for_access(Trouble::content(error, reason, self.place(path)))
+        })
+    }
+
+    fn for_access(&self, trouble: Trouble) -> Trouble {
+        match self.access {
+            Access::ReadOnly => trouble.opened_for_reading(),
+            _ => trouble,
+        }
     }
 
     /// Sets the time of the volume.

@@ -199,11 +199,11 @@ impl Volume {
     }
 
     fn rename(&self, py: Python<'_>, from: &str, to: &str) -> PyResult<()> {
-        self.change(py, |open| open.call(from, |fs| fs.rename(from, to)))
+        self.change(py, |open| names::with_two(open, from, to, |fs| fs.rename(from, to)))
     }
 
     fn exchange(&self, py: Python<'_>, one: &str, other: &str) -> PyResult<()> {
-        self.change(py, |open| open.call(one, |fs| fs.exchange(one, other)))
+        self.change(py, |open| names::with_two(open, one, other, |fs| fs.exchange(one, other)))
     }
 
     fn symlink(&self, py: Python<'_>, target: &str, path: &str) -> PyResult<()> {

@@ -1,9 +1,9 @@
 //! Directories, links, attributes and permissions.
 
-use super::cell::Open;
+use super::cell::{Fs, Open};
 use crate::trouble::Trouble;
 use pyo3::prelude::*;
-use steadyfs::{Cursor, InodeNumber, Kind, Permissions};
+use steadyfs::{Cursor, Error, InodeNumber, Kind, Permissions};
 use steadyfs_host::plain;
 
 /// Type, size, name and time of a file, directory or symbolic link.
@@ -106,6 +106,30 @@ pub fn entries(open: &mut Open<'_, '_>, path: &str) -> Result<Vec<Stat>, Trouble
 
 fn inode(open: &mut Open<'_, '_>, path: &str) -> Result<InodeNumber, Trouble> {
     open.call(path, |fs| fs.stat(path)).map(|stat| stat.inode)
+}
+
+/// Makes a call with two paths. An error names both, and the path at fault.
+pub fn with_two<'m>(
+    open: &mut Open<'_, 'm>,
+    one: &str,
+    other: &str,
+    call: impl FnOnce(&mut Fs<'m>) -> Result<(), Error>,
+) -> Result<(), Trouble> {
+    let Err(error) = call(open.fs) else { return Ok(()) };
+    let at_fault = match error {
+        Error::NotFound
+        | Error::Exists
+        | Error::InvalidName
+        | Error::NameTooLong
+        | Error::IsADirectory
+        | Error::NotADirectory
+        | Error::NotEmpty => Some(if open.fs.stat(one).is_err() { one } else { other }),
+        _ => None,
+    };
+    let at_fault = at_fault.map(|path| open.place(path));
+    let (first, second) = (open.place(one), open.place(other));
+    open.call(one, |_| Err(error))
+        .map_err(|trouble| trouble.of_two(first, second, at_fault.as_deref()))
 }
 
 /// Returns the target of a symbolic link.

@@ -50,7 +50,7 @@ pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
 
 /// Returns the damage that the mount found: a word, and a sentence.
 pub fn damage(open: &Open<'_, '_>) -> Option<(&'static str, String)> {
-    let words = |lost| format!("{}; {}", damage::describe(lost), damage::REMEDY);
+    let words = |lost| format!("{}; {}", damage::describe(lost), damage::REMEDY_IN_PYTHON);
     open.fs.damage().map(|lost| (damage::name(lost), words(lost)))
 }
 

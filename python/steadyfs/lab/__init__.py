@@ -36,13 +36,15 @@ from steadyfs.lab.evaluation import (
     Floor,
     HighestRate,
     Idle,
+    Log,
+    LogKind,
     RateRow,
     Replay,
     WithoutIdle,
 )
 from steadyfs.lab.tables import Advice, Bench, Costs, Medium, Realtime, Setting, Streams, Transactions
 from steadyfs.lab.times import AnyTimes, Times, of_bytes, to_array, to_bytes
-from steadyfs.words import Number, nanoseconds, rate, share, size, whole
+from steadyfs.words import Number, nanoseconds, rate, rate_list, seed_number, several, share, size, whole
 
 __all__ = [
     "DEFAULT_RATES",
@@ -60,6 +62,8 @@ __all__ = [
     "Floor",
     "HighestRate",
     "Idle",
+    "Log",
+    "LogKind",
     "Medium",
     "Number",
     "Progress",
@@ -90,6 +94,11 @@ DEFAULT_RATES: tuple[Number, ...] = (100_000, 500_000, 1_000_000, 2_000_000)
 DEVICE = "mt29f1g01abafd"
 """The default chip."""
 
+_ERASE_BLOCK_BYTES_MAX = (1 << 32) - 1
+"""The largest erase block in bytes."""
+_UNITS = ("ns", "us", "ms", "s")
+"""Units of the times of a trace."""
+
 StrPath = Union[str, "os.PathLike[str]"]
 
 
@@ -102,9 +111,50 @@ class Backlog(NamedTuple):
     """Bytes just before an access ends. They include its bytes."""
 
 
+def _count(call: str, name: str, value: int, option: Optional[str] = None) -> int:
+    """Return a count in the range that the lab allows for an option of a call.
+
+    ``option`` is its name in the lab, if that is not the ``name`` of the argument.
+    """
+    least, most = _native.allowed(call)[option or name]
+    return whole(value, name, most, least)
+
+
 def _driver(call_us: int) -> int:
     """Return the time of the driver for a command, in microseconds."""
-    return whole(call_us, "call_us", 1_000_000)
+    return _count("evaluate", "call_us", call_us)
+
+
+def _device(device: StrPath, name: str = "device") -> str:
+    """Return the name of a device, or the path of a profile."""
+    found = os.fspath(device) if isinstance(device, os.PathLike) else device
+    if not isinstance(found, str):
+        raise TypeError(f"{name} is {device!r}; expected a name of steadyfs.devices(), or the path of a profile in TOML")
+    return found
+
+
+def _chip(size_bytes: Optional[Number], erase_block_bytes: Optional[Number]) -> tuple[Optional[int], Optional[int]]:
+    """Return the bytes of a part of a chip, and of its erase blocks."""
+    return (
+        None if size_bytes is None else size(size_bytes, "size_bytes"),
+        None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes", most=_ERASE_BLOCK_BYTES_MAX),
+    )
+
+
+def _write_size(write_bytes: Number) -> int:
+    """Return the bytes of a write: a write of no bytes sustains no rate."""
+    return size(write_bytes, "write_bytes", *_native.allowed("evaluate")["write_bytes"])
+
+
+def _beside(beside: Union[StrPath, tuple[str, StrPath], None]) -> Optional[tuple[Optional[str], str]]:
+    """Return the label and the path of a trace."""
+    if beside is None:
+        return None
+    if not isinstance(beside, tuple):
+        return None, os.fspath(beside)
+    if len(beside) != 2:
+        raise ValueError(f"beside is {beside!r}; expected a path, or a label and a path")
+    return beside[0], os.fspath(beside[1])
 
 
 def evaluate(
@@ -145,29 +195,26 @@ def evaluate(
       the path.
     - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
-    out of range.
+    Raises `LabError` for an impossible run, `OSError` for a trace that cannot be read, and
+    `ValueError` or `TypeError` for an invalid trace or an argument that is out of range.
     """
-    pauses = None if idle is None else (nanoseconds(idle, "idle"), size(burst_bytes, "burst_bytes"))
-    label, path = beside if isinstance(beside, tuple) else (None, beside)
-    peer = None if path is None else (label, os.fspath(path))
+    burst = size(burst_bytes, "burst_bytes", *_native.allowed("evaluate")["burst_bytes"])
+    arguments = (
+        _device(device),
+        *_chip(size_bytes, erase_block_bytes),
+        share(fill, "fill"),
+        _count("evaluate", "accesses", accesses),
+        None if write_bytes is None else _write_size(write_bytes),
+        rate_list(rates),
+        timing,
+        _driver(call_us),
+        workload,
+        seed_number(seed),
+        None if idle is None else (nanoseconds(idle, "idle"), burst),
+        _beside(beside),
+    )
     with bar(progress) as tell:
-        text, times = _native.evaluate_run(
-            str(device),
-            None if size_bytes is None else size(size_bytes, "size_bytes"),
-            None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes"),
-            share(fill, "fill"),
-            accesses,
-            None if write_bytes is None else size(write_bytes, "write_bytes"),
-            [rate(one, "rates") for one in rates],
-            timing,
-            _driver(call_us),
-            workload,
-            seed,
-            pauses,
-            peer,
-            tell,
-        )
+        text, times = _native.evaluate_run(*arguments, tell)
     return replace(decode(Evaluation, text), access_ns=of_bytes(times))
 
 
@@ -191,22 +238,27 @@ def replay(
     - ``name``: the name of the trace in figures; by default its path.
 
     A warning counts reads and trims of a log, which are left out. Raises `OSError` for a file that
-    cannot be read, `LabError` for an invalid trace, and `ValueError` or `TypeError` for an argument
-    that is out of range.
+    cannot be read, and `ValueError` or `TypeError` for an invalid trace or an argument that is out
+    of range.
 
     >>> replay([1_000_000, 10_000_000, 1_000_000, 1_000_000], 4096, ["1MB/s"]).backlog[0].bytes
     5904
     """
+    limit = None if buffer_bytes is None else size(buffer_bytes, "buffer_bytes")
+    given, wanted = None if write_bytes is None else _write_size(write_bytes), rate_list(rates)
     if isinstance(trace, (str, os.PathLike)):
+        if unit not in (None, *_UNITS):
+            raise ValueError(f"unit is {unit!r}; expected one of {', '.join(_UNITS)}")
         path = os.fspath(trace)
-        content, written, left_out = _native.read_trace(path, unit, None if write_bytes is None else size(write_bytes, "write_bytes"))
+        content, written, left_out = _native.read_trace(path, unit, given)
         times, label = of_bytes(content), path
         if left_out is not None:
             warnings.warn(f"{path}: {left_out}", stacklevel=2)
     else:
-        times, label, written = to_array(trace), "access times", 4096 if write_bytes is None else size(write_bytes, "write_bytes")
-    limit = None if buffer_bytes is None else size(buffer_bytes, "buffer_bytes")
-    text = _native.replay_run(name or label, to_bytes(times), written, [rate(one, "rates") for one in rates], limit)
+        if unit is not None:
+            raise ValueError(f"unit is {unit!r}; expected none for an array, which has nanoseconds")
+        times, label, written = to_array(trace), "access times", given or 4096
+    text = _native.replay_run(name or label, to_bytes(times), written, wanted, limit)
     return replace(decode(Replay, text), access_ns=times)
 
 
@@ -243,12 +295,20 @@ def bench(
     Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
     out of range.
     """
-    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
-    of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
-    chosen = None if cases is None else list(cases)
+    arguments = (
+        _device(device),
+        *_chip(size_bytes, erase_block_bytes),
+        timing,
+        _driver(call_us),
+        None if cases is None else several(cases, "cases", "names"),
+        _count("bench", "files", files),
+        _count("bench", "cache_pages", cache_pages),
+        _count("bench", "read_cache_pages", read_cache_pages),
+        erased,
+        seed_number(seed),
+    )
     with bar(progress) as tell:
-        caches = (cache_pages, read_cache_pages)
-        return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, _driver(call_us), chosen, files, *caches, erased, seed, tell))
+        return decode(Bench, _native.bench_run(*arguments, tell))
 
 
 def costs(
@@ -274,12 +334,13 @@ def costs(
     - ``seed``: the same seed gives the same run.
     - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for an impossible run.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
-    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
-    of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
+    chip = (_device(device), *_chip(size_bytes, erase_block_bytes), timing, _driver(call_us))
+    count = None if files is None else _count("costs", "files", files)
     with bar(progress) as tell:
-        return decode(Costs, _native.costs_run(device, of_chip, of_block, timing, _driver(call_us), files, seed, tell))
+        return decode(Costs, _native.costs_run(*chip, count, seed_number(seed), tell))
 
 
 def streams(
@@ -311,11 +372,19 @@ def streams(
     Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
     out of range.
     """
-    chosen = [None if names is None else list(names) for names in (writes, ways)]
-    shares = None if fills is None else [share(fill, "fills") for fill in fills]
+    arguments = (
+        None if device is None else _device(device),
+        None if blocks is None else _count("streams", "blocks", blocks),
+        timing,
+        None if writes is None else several(writes, "writes", "names"),
+        None if fills is None else [share(fill, "fills") for fill in several(fills, "fills", "shares")],
+        None if ways is None else several(ways, "ways", "names"),
+        _count("streams", "count", count, "streams"),
+        mixed,
+        seed_number(seed),
+    )
     with bar(progress) as tell:
-        text = _native.streams_run(device, blocks, timing, chosen[0], shares, chosen[1], count, mixed, seed, tell)
-    return decode(Streams, text)
+        return decode(Streams, _native.streams_run(*arguments, tell))
 
 
 def realtime(
@@ -338,7 +407,7 @@ def realtime(
     - ``nand``: a name of `steadyfs.devices`, or the path of a profile in TOML.
     - ``rate_bytes_per_s``: the input rate, in bytes per second or as ``"500kB/s"``.
     - ``ram_bytes``: the RAM for buffer and file system.
-    - ``accesses``: the number of measured writes.
+    - ``accesses``: the number of measured writes, at least 1,000: a card seldom cleans.
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``commit_every``: writes between two commits on the cards; raw NAND commits each write.
     - ``call_us``: the time of the driver for each command in microseconds. It is part of
@@ -349,11 +418,19 @@ def realtime(
     Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
     out of range.
     """
-    names = None if cards is None else list(cards)
-    wanted, room = rate(rate_bytes_per_s, "rate_bytes_per_s"), size(ram_bytes, "ram_bytes")
+    arguments = (
+        None if cards is None else several(cards, "cards", "names"),
+        _device(nand, "nand"),
+        _count("realtime", "accesses", accesses),
+        share(fill, "fill"),
+        rate(rate_bytes_per_s, "rate_bytes_per_s"),
+        size(ram_bytes, "ram_bytes"),
+        _count("realtime", "commit_every", commit_every),
+        _driver(call_us),
+        seed_number(seed),
+    )
     with bar(progress) as tell:
-        text = _native.realtime_run(names, nand, accesses, share(fill, "fill"), wanted, room, commit_every, _driver(call_us), seed, tell)
-    return decode(Realtime, text)
+        return decode(Realtime, _native.realtime_run(*arguments, tell))
 
 
 def transactions(
@@ -381,9 +458,18 @@ def transactions(
     Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
     out of range.
     """
-    names = None if devices is None else list(devices)
+    count = _count("transactions", "files", files)
+    arguments = (
+        None if devices is None else several(devices, "devices", "names"),
+        timing,
+        size(write_bytes, "write_bytes", *_native.allowed("transactions")["write_bytes"]),
+        count,
+        min(_count("transactions", "series", series), count),
+        _count("transactions", "copies", copies),
+        seed_number(seed),
+    )
     with bar(progress) as tell:
-        text = _native.transactions_run(names, timing, size(write_bytes, "write_bytes"), files, min(series, files), copies, seed, tell)
+        text = _native.transactions_run(*arguments, tell)
     found = json.loads(text)
     for device in found["devices"]:
         cache = device.pop("cache")
@@ -419,11 +505,18 @@ def advise(
     Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
     out of range.
     """
-    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
+    arguments = (
+        _device(device),
+        workload,
+        _chip(size_bytes, None)[0],
+        share(fill, "fill"),
+        timing,
+        _driver(call_us),
+        share(effort, "effort"),
+        seed_number(seed),
+    )
     with bar(progress) as tell:
-        text, words = _native.advise_run(
-            device, workload, of_chip, share(fill, "fill"), timing, _driver(call_us), share(effort, "effort"), seed, tell
-        )
+        text, words = _native.advise_run(*arguments, tell)
     return replace(decode(Advice, text), text=words)
 
 
@@ -441,7 +534,7 @@ def backlog(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Option
     >>> backlog(np.array([1, 10, 1, 1]) * 1_000_000, rate=1_000_000, write_bytes=4096)
     Backlog(left_bytes=5904, peak_bytes=10000)
     """
-    found = _native.backlog_of(to_bytes(access_times), _rate(rate, "rate"), size(write_bytes, "write_bytes"))
+    found = _native.backlog_of(to_bytes(access_times), _rate(rate, "rate"), _write_size(write_bytes))
     return None if found is None else Backlog(*found)
 
 
@@ -454,7 +547,7 @@ def backlog_levels(access_times: AnyTimes, rate: Number, write_bytes: Number) ->
     >>> backlog_levels([1_000_000, 10_000_000, 1_000_000], 1_000_000, 4096)
     array([   0, 5904, 2808], dtype=uint64)
     """
-    return of_bytes(_native.backlog_series(to_bytes(access_times), _rate(rate, "rate"), size(write_bytes, "write_bytes")))
+    return of_bytes(_native.backlog_series(to_bytes(access_times), _rate(rate, "rate"), _write_size(write_bytes)))
 
 
 def highest_rate(access_times: AnyTimes, write_bytes: Number, buffer_bytes: Number, *, peak: bool = False) -> Optional[int]:
@@ -467,7 +560,7 @@ def highest_rate(access_times: AnyTimes, write_bytes: Number, buffer_bytes: Numb
     >>> highest_rate([250_000_000], 512, 0)
     2048
     """
-    return _native.highest_rate(to_bytes(access_times), size(write_bytes, "write_bytes"), size(buffer_bytes, "buffer_bytes"), peak)
+    return _native.highest_rate(to_bytes(access_times), _write_size(write_bytes), size(buffer_bytes, "buffer_bytes"), peak)
 
 
 _rate = rate

@@ -25,13 +25,20 @@ class EraseCount:
     """The spread of the erases of all good blocks."""
 
     min: int
+    """Erases of the least worn block."""
     mean: float
+    """Erases of a block on average."""
     max: int
+    """Erases of the most worn block."""
 
 
 @dataclass(frozen=True)
 class BacklogRow:
-    """The buffer that an input rate needs."""
+    """The buffer that an input rate needs.
+
+    Reserve ``peak_bytes``, or ``bytes`` if the write in progress has its own buffer. None stands
+    for no finite buffer.
+    """
 
     rate: int
     """Input rate in bytes per second."""
@@ -50,8 +57,11 @@ class Floor:
     """Times of an ideal log with the same writes: the whole map is in RAM, and metadata is free."""
 
     mean_us: float
+    """Mean access time, in microseconds."""
     max_us: float
+    """Longest access time, in microseconds."""
     throughput_bytes_per_s: float
+    """Mean throughput."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +72,19 @@ class WithoutIdle:
     """
 
     mean_us: float
+    """Mean access time."""
     p50_us: float
+    """Half of the accesses take at most this time."""
     p99_us: float
+    """99 % of the accesses take at most this time."""
     p999_us: float
+    """99.9 % of the accesses take at most this time."""
     max_us: float
+    """Longest access time."""
     accesses_with_moves: int
+    """Number of accesses in which the volume moved pages."""
     accesses_with_erases: int
+    """Number of accesses in which the volume erased a block."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +96,7 @@ class Idle:
     burst_bytes: int
     """Bytes written between two idle times."""
     bursts: int
+    """Number of bursts."""
     prepared_bursts: int
     """Number of bursts for which the volume was prepared: nothing was left to prepare."""
     used_share: float
@@ -86,14 +104,21 @@ class Idle:
     longest_us: float
     """Longest work in one idle time; never more than ``idle_us``."""
     reads: int
+    """Page reads in idle time."""
     programs: int
+    """Page programs in idle time."""
     erases: int
+    """Block erases in idle time."""
     programs_per_data_page: float
+    """Pages programmed for each page of data, idle work included."""
     throughput_bytes_per_s: float
     """Bytes per second when bursts and whole idle times alternate."""
     accesses_with_moves: int
+    """Number of accesses in which the volume moved pages."""
     accesses_with_erases: int
+    """Number of accesses in which the volume erased a block."""
     without: WithoutIdle
+    """The same accesses without idle time."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +126,47 @@ class Beside:
     """Another file system beside the run. Times are microseconds."""
 
     label: str
+    """Name of the other file system."""
     accesses: int
+    """Number of accesses in its trace."""
     mean_us: float
+    """Mean access time."""
     p50_us: float
+    """Half of the accesses take at most this time."""
     p99_us: float
+    """99 % of the accesses take at most this time."""
     p999_us: float
+    """99.9 % of the accesses take at most this time."""
     max_us: float
+    """Longest access time."""
     throughput_bytes_per_s: Optional[float]
+    """Mean throughput; None if all accesses took no time."""
     refused: int = 0
     """Calls that the other file system refused. They have no access time."""
+
+
+@dataclass(frozen=True)
+class LogKind:
+    """The accesses of one kind to a log. Times are microseconds."""
+
+    accesses: int
+    """Number of accesses."""
+    mean_us: float
+    """Mean access time."""
+    max_us: float
+    """Longest access time."""
+    bound_us: float
+    """Largest bound of an access."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """The accesses of a log by kind."""
+
+    append: LogKind
+    """Accesses that only append."""
+    change: LogKind
+    """Accesses that also remove the oldest file, create a new file, or both."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +228,8 @@ class Evaluation:
     """The floor for the same writes."""
     idle: Optional[Idle] = None
     """Idle time between bursts; None if the run has none."""
+    log: Optional[Log] = None
+    """The accesses of a log by kind; None if the run does not have both kinds."""
     beside: tuple[Beside, ...] = ()
     """Other file systems beside the run; empty if none was named."""
     access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
@@ -190,11 +249,18 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RateRow:
-    """The bytes of buffer that a trace needs at an input rate; None above 95 % of the mean."""
+    """The buffer that a trace needs at an input rate.
+
+    Reserve ``peak_bytes``, or ``bytes`` if the write in progress has its own buffer. None stands
+    for no finite buffer.
+    """
 
     rate: int
+    """Input rate in bytes per second."""
     bytes: Optional[int]
+    """Most bytes left in the buffer after an access; None above 95 % of the mean rate."""
     peak_bytes: Optional[int]
+    """Most bytes in the buffer within an access; None above 95 % of the mean rate."""
     grows: bool = False
     """True if the level still grew in the second half of the trace."""
 
@@ -204,6 +270,7 @@ class HighestRate:
     """The highest rates for a buffer, in bytes per second."""
 
     buffer_bytes: int
+    """Bytes of the buffer."""
     rate: Optional[int]
     """The rate if the data that is being written has its own RAM."""
     peak_rate: Optional[int]
@@ -215,7 +282,9 @@ class EnvelopeRow:
     """Any n accesses in a row take at most ``burst_us + n · rate_us`` microseconds."""
 
     burst_us: float
+    """Time beside the rate, once for the accesses in a row."""
     rate_us: float
+    """Time for each access."""
 
 
 @dataclass(frozen=True)
@@ -228,13 +297,21 @@ class Replay:
     trace: str
     """Name of the trace."""
     write_bytes: int
+    """Bytes of each write."""
     accesses: int
+    """Number of accesses."""
     mean_us: float
+    """Mean access time."""
     p50_us: float
+    """Half of the accesses take at most this time."""
     p99_us: float
+    """99 % of the accesses take at most this time."""
     p999_us: float
+    """99.9 % of the accesses take at most this time."""
     max_us: float
+    """Longest access time."""
     throughput_bytes_per_s: Optional[float]
+    """Mean throughput; None if all accesses took no time."""
     backlog: tuple[RateRow, ...]
     """The buffer that each input rate needs."""
     highest_rate: Optional[HighestRate]

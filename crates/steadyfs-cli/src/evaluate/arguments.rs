@@ -31,7 +31,7 @@ pub struct Arguments {
         value_name = "COUNT",
         allow_hyphen_values = true,
         default_value_t = 20_000,
-        value_parser = crate::number::from::<u64>(1)
+        value_parser = crate::number::within::<u64>(Options::ACCESSES.range())
     )]
     accesses: u64,
     /// Bytes of each write [default: 4KiB, or 64 in a log]

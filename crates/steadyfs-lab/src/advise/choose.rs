@@ -30,6 +30,7 @@ pub fn run(
     options: &Options,
     progress: &(dyn Fn(f64, &str) + Sync),
 ) -> Result<Advice, AdviseError> {
+    options.check()?;
     let bench = Bench::new(options)?;
     let all = bench.combinations();
     let short = bench.measure_all(&all, Length::SHORT, &|share| {

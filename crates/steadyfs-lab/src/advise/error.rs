@@ -1,5 +1,6 @@
 //! The reasons for which there is no advice.
 
+use crate::allowed::NotAllowed;
 use crate::bench::BenchError;
 use crate::units::format_size;
 use std::fmt;
@@ -8,6 +9,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AdviseError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device or the size is not possible.
     Chip(BenchError),
     /// No combination holds the requested data.
@@ -26,6 +29,7 @@ pub enum AdviseError {
 impl fmt::Display for AdviseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Option(error) => error.fmt(f),
             Self::Chip(error) => error.fmt(f),
             Self::NothingFits { data_bytes, size_bytes, most_bytes } => {
                 let [data, size, most] =
@@ -42,6 +46,12 @@ impl fmt::Display for AdviseError {
 }
 
 impl std::error::Error for AdviseError {}
+
+impl From<NotAllowed> for AdviseError {
+    fn from(error: NotAllowed) -> Self {
+        Self::Option(error)
+    }
+}
 
 impl From<BenchError> for AdviseError {
     fn from(error: BenchError) -> Self {

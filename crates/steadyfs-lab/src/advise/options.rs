@@ -1,5 +1,6 @@
 //! The options of an advice: a device and its workload.
 
+use crate::allowed::{NotAllowed, share};
 use crate::evaluate::{Part, Timing};
 
 /// The workload of a device.
@@ -72,6 +73,19 @@ impl Options {
             effort: 1.0,
             seed: 1,
         }
+    }
+
+    /// Checks the options, without the device.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        share("fill", self.fill)?;
+        share("effort", self.effort)?;
+        if self.effort == 0.0 {
+            return Err(NotAllowed::new("effort", 0, "a share above 0"));
+        }
+        self.part().check()
     }
 
     /// Returns the part of the chip.

@@ -1,6 +1,7 @@
 //! The reasons for which a run, or a case of it, gave no results.
 
 use super::contender::Fault;
+use crate::allowed::NotAllowed;
 use crate::evaluate::EvaluateError;
 use crate::part::PartError;
 use crate::units::{format_count, format_size};
@@ -10,6 +11,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BenchError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device is neither the name of a profile nor a profile that can be read.
     Device(EvaluateError),
     /// The chip has no such part.
@@ -28,6 +31,7 @@ pub enum BenchError {
 impl fmt::Display for BenchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            BenchError::Option(error) => error.fmt(f),
             BenchError::Device(error) => error.fmt(f),
             BenchError::Part(error) => error.fmt(f),
             BenchError::TooSmall { asked_bytes, least_bytes } => {
@@ -40,6 +44,12 @@ impl fmt::Display for BenchError {
 }
 
 impl std::error::Error for BenchError {}
+
+impl From<NotAllowed> for BenchError {
+    fn from(error: NotAllowed) -> Self {
+        BenchError::Option(error)
+    }
+}
 
 impl From<EvaluateError> for BenchError {
     fn from(error: EvaluateError) -> BenchError {

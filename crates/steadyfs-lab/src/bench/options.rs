@@ -2,6 +2,7 @@
 //! lent.
 
 use super::cases::Case;
+use crate::allowed::{Allowed, NotAllowed};
 use crate::part::Part;
 
 /// The options of a measurement.
@@ -25,6 +26,26 @@ pub struct Options {
     pub erased: bool,
     /// Seed of random places and orders. The same seed gives the same run. Default 1.
     pub seed: u64,
+}
+
+impl Options {
+    /// Allowed numbers of files.
+    pub const FILES: Allowed = Allowed::new("files", 1..=u32::MAX as u64);
+    /// Allowed pages of the cache.
+    pub const CACHE_PAGES: Allowed = Allowed::new("cache_pages", 0..=1024);
+    /// Allowed pages of the read cache.
+    pub const READ_CACHE_PAGES: Allowed = Allowed::new("read_cache_pages", 0..=65_536);
+
+    /// Checks the options, without the device.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        Self::FILES.check(self.files)?;
+        Self::CACHE_PAGES.check(self.cache_pages)?;
+        Self::READ_CACHE_PAGES.check(self.read_cache_pages)?;
+        self.part.check()
+    }
 }
 
 impl Default for Options {

@@ -1,6 +1,7 @@
 //! The reasons for which nothing was measured. A broken bound comes with the call and both
 //! numbers.
 
+use crate::allowed::NotAllowed;
 use crate::called::called;
 use crate::evaluate::EvaluateError;
 use crate::units::format_duration;
@@ -11,6 +12,8 @@ use steadyfs::{Bound, Call, Cost, Error, MountError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CostsError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device is neither the name of a profile nor a profile that can be read.
     Device(EvaluateError),
     /// The volume could not be formatted or mounted.
@@ -71,13 +74,14 @@ pub enum CostsError {
 impl fmt::Display for CostsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            CostsError::Option(error) => error.fmt(f),
             CostsError::Device(error) => error.fmt(f),
             CostsError::Mount(error) => error.fmt(f),
             CostsError::TooManyFiles { needed, files_max } => {
                 write!(
                     f,
-                    "{needed} files are needed, but the volume has room for {files_max}: set fewer \
-                     with --files"
+                    "{needed} files are needed, but the volume has room for {files_max}: choose \
+                     fewer files"
                 )
             }
             CostsError::Volume { step, call, error } => {
@@ -106,6 +110,12 @@ impl fmt::Display for CostsError {
 }
 
 impl std::error::Error for CostsError {}
+
+impl From<NotAllowed> for CostsError {
+    fn from(error: NotAllowed) -> Self {
+        CostsError::Option(error)
+    }
+}
 
 impl From<EvaluateError> for CostsError {
     fn from(error: EvaluateError) -> CostsError {

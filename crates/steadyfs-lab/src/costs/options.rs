@@ -1,5 +1,6 @@
 //! The options of a measurement: the chip and the number of files.
 
+use crate::allowed::{Allowed, NotAllowed};
 use crate::part::Part;
 
 /// The options of a measurement.
@@ -14,6 +15,20 @@ pub struct Options {
     pub files: Option<u32>,
     /// Seed of the order of files. The same seed gives the same run. Default 1.
     pub seed: u64,
+}
+
+impl Options {
+    /// Allowed numbers of files.
+    pub const FILES: Allowed = Allowed::new("files", 1..=u32::MAX as u64);
+
+    /// Checks the options, without the device.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        self.files.map_or(Ok(()), |files| Self::FILES.check(files))?;
+        self.part.check()
+    }
 }
 
 impl Default for Options {

@@ -16,14 +16,14 @@ use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 /// [`EvaluateError::Device`], which lists the known names; [`EvaluateError::OtherKind`] and
 /// [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
-    let is = match find(device)? {
+    let is = match find(device).map_err(|error| offering(error, chip_names()))? {
         Found::Raw(profile) if has_lines(&profile) => {
             "flash with lines that are programmed once; only drivers are tested on it"
         }
         Found::Raw(profile) => return Ok(profile),
         Found::Managed(profile) => of_managed(&profile),
     };
-    Err(other_kind(device, is, "raw flash", names(|profile| !has_lines(profile))))
+    Err(other_kind(device, is, "raw flash", chip_names()))
 }
 
 /// Returns true if a chip programs whole lines once. The file system on such a chip runs on an
@@ -37,12 +37,13 @@ fn has_lines(profile: &Profile) -> bool {
 /// # Errors
 /// The errors of [`find_profile`].
 pub fn find_nand(device: &str) -> Result<Profile, EvaluateError> {
-    let is = match find(device)? {
+    let known = || names(|profile| profile.nand().is_some());
+    let is = match find(device).map_err(|error| offering(error, known()))? {
         Found::Raw(profile) if profile.nand().is_some() => return Ok(profile),
         Found::Raw(_) => "NOR",
         Found::Managed(profile) => of_managed(&profile),
     };
-    Err(other_kind(device, is, "raw NAND", names(|profile| profile.nand().is_some())))
+    Err(other_kind(device, is, "raw NAND", known()))
 }
 
 /// Finds the profile of a managed device, like [`find_profile`].
@@ -50,13 +51,13 @@ pub fn find_nand(device: &str) -> Result<Profile, EvaluateError> {
 /// # Errors
 /// The errors of [`find_profile`].
 pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
-    let is = match find(device)? {
+    let known = || ManagedProfile::all().into_iter().map(|profile| profile.name).collect();
+    let is = match find(device).map_err(|error| offering(error, known()))? {
         Found::Managed(profile) => return Ok(profile),
         Found::Raw(profile) if profile.nand().is_some() => "raw NAND",
         Found::Raw(_) => "raw NOR",
     };
-    let known = ManagedProfile::all().into_iter().map(|profile| profile.name).collect();
-    Err(other_kind(device, is, "managed flash", known))
+    Err(other_kind(device, is, "managed flash", known()))
 }
 
 /// The device of a name or a file.
@@ -85,9 +86,25 @@ fn of_managed(profile: &ManagedProfile) -> &'static str {
     }
 }
 
+/// Returns the names of the built-in raw chips that [`find_profile`] finds.
+pub fn chip_names() -> Vec<String> {
+    names(|profile| !has_lines(profile))
+}
+
 /// Returns the names of the built-in raw chips for which `is_meant` is true.
 fn names(is_meant: impl Fn(&Profile) -> bool) -> Vec<String> {
     Profile::all().into_iter().filter(is_meant).map(|profile| profile.name).collect()
+}
+
+/// Returns the error of an unknown name with the names that the caller takes.
+fn offering(error: EvaluateError, known: Vec<String>) -> EvaluateError {
+    match error {
+        EvaluateError::Device { device, reason: ProfileError::Unknown { name, .. } } => {
+            let reason = ProfileError::Unknown { name, known: known.join(", ") };
+            EvaluateError::Device { device, reason }
+        }
+        error => error,
+    }
 }
 
 fn other_kind(
@@ -202,6 +219,7 @@ pub fn run_on(
     options: &Options,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Outcome, EvaluateError> {
+    options.check()?;
     let run = Drive { device: &profile.name, options, promise: |bound| bound };
     on_chip(profile, options.part.timing, options.seed, Evaluate { run, progress })
 }
@@ -209,6 +227,19 @@ pub fn run_on(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The list of a call that takes raw chips had cards, which the call refused.
+    #[test]
+    fn unknown_names_are_answered_with_the_names_that_the_caller_takes() {
+        let error = |found: Result<(), EvaluateError>| found.unwrap_err().to_string();
+        let raw = error(find_profile("mt29").map(drop));
+        assert!(raw.contains("mt29f1g01abafd") && raw.contains("w25q128jv"), "{raw}");
+        assert!(!raw.contains("sd-industrial") && !raw.contains("stm32g0b1"), "{raw}");
+        let nand = error(find_nand("mt29").map(drop));
+        assert!(nand.contains("mt29f1g01abafd") && !nand.contains("w25q128jv"), "{nand}");
+        let cards = error(find_managed("sd").map(drop));
+        assert!(cards.contains("sd-industrial") && !cards.contains("mt29f1g01abafd"), "{cards}");
+    }
 
     #[test]
     fn profiles_are_found_by_name_and_in_files() {

@@ -1,6 +1,7 @@
 //! The reasons for which an evaluation gave no result. A broken bound comes with the access and
 //! both numbers.
 
+use crate::allowed::NotAllowed;
 use crate::called::called;
 use crate::envelope::Envelope;
 use crate::floor::FloorError;
@@ -47,6 +48,8 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluateError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device is neither the name of a profile nor a profile that can be read.
     Device {
         /// The device as given.
@@ -176,6 +179,7 @@ pub enum EvaluateError {
 impl fmt::Display for EvaluateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            EvaluateError::Option(error) => error.fmt(f),
             EvaluateError::Device { device, reason } => write!(f, "{device}: {reason}"),
             EvaluateError::Unreadable { path, reason } => {
                 write!(f, "{path}: {reason}; expected the file of a profile")
@@ -255,6 +259,12 @@ impl fmt::Display for EvaluateError {
 }
 
 impl std::error::Error for EvaluateError {}
+
+impl From<NotAllowed> for EvaluateError {
+    fn from(error: NotAllowed) -> Self {
+        EvaluateError::Option(error)
+    }
+}
 
 impl From<PartError> for EvaluateError {
     fn from(error: PartError) -> EvaluateError {

@@ -1,5 +1,6 @@
 //! The options of an evaluation: the device, its times, the workload and the sizes.
 
+use crate::allowed::{Allowed, NotAllowed, share};
 use crate::named::{UnknownName, by_name, name_of};
 use crate::part::Part;
 use std::fmt;
@@ -93,6 +94,30 @@ pub struct Options {
     pub idle: Option<Idle>,
 }
 
+impl Options {
+    /// Allowed numbers of measured accesses.
+    pub const ACCESSES: Allowed = Allowed::new("accesses", 1..=u64::MAX);
+    /// Allowed bytes of a write. A write of no bytes sustains no rate.
+    pub const WRITE_BYTES: Allowed = Allowed::new("write_bytes", 1..=1 << 48);
+    /// Allowed input rates.
+    pub const RATES: Allowed = Allowed::new("rates", 1..=1_000_000_000_000);
+    /// Allowed bytes of a burst.
+    pub const BURST_BYTES: Allowed = Allowed::new("burst_bytes", 1..=1 << 48);
+
+    /// Checks the options, without the device.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        share("fill", self.fill)?;
+        Self::ACCESSES.check(self.accesses)?;
+        Self::WRITE_BYTES.check(self.write_bytes)?;
+        self.rates.iter().try_for_each(|&rate| Self::RATES.check(rate))?;
+        self.idle.map_or(Ok(()), |idle| Self::BURST_BYTES.check(idle.burst_bytes))?;
+        self.part.check()
+    }
+}
+
 /// Default input rates, in bytes per second.
 pub const DEFAULT_RATES: [u64; 4] = [100_000, 500_000, 1_000_000, 2_000_000];
 
@@ -115,6 +140,28 @@ impl Default for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_that_no_run_takes_are_refused_before_it() {
+        let idle = Some(Idle { idle_ns: 1, burst_bytes: 0 });
+        let part = Part { call_us: 1_000_001, ..Part::default() };
+        let cases = [
+            (Options { accesses: 0, ..Options::default() }, "accesses is 0; expected at least 1"),
+            (Options { write_bytes: 0, ..Options::default() }, "write_bytes is 0; expected at"),
+            (Options { fill: 80.0, ..Options::default() }, "fill is 80; expected a share from 0"),
+            (Options { rates: vec![5, 0], ..Options::default() }, "rates is 0; expected at least"),
+            (Options { idle, ..Options::default() }, "burst_bytes is 0; expected at least 1"),
+            (
+                Options { part, ..Options::default() },
+                "call_us is 1000001; expected at most 1000000",
+            ),
+        ];
+        for (options, expected) in cases {
+            let error = crate::evaluate::run(&options, &mut |_, _| {}).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(Options::default().check(), Ok(()));
+    }
 
     #[test]
     fn names_are_read_back() {

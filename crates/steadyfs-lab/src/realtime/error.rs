@@ -1,5 +1,6 @@
 //! The errors of the measurements.
 
+use crate::allowed::NotAllowed;
 use crate::evaluate::EvaluateError;
 use std::fmt;
 use std::io;
@@ -10,6 +11,8 @@ use steadyfs::{Error, MountError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RealtimeError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The card is unknown, or its profile is wrong.
     Profile(EvaluateError),
     /// The card failed.
@@ -29,6 +32,7 @@ pub enum RealtimeError {
 impl fmt::Display for RealtimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            RealtimeError::Option(error) => error.fmt(f),
             RealtimeError::Profile(error) => error.fmt(f),
             RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
             RealtimeError::TooSmall => {
@@ -43,6 +47,12 @@ impl fmt::Display for RealtimeError {
 }
 
 impl std::error::Error for RealtimeError {}
+
+impl From<NotAllowed> for RealtimeError {
+    fn from(error: NotAllowed) -> Self {
+        RealtimeError::Option(error)
+    }
+}
 
 impl From<MountError> for RealtimeError {
     fn from(error: MountError) -> Self {

@@ -1,5 +1,7 @@
 //! Options of the runs, and the allowed loss at a power cut.
 
+use crate::allowed::{Allowed, NotAllowed, share};
+use crate::part::Part;
 use steadyfs::media::sectors::TagPlace;
 
 /// Bytes of an access.
@@ -43,6 +45,27 @@ pub struct Options {
     pub call_us: u32,
     /// Seed of the places. Default 1.
     pub seed: u64,
+}
+
+impl Options {
+    /// Allowed numbers of accesses. In a shorter run, cards do not clean.
+    pub const ACCESSES: Allowed = Allowed::new("accesses", 1000..=10_000_000);
+    /// Allowed numbers of writes for each commit.
+    pub const COMMIT_EVERY: Allowed = Allowed::new("commit_every", 1..=1000);
+    /// Allowed rates for the advice.
+    pub const RATE: Allowed = Allowed::new("rate", 1..=1_000_000_000_000);
+
+    /// Checks the options, without the devices.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        Self::ACCESSES.check(self.accesses)?;
+        share("fill", self.fill)?;
+        Self::RATE.check(self.rate)?;
+        Self::COMMIT_EVERY.check(self.commit_every)?;
+        Part::CALL_US.check(self.call_us)
+    }
 }
 
 impl Default for Options {

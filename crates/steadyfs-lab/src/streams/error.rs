@@ -1,5 +1,6 @@
 //! The errors of a measurement of streams.
 
+use crate::allowed::NotAllowed;
 use crate::evaluate::EvaluateError;
 use std::fmt;
 use steadyfs::{Bound, ConfigError, Cost, Error, MountError};
@@ -8,6 +9,8 @@ use steadyfs::{Bound, ConfigError, Cost, Error, MountError};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StreamsError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device cannot be used.
     Device(EvaluateError),
     /// The settings do not fit the chip.
@@ -42,6 +45,7 @@ pub enum StreamsError {
 impl fmt::Display for StreamsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            StreamsError::Option(error) => error.fmt(f),
             StreamsError::Device(error) => error.fmt(f),
             StreamsError::Config(error) => write!(f, "the settings do not fit the chip: {error}"),
             StreamsError::Mount(error) => write!(f, "the disk cannot be made: {error}"),
@@ -61,3 +65,9 @@ impl fmt::Display for StreamsError {
 }
 
 impl std::error::Error for StreamsError {}
+
+impl From<NotAllowed> for StreamsError {
+    fn from(error: NotAllowed) -> Self {
+        StreamsError::Option(error)
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::way::Way;
 use super::workload::Writes;
+use crate::allowed::{Allowed, NotAllowed, share};
 use crate::evaluate::Timing;
 
 /// Name of the default device, in the place of a profile.
@@ -32,6 +33,23 @@ pub struct Options {
     pub seed: u64,
     /// Number of runs at a time. Default: the number of processors of the machine.
     pub threads: usize,
+}
+
+impl Options {
+    /// Allowed numbers of blocks.
+    pub const BLOCKS: Allowed = Allowed::new("blocks", 16..=65_536);
+    /// Allowed numbers of streams.
+    pub const STREAMS: Allowed = Allowed::new("streams", 2..=4);
+
+    /// Checks the options, without the device.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        self.blocks.map_or(Ok(()), |blocks| Self::BLOCKS.check(blocks))?;
+        self.fills.iter().try_for_each(|&fill| share("fills", fill))?;
+        Self::STREAMS.check(self.streams)
+    }
 }
 
 impl Default for Options {

@@ -1,5 +1,6 @@
 //! The errors of the measurements.
 
+use crate::allowed::NotAllowed;
 use crate::evaluate::EvaluateError;
 use std::fmt;
 use std::io;
@@ -9,6 +10,8 @@ use steadyfs::{Error, MountError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransactionsError {
+    /// An option has a value that is not allowed.
+    Option(NotAllowed),
     /// The device cannot be simulated.
     Device(EvaluateError),
     /// The volume could not be formatted or mounted.
@@ -22,6 +25,7 @@ pub enum TransactionsError {
 impl fmt::Display for TransactionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TransactionsError::Option(error) => error.fmt(f),
             TransactionsError::Device(error) => error.fmt(f),
             TransactionsError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
             TransactionsError::Volume(error) => write!(f, "a call failed: {error}"),
@@ -31,6 +35,12 @@ impl fmt::Display for TransactionsError {
 }
 
 impl std::error::Error for TransactionsError {}
+
+impl From<NotAllowed> for TransactionsError {
+    fn from(error: NotAllowed) -> Self {
+        TransactionsError::Option(error)
+    }
+}
 
 impl From<EvaluateError> for TransactionsError {
     fn from(error: EvaluateError) -> Self {

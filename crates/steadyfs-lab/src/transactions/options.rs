@@ -1,5 +1,6 @@
 //! Options of the measurement: devices, files and copies.
 
+use crate::allowed::{Allowed, NotAllowed};
 use crate::evaluate::Timing;
 
 /// Options of the measurement.
@@ -20,6 +21,28 @@ pub struct Options {
     pub copies: u32,
     /// Seed of the contents, and of the data that cuts leave. Default 1.
     pub seed: u64,
+}
+
+impl Options {
+    /// Allowed bytes of a file.
+    pub const WRITE_BYTES: Allowed = Allowed::new("write_bytes", 1..=1 << 48);
+    /// Allowed numbers of files.
+    pub const FILES: Allowed = Allowed::new("files", 1..=1000);
+    /// Allowed numbers of files before one commit. `files` is a limit as well.
+    pub const SERIES: Allowed = Allowed::new("series", 1..=1000);
+    /// Allowed numbers of copies.
+    pub const COPIES: Allowed = Allowed::new("copies", 0..=1_000_000);
+
+    /// Checks the options, without the devices.
+    ///
+    /// # Errors
+    /// [`NotAllowed`] for the first value that is not allowed.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        Self::WRITE_BYTES.check(self.write_bytes)?;
+        Self::FILES.check(self.files)?;
+        Allowed { most: self.files.into(), ..Self::SERIES }.check(self.series)?;
+        Self::COPIES.check(self.copies)
+    }
 }
 
 impl Default for Options {
