@@ -140,26 +140,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     arguments.markdown.iter().try_for_each(|path| check_file(path))?;
     if !(arguments.all || arguments.kept || arguments.is_a_part()) {
-        return Err(Failure(
+        return Err(Failure::usage(
             "nothing to compare is named; expected --all, --kept, or one of --contender, --case \
-             and --device"
-                .into(),
+             and --device",
         ));
     }
     if arguments.driver.call_us > 0 && (arguments.kept || arguments.keep.is_some()) {
-        return Err(Failure(
-            "--call-us: the kept results are of the flash alone; expected neither --kept nor --keep"
-                .into(),
+        return Err(Failure::usage(
+            "--call-us: the kept results are of the flash alone; expected neither --kept nor --keep",
         ));
     }
-    let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
     let is_there = arguments.results.is_some() || directory.is_dir();
-    let earlier = if is_there {
-        kept::read(&directory).map_err(|error| failure(&error))?
-    } else {
-        Vec::new()
-    };
+    let earlier = if is_there { kept::read(&directory).map_err(Failure::new)? } else { Vec::new() };
 
     let options = arguments.options();
     let mut comparison = arguments.measure(&options)?;
@@ -180,7 +173,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     if let Some(directory) = &arguments.keep {
-        kept::write(&comparison, directory).map_err(|error| failure(&error))?;
+        kept::write(&comparison, directory).map_err(Failure::new)?;
     }
     if let Some(path) = &arguments.markdown {
         write_file(path, &comparison.markdown())?;
@@ -188,7 +181,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.write(&comparison, || CompareReport::of(&comparison))?;
     match comparison.failures().as_slice() {
         [] => Ok(()),
-        failures => Err(Failure(failures.join("; "))),
+        failures => Err(Failure::new(failures.join("; "))),
     }
 }
 
@@ -234,7 +227,7 @@ impl Arguments {
         };
         let comparison = steadyfs_compare::run(&wanted, options, &tell);
         drop(bar);
-        comparison.map_err(|error| Failure(error.to_string()))
+        comparison.map_err(Failure::new)
     }
 }
 

@@ -70,6 +70,9 @@ struct Cli {
     command: Command,
 }
 
+/// Exit code of wrong usage, as of clap.
+const WRONG_USAGE: u8 = 2;
+
 const AFTER_HELP: &str = "\
 IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are
 decimal (500kB/s, 2.5MB/s), sizes binary (4KiB, 4096).
@@ -167,7 +170,7 @@ enum Command {
 fn main() -> ExitCode {
     match run(parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure(sentence)) => {
+        Err(Failure { sentence, is_usage }) => {
             let sentence = image::names::for_terminal(&sentence);
             match interrupt::signal() {
                 Some(signal) => {
@@ -176,7 +179,7 @@ fn main() -> ExitCode {
                 }
                 None => {
                     eprintln!("error: {sentence}");
-                    ExitCode::FAILURE
+                    if is_usage { ExitCode::from(WRONG_USAGE) } else { ExitCode::FAILURE }
                 }
             }
         }

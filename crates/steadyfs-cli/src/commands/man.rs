@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments, command: Command) -> Result<(), Failure> {
 
 fn page(man: &Man) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    man.render(&mut page).map_err(|error| Failure(format!("manual page: {error}")))?;
+    man.render(&mut page).map_err(|error| Failure::new(format!("manual page: {error}")))?;
     Ok(page)
 }
 

@@ -77,7 +77,7 @@ impl ChipOptions {
     /// Returns the device that `--device` names.
     pub(super) fn found(&self) -> Result<Option<Found>, Failure> {
         let found = self.device.as_deref().map(find_device).transpose();
-        found.map_err(|error| Failure(error.to_string()))
+        found.map_err(Failure::measuring)
     }
 
     /// Prints the work of the chip, if `--stats` is set.
@@ -90,7 +90,7 @@ impl ChipOptions {
 
 /// Finds a profile by its name or in a file.
 pub fn profile(device: &str) -> Result<Profile, Failure> {
-    find_profile(device).map_err(|error| Failure(error.to_string()))
+    find_profile(device).map_err(Failure::measuring)
 }
 
 /// Returns true if a path is a character device, as MTD devices are.

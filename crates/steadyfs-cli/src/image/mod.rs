@@ -19,6 +19,7 @@
 //! | `archive` | a read-only image: squashfs and similar, on a chip or not, sealed or not |
 //! | `key` | keys that sign images, in files |
 //! | `opened` | a volume or an archive, for commands that read |
+//! | `attributes` | extended attributes, of the host and of a volume |
 //! | `collect` | everything of a directory, a volume or an archive, in memory |
 //! | `left_out` | the things that could not be kept, in one line |
 //! | `file` | a new file of the host, which replaces an old one only when it is complete |
@@ -32,6 +33,7 @@
 //! | `export` | from a volume or an archive to the host |
 
 pub mod archive;
+mod attributes;
 mod card;
 pub mod change;
 pub mod chip;

@@ -238,7 +238,7 @@ fn erase_sector(
     let sizes: Vec<String> =
         nor.erases.iter().map(|erase| format_size(erase.bytes.into())).collect();
     let (asked, sizes) = (format_size(asked.into()), sizes.join(", "));
-    Err(Failure(format!(
+    Err(Failure::usage(format!(
         "--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once"
     )))
 }
@@ -246,7 +246,7 @@ fn erase_sector(
 /// Returns the number of blocks of a chip.
 fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
     let expected = || {
-        Failure(format!(
+        Failure::usage(format!(
             "--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"
         ))
     };
@@ -286,15 +286,14 @@ impl Settings {
     /// Returns the named profile, and the shape of its chip.
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
-            return Err(Failure(
+            return Err(Failure::usage(
                 "--device is missing; expected the chip that the image is for, see `steady \
-                 devices`, or --block and --size for a card or disk"
-                    .into(),
+                 devices`, or --block and --size for a card or disk",
             ));
         };
         let profile = profile(device)?;
         if self.unit.is_some() {
-            return Err(Failure(format!(
+            return Err(Failure::usage(format!(
                 "--unit is for cards and disks; {} is a raw chip",
                 profile.name
             )));
@@ -302,7 +301,7 @@ impl Settings {
         let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes, self.size) {
             (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
-                return Err(Failure(format!(
+                return Err(Failure::usage(format!(
                     "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, with fixed \
                      sizes",
                     profile.name
@@ -318,7 +317,7 @@ impl Settings {
             }
         };
         if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
-            return Err(Failure(format!(
+            return Err(Failure::usage(format!(
                 "--bad-block is for NAND; {} is NOR, which has no marks of bad blocks",
                 profile.name
             )));
@@ -392,7 +391,7 @@ impl Settings {
             ("--no-permissions", self.no_permissions),
         ];
         match of_files.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Failure(format!(
+            Some((name, _)) => Err(Failure::usage(format!(
                 "{name} is about files, and a disk has none; expected no {name} with --disk"
             ))),
             None => Ok(()),
@@ -425,7 +424,7 @@ impl Settings {
             ("--auto-streams", self.auto_streams),
         ];
         match of_volumes.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Failure(format!(
+            Some((name, _)) => Err(Failure::usage(format!(
                 "{name} is about volumes that are written; expected no {name} with --read-only"
             ))),
             None => Ok(()),
@@ -465,9 +464,9 @@ impl Settings {
         match (config.check(geometry), layout) {
             (Ok(()), _) => Ok(config),
             (Err(rule), None) => {
-                Err(Failure(format!("these settings do not fit the chip: {rule}")))
+                Err(Failure::usage(format!("these settings do not fit the chip: {rule}")))
             }
-            (Err(rule), Some(layout)) => Err(Failure(does_not_fit(layout, &rule))),
+            (Err(rule), Some(layout)) => Err(Failure::usage(does_not_fit(layout, &rule))),
         }
     }
 }
@@ -527,7 +526,7 @@ pub fn source_date_epoch() -> Result<Option<u64>, Failure> {
         seconds.checked_mul(1_000_000_000).ok_or_else(|| "is too late".to_string())
     });
     ns.map(Some).map_err(|reason| {
-        Failure(format!(
+        Failure::new(format!(
             "SOURCE_DATE_EPOCH is `{text}`: {reason}; expected whole seconds since 1970"
         ))
     })
