@@ -51,7 +51,7 @@ pub struct Arguments {
         value_name = "PERCENT",
         allow_hyphen_values = true,
         default_value = "100%",
-        value_parser = parse_percent
+        value_parser = effort
     )]
     effort: f64,
     #[command(flatten)]
@@ -71,6 +71,14 @@ alone.
 
 Examples:
   steady advise --device w25q128jv --size 1MiB --workload log";
+
+/// Reads a share that is more than nothing.
+fn effort(text: &str) -> Result<f64, String> {
+    match parse_percent(text) {
+        Ok(0.0) => Err("expected more than 0%".to_string()),
+        read => read.map_err(|error| error.to_string()),
+    }
+}
 
 /// Reads the name of a workload; clap lists the names and suggests the nearest.
 fn workloads() -> impl TypedValueParser<Value = Workload> {

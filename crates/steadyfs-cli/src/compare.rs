@@ -74,7 +74,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-All contenders get the same chips, the same clock and the same power cuts. If a contender cannot run
+Expected is --all, --kept, or a choice: --contender, --case or --device. --all measures everything,
+without a choice. All contenders get the same chips, the same clock and the same power cuts. If a contender cannot run
 a case, the table has the reason. Contenders in C are built with `--features peers`, from the
 directory that STEADY_PEERS names (docs/results/contenders.md); otherwise their kept results are
 shown.
@@ -151,7 +152,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
-    let is_there = arguments.results.is_some() || directory.is_dir();
+    let is_there = directory.is_dir();
+    if (arguments.results.is_some() || arguments.kept) && !is_there {
+        return Err(Failure::at(
+            directory.display(),
+            "no such directory; expected one that --keep wrote, named by --results",
+        ));
+    }
     let earlier = if is_there { kept::read(&directory).map_err(Failure::new)? } else { Vec::new() };
 
     let options = arguments.options();
@@ -159,12 +166,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.contender.is_empty() && arguments.driver.call_us == 0 {
         comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
         comparison.retain_cases(&options.cases, options.cuts > 0);
-    }
-    if arguments.kept && !is_there {
-        return Err(Failure::at(
-            directory.display(),
-            "no such directory; expected one that --keep wrote, named by --results",
-        ));
     }
     if arguments.kept && comparison.entries.is_empty() {
         return Err(Failure::at(

@@ -77,7 +77,8 @@ const AFTER_HELP: &str = "\
 IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are
 decimal (500kB/s, 2.5MB/s), sizes binary (4KiB, 4096).
 Exit codes: 0 success; 1 failure, also a finding of check, a loss in scrub, and a volume that health
-reports as worn out or damaged; 2 wrong usage.";
+reports as worn out or damaged; 2 wrong usage; 130 Ctrl-C; 143 SIGTERM. `mount` ends with 0 after
+either signal.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -100,7 +100,7 @@ fn directory(text: &str) -> Result<PathBuf, &'static str> {
 }
 
 /// Refuses the path of a directory that can be neither created nor written to.
-fn check_directory(path: &Path) -> Result<(), Failure> {
+pub fn check_directory(path: &Path) -> Result<(), Failure> {
     match path.ancestors().find(|above| above.as_os_str().is_empty() || above.exists()) {
         Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => Err(Failure::at(
             path.display(),

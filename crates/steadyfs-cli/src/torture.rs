@@ -187,9 +187,9 @@ Faults:
   lie          the chip reports a program that it did not make: no file system survives this, and
                the printed failures show that lost data is found
 
-One round, some 100,000 cuts, takes about five minutes on two cores. Ctrl-C prints the results so
-far, and --resume keeps them. Each failure is made smaller and printed with a string that replays
-it. Exit codes: 0 no failure; 1 a failure, or the run is not possible; 2 wrong usage.
+One round, some 100,000 cuts, takes five minutes to half an hour on two cores. Ctrl-C prints the
+results so far, and --resume keeps them. Each failure is made smaller and printed with a string that
+replays it. Exit codes: 0 no failure; 1 a failure, or the run is not possible; 2 wrong usage.
 
 Examples:
   steady torture --time 30s

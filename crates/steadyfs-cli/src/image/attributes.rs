@@ -97,20 +97,17 @@ fn is_possible(key: &str, value: &[u8]) -> bool {
     key != RULE || std::str::from_utf8(value).is_ok_and(|text| text.parse::<Rule>().is_ok())
 }
 
-/// Returns all bytes of a list or value. `read` returns their number for an empty buffer.
+/// Maximum bytes of a list of names, and of a value, on Linux.
+#[cfg(target_os = "linux")]
+const BYTES_MAX: usize = 1 << 16;
+
+/// Returns all bytes of a list or value.
 #[cfg(target_os = "linux")]
 fn whole(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
-    loop {
-        let mut bytes = vec![0; read(&mut [])?];
-        // It may have grown since.
-        match read(&mut bytes) {
-            Err(rustix::io::Errno::RANGE) => {}
-            count => {
-                bytes.truncate(count?);
-                return Ok(bytes);
-            }
-        }
-    }
+    let mut bytes = vec![0; BYTES_MAX];
+    let count = read(&mut bytes)?;
+    bytes.truncate(count);
+    Ok(bytes)
 }
 
 #[cfg(test)]

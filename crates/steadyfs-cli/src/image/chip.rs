@@ -3,7 +3,7 @@
 use super::card::Card;
 use super::lock::Lock;
 use super::names::for_terminal;
-use super::recognise::kind_of;
+use super::recognise::{kind_of, likeness};
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
@@ -93,12 +93,18 @@ pub fn profile(device: &str) -> Result<Profile, Failure> {
     find_profile(device).map_err(Failure::measuring)
 }
 
-/// Returns true if a path is a character device, as MTD devices are.
+/// Major number of MTD devices on Linux.
+#[cfg(target_os = "linux")]
+const MTD_MAJOR: u32 = 90;
+
+/// Returns true if a path is an MTD device.
 pub fn is_mtd(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
-        use std::os::unix::fs::FileTypeExt;
-        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device())
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        std::fs::metadata(path).is_ok_and(|metadata| {
+            metadata.file_type().is_char_device() && rustix::fs::major(metadata.rdev()) == MTD_MAJOR
+        })
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -175,7 +181,10 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
         )));
     }
     let lock = Lock::take(path, access)?;
-    let image = Image::open(path, access).map_err(|error| fail(&error))?;
+    let image = Image::open(path, access).map_err(|error| match likeness(path) {
+        Some(kind) => fail(&format!("{error}; it looks like {kind}")),
+        None => fail(&error),
+    })?;
     Chip::of_image(image, profile, lock).map_err(|error| fail(&error))
 }
 

@@ -259,6 +259,10 @@ fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
             Err(Failure::at(place.display(), "is not empty; expected an empty directory, or none"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(_) if !place.is_dir() => Err(Failure::at(
+            place.display(),
+            "is no directory; expected an empty directory, or none",
+        )),
         Err(error) => Err(Failure::at(place.display(), error)),
     }
 }

@@ -78,22 +78,21 @@ pub struct Settings {
     )]
     pub unit: Option<u32>,
     /// Place of the tags: beside their pages suits cards; a table keeps pages aligned; within
-    /// pages leaves an eighth more for data, in pages of 4,064 bytes
+    /// pages leaves an eighth more for data, in pages of 4,064 bytes [default: beside]
     #[arg(
         long,
         value_name = "beside|table|within",
         value_parser = tags,
-        default_value = "beside",
         help_heading = SECTORS
     )]
-    tags: TagPlace,
+    tags: Option<TagPlace>,
     /// Files and directories that the volume can hold
     #[arg(
         long,
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u32>
+        value_parser = crate::number::within::<u32>(1..=1 << 20)
     )]
     files_max: Option<u32>,
     /// Maximum bytes of a name
@@ -102,7 +101,7 @@ pub struct Settings {
         value_name = "BYTES",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::from::<u8>(1)
     )]
     name_bytes_max: Option<u8>,
     /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no
@@ -133,7 +132,7 @@ pub struct Settings {
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::within::<u8>(0..=8)
     )]
     failures: Option<u8>,
     /// Number of program pages in a logical page
@@ -197,7 +196,7 @@ pub struct Settings {
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::within::<u8>(1..=4)
     )]
     streams: Option<u8>,
     /// Keep pages that reclamation moves in blocks of their stream
@@ -217,6 +216,8 @@ const VOLUME: &str = "Volume (defaults follow from the chip)";
 const UNITS: [u32; 5] = [16 << 20, 4 << 20, 1 << 20, 512 << 10, 256 << 10];
 /// A smaller number of units is too small for a volume, or nearly so.
 const FEW_UNITS: u32 = 64;
+/// Larger numbers of blocks to try if the blocks are too few.
+const BLOCKS_TRIED: u32 = 1024;
 
 fn size(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
@@ -278,7 +279,7 @@ impl Settings {
             self.unit.map(by_unit).or(known).unwrap_or_else(|| SectorLayout::for_size(sectors));
         SectorLayout {
             page_bytes: self.page_bytes.unwrap_or(usual.page_bytes),
-            tags: self.tags,
+            tags: self.tags.unwrap_or(TagPlace::Beside),
             ..usual
         }
     }
@@ -292,9 +293,10 @@ impl Settings {
             ));
         };
         let profile = profile(device)?;
-        if self.unit.is_some() {
+        let of_sectors = [("--unit", self.unit.is_some()), ("--tags", self.tags.is_some())];
+        if let Some((name, _)) = of_sectors.iter().find(|(_, is_set)| *is_set) {
             return Err(Failure::usage(format!(
-                "--unit is for cards and disks; {} is a raw chip",
+                "{name} is for cards and disks; {} is a raw chip",
                 profile.name
             )));
         }
@@ -404,6 +406,7 @@ impl Settings {
             ("--block", self.block),
             ("--size", self.size.is_some()),
             ("--unit", self.unit.is_some()),
+            ("--tags", self.tags.is_some()),
             ("--page-bytes", self.page_bytes.is_some()),
             ("--block-bytes", self.block_bytes.is_some()),
             ("--erase", self.erase),
@@ -431,6 +434,37 @@ impl Settings {
         }
     }
 
+    /// Refuses settings that have no effect on a medium, or on one stream.
+    fn check_effect(
+        &self,
+        geometry: &Geometry,
+        layout: Option<&SectorLayout>,
+    ) -> Result<(), Failure> {
+        let is_nor = geometry.programs_bytes;
+        let of_nor = [
+            ("--leaf-log-bytes", self.leaf_log_bytes.is_some()),
+            ("--journal-pages", self.journal_pages.is_some()),
+        ];
+        if let Some((name, _)) = of_nor.iter().find(|(_, is_set)| *is_set && !is_nor) {
+            let medium = if layout.is_some() { "a card or disk" } else { "NAND" };
+            return Err(Failure::usage(format!("{name} is for NOR; the medium is {medium}")));
+        }
+        match (layout, self.wear_spread) {
+            (None, Some(0)) => Err(Failure::usage(
+                "--wear-spread 0 is for devices that level wear; expected 8 to 200 on a raw chip",
+            )),
+            (Some(_), Some(spread @ 1..)) => Err(Failure::usage(format!(
+                "--wear-spread {spread} is for raw chips; a card or disk levels wear, expected 0"
+            ))),
+            _ if self.moved_apart && !self.auto_streams && self.streams.unwrap_or(1) == 1 => {
+                Err(Failure::usage(
+                    "--moved-apart is for two streams or more; expected --streams 2 to 4 as well",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the settings that files and disks share, in place of the usual ones.
     fn store_config(
         &self,
@@ -438,6 +472,7 @@ impl Settings {
         geometry: &Geometry,
         layout: Option<&SectorLayout>,
     ) -> Result<Config, Failure> {
+        self.check_effect(geometry, layout)?;
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
         let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages)
@@ -463,12 +498,24 @@ impl Settings {
         };
         match (config.check(geometry), layout) {
             (Ok(()), _) => Ok(config),
-            (Err(rule), None) => {
-                Err(Failure::usage(format!("these settings do not fit the chip: {rule}")))
-            }
+            (Err(rule), None) => Err(Failure::usage(format!(
+                "these settings do not fit the chip: {rule}{}",
+                least_blocks(&config, geometry)
+            ))),
             (Err(rule), Some(layout)) => Err(Failure::usage(does_not_fit(layout, &rule))),
         }
     }
+}
+
+/// Returns the smallest number of blocks that the settings fit, if the chip has too few blocks.
+fn least_blocks(config: &Config, geometry: &Geometry) -> String {
+    let count = geometry.block_count;
+    let with = |block_count| config.check(&Geometry { block_count, ..*geometry });
+    if with(count) != Err(ConfigError::TooFewBlocks) {
+        return String::new();
+    }
+    let least = (count..=count + BLOCKS_TRIED).find(|&more| with(more).is_ok());
+    least.map_or(String::new(), |least| format!("; found {count}, expected at least {least}"))
 }
 
 /// Returns the bytes of files that a card or disk can hold with the usual settings; 0 if these do
