@@ -93,18 +93,12 @@ pub fn profile(device: &str) -> Result<Profile, Failure> {
     find_profile(device).map_err(Failure::measuring)
 }
 
-/// Major number of MTD devices on Linux.
-#[cfg(target_os = "linux")]
-const MTD_MAJOR: u32 = 90;
-
-/// Returns true if a path is an MTD device.
+/// Returns true if a path is a character device, as MTD devices are.
 pub fn is_mtd(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
-        use std::os::unix::fs::{FileTypeExt, MetadataExt};
-        std::fs::metadata(path).is_ok_and(|metadata| {
-            metadata.file_type().is_char_device() && rustix::fs::major(metadata.rdev()) == MTD_MAJOR
-        })
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device())
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -190,9 +184,9 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
 
 #[cfg(target_os = "linux")]
 fn open_mtd(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
+    let chip = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
     refuse_profile(path, device)?;
-    let device = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
-    Ok(Chip::new(Medium::Mtd(device), Clock::Machine, None))
+    Ok(Chip::new(Medium::Mtd(chip), Clock::Machine, None))
 }
 
 #[cfg(not(target_os = "linux"))]

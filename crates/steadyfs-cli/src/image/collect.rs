@@ -3,6 +3,7 @@
 
 use super::archive::{Archive, attributes_of};
 use super::attributes::Attributes;
+use super::kind::{identity, special};
 use super::left_out::LeftOut;
 use super::opened::Opened;
 use super::scan::Source;
@@ -117,57 +118,6 @@ fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
         }
         _ => special(metadata),
     })
-}
-
-/// Returns the kind of a file of the host.
-pub fn kind_of(metadata: &Metadata) -> What {
-    let kind = metadata.file_type();
-    match () {
-        () if kind.is_dir() => What::Directory,
-        () if kind.is_file() => What::File,
-        () if kind.is_symlink() => What::Symlink,
-        () => match special(metadata) {
-            Some(Kind::Device { is_block: true, .. }) => What::BlockDevice,
-            Some(Kind::Device { is_block: false, .. }) => What::CharacterDevice,
-            Some(Kind::Fifo) => What::Fifo,
-            _ => What::Socket,
-        },
-    }
-}
-
-#[cfg(unix)]
-fn special(metadata: &Metadata) -> Option<Kind> {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let (kind, number) = (metadata.file_type(), metadata.rdev());
-    let device = |is_block| Kind::Device {
-        is_block,
-        major: rustix::fs::major(number),
-        minor: rustix::fs::minor(number),
-    };
-    match () {
-        () if kind.is_fifo() => Some(Kind::Fifo),
-        () if kind.is_socket() => Some(Kind::Socket),
-        () if kind.is_block_device() => Some(device(true)),
-        () if kind.is_char_device() => Some(device(false)),
-        () => None,
-    }
-}
-
-#[cfg(not(unix))]
-fn special(_: &Metadata) -> Option<Kind> {
-    None
-}
-
-/// Returns device and number of a file that has several names.
-#[cfg(unix)]
-pub fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.nlink() > 1 && !metadata.is_dir()).then(|| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-pub fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 #[cfg(unix)]

@@ -145,6 +145,7 @@ impl Draft {
 
     #[cfg(target_os = "linux")]
     fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         let device = settings.device.as_deref().map(profile).transpose()?.map(Found::Raw);
         refuse_profile(target, device.as_ref())?;
         let wrong = [
@@ -159,7 +160,6 @@ impl Draft {
                 ),
             ));
         }
-        let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
             return Err(Failure::at(
                 target.display(),

@@ -21,6 +21,7 @@
 //! | `opened` | a volume or an archive, for commands that read |
 //! | `attributes` | extended attributes, of the host and of a volume |
 //! | `collect` | everything of a directory, a volume or an archive, in memory |
+//! | `kind` | the kind of a file of the host |
 //! | `left_out` | the things that could not be kept, in one line |
 //! | `file` | a new file of the host, which replaces an old one only when it is complete |
 //! | `names` | printable names, and names that a host takes |
@@ -45,6 +46,7 @@ pub mod export;
 pub mod file;
 pub mod import;
 pub mod key;
+mod kind;
 pub mod left_out;
 mod lock;
 mod mark;

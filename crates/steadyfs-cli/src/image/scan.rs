@@ -2,7 +2,7 @@
 //! `pack`.
 
 use super::attributes::Attributes;
-use super::collect::{identity, kind_of};
+use super::kind::{identity, kind_of};
 use super::left_out::LeftOut;
 use super::time;
 use super::tree::Kind;
