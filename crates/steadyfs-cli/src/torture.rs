@@ -189,7 +189,7 @@ Faults:
 
 One round, some 100,000 cuts, takes five minutes to half an hour on two cores. Ctrl-C prints the
 results so far, and --resume keeps them. Each failure is made smaller and printed with a string that
-replays it. Exit codes: 0 no failure; 1 a failure, or the run is not possible; 2 wrong usage.
+replays it. Exit codes: 0 no failure; 1 a failure; 2 wrong usage, also of an impossible geometry.
 
 Examples:
   steady torture --time 30s
