@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let report = adversary::run(&arguments.options(), &tell);
     drop(bar);
-    arguments.numbers.write(&report.map_err(|error| Failure(error.to_string()))?)
+    arguments.numbers.write(&report.map_err(Failure::measuring)?)
 }
 
 impl Arguments {

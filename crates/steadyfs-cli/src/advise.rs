@@ -51,7 +51,7 @@ pub struct Arguments {
         value_name = "PERCENT",
         allow_hyphen_values = true,
         default_value = "100%",
-        value_parser = parse_percent
+        value_parser = effort
     )]
     effort: f64,
     #[command(flatten)]
@@ -72,6 +72,14 @@ alone.
 Examples:
   steady advise --device w25q128jv --size 1MiB --workload log";
 
+/// Reads a share that is more than nothing.
+fn effort(text: &str) -> Result<f64, String> {
+    match parse_percent(text) {
+        Ok(0.0) => Err("expected more than 0%".to_string()),
+        read => read.map_err(|error| error.to_string()),
+    }
+}
+
 /// Reads the name of a workload; clap lists the names and suggests the nearest.
 fn workloads() -> impl TypedValueParser<Value = Workload> {
     PossibleValuesParser::new(Workload::ALL.map(|(name, _)| name))
@@ -91,8 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let advice = advise::run(&options, &tell);
     drop(bar);
-    let advice = advice.map_err(|error| Failure(error.to_string()))?;
-    let profile = find_profile(&options.device).map_err(|error| Failure(error.to_string()))?;
+    let advice = advice.map_err(Failure::measuring)?;
+    let profile = find_profile(&options.device).map_err(Failure::measuring)?;
     let text = advice.text();
     print(&match blocks(&profile, advice.choice.setting.block_bytes, &advice.geometry) {
         Some((rust, c)) => {
@@ -160,14 +168,15 @@ impl Arguments {
             Some(device) => device.clone(),
             None => ask("--device", "Chip, a name of `steady devices` or a file in TOML")?,
         };
-        find_profile(&device).map_err(|error| Failure(error.to_string()))?;
+        find_profile(&device).map_err(Failure::measuring)?;
         let workload = match self.workload {
             Some(workload) => workload,
             None => {
                 let names = Workload::ALL.map(|(name, _)| name).join(", ");
                 let answer = ask("--workload", &format!("Workload: {names}"))?;
-                let wrong =
-                    || Failure(format!("found `{answer}`, expected a workload: one of {names}"));
+                let wrong = || {
+                    Failure::usage(format!("found `{answer}`, expected a workload: one of {names}"))
+                };
                 Workload::named(&answer).ok_or_else(wrong)?
             }
         };
@@ -179,7 +188,7 @@ impl Arguments {
         {
             None => self.size,
             Some(answer) if answer == "all" => None,
-            Some(answer) => Some(parse_size(&answer).map_err(|error| Failure(error.to_string()))?),
+            Some(answer) => Some(parse_size(&answer).map_err(Failure::usage)?),
         };
         Ok(Options {
             size_bytes,
@@ -206,7 +215,7 @@ fn ask(
         .and_then(|()| answers.read_line(&mut answer));
     match asked {
         Ok(1..) if !answer.trim().is_empty() => Ok(answer.trim().to_string()),
-        _ => Err(Failure(format!(
+        _ => Err(Failure::usage(format!(
             "{option} is missing; expected {}{}",
             question[..1].to_lowercase(),
             &question[1..]
@@ -226,7 +235,7 @@ mod tests {
             .map_err(|error| error.to_string())?;
         line.arguments
             .options(&mut answers.as_bytes(), &mut io::sink())
-            .map_err(|failure| failure.0)
+            .map_err(|failure| failure.sentence)
     }
 
     #[test]

@@ -108,11 +108,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let report = bench::run(&options, &tell);
     drop(bar);
-    let report = report.map_err(|error| Failure(error.to_string()))?;
+    let report = report.map_err(Failure::measuring)?;
     arguments.numbers.write(&report)?;
     match report.failures().as_slice() {
         [] => Ok(()),
-        failures => Err(Failure(failures.join("; "))),
+        failures => Err(Failure::new(failures.join("; "))),
     }
 }
 

@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut bar = Progress::of(1, "");
     let result = boot::run(&arguments.options(), &mut |share, what| bar.set(share, what));
     drop(bar);
-    arguments.outputs.write(&result.map_err(|error| Failure(error.to_string()))?)
+    arguments.outputs.write(&result.map_err(Failure::measuring)?)
 }
 
 impl Arguments {

@@ -74,7 +74,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-All contenders get the same chips, the same clock and the same power cuts. If a contender cannot run
+Expected is --all, --kept, or a choice: --contender, --case or --device. --all measures everything,
+without a choice. All contenders get the same chips, the same clock and the same power cuts. If a contender cannot run
 a case, the table has the reason. Contenders in C are built with `--features peers`, from the
 directory that STEADY_PEERS names (docs/results/contenders.md); otherwise their kept results are
 shown.
@@ -151,38 +152,31 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     arguments.markdown.iter().try_for_each(|path| check_file(path))?;
     if !(arguments.all || arguments.kept || arguments.is_a_part()) {
-        return Err(Failure(
+        return Err(Failure::usage(
             "nothing to compare is named; expected --all, --kept, or one of --contender, --case \
-             and --device"
-                .into(),
+             and --device",
         ));
     }
     if arguments.driver.call_us > 0 && (arguments.kept || arguments.keep.is_some()) {
-        return Err(Failure(
-            "--call-us: the kept results are of the flash alone; expected neither --kept nor --keep"
-                .into(),
+        return Err(Failure::usage(
+            "--call-us: the kept results are of the flash alone; expected neither --kept nor --keep",
         ));
     }
-    let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
-    let is_there = arguments.results.is_some() || directory.is_dir();
-    let earlier = if is_there {
-        kept::read(&directory).map_err(|error| failure(&error))?
-    } else {
-        Vec::new()
-    };
+    let is_there = directory.is_dir();
+    if (arguments.results.is_some() || arguments.kept) && !is_there {
+        return Err(Failure::at(
+            directory.display(),
+            "no such directory; expected one that --keep wrote, named by --results",
+        ));
+    }
+    let earlier = if is_there { kept::read(&directory).map_err(Failure::new)? } else { Vec::new() };
 
     let options = arguments.options();
     let mut comparison = arguments.measure(&options)?;
     if arguments.contender.is_empty() && arguments.driver.call_us == 0 {
         comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
         comparison.retain_cases(&options.cases, options.cuts > 0);
-    }
-    if arguments.kept && !is_there {
-        return Err(Failure::at(
-            directory.display(),
-            "no such directory; expected one that --keep wrote, named by --results",
-        ));
     }
     if arguments.kept && comparison.entries.is_empty() {
         return Err(Failure::at(
@@ -191,7 +185,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     if let Some(directory) = &arguments.keep {
-        kept::write(&comparison, directory).map_err(|error| failure(&error))?;
+        kept::write(&comparison, directory).map_err(Failure::new)?;
     }
     if let Some(path) = &arguments.markdown {
         write_file(path, &comparison.markdown())?;
@@ -199,7 +193,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.write(&comparison, || CompareReport::of(&comparison))?;
     match comparison.failures().as_slice() {
         [] => Ok(()),
-        failures => Err(Failure(failures.join("; "))),
+        failures => Err(Failure::new(failures.join("; "))),
     }
 }
 
@@ -250,7 +244,7 @@ impl Arguments {
         };
         let comparison = steadyfs_compare::run(&wanted, options, &tell);
         drop(bar);
-        comparison.map_err(|error| Failure(error.to_string()))
+        comparison.map_err(Failure::new)
     }
 }
 

@@ -48,5 +48,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bar = RefCell::new(Progress::of(1, ""));
     let costs = costs::run(&options, &|share, call| bar.borrow_mut().set(share, call));
     drop(bar);
-    numbers.write(&costs.map_err(|error| Failure(error.to_string()))?)
+    numbers.write(&costs.map_err(Failure::measuring)?)
 }

@@ -26,7 +26,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Every command with --device also takes the file of a profile. An answer to --new is a value in TOML.
-A time has a typical and a maximum value: 250 700. An empty line takes the value in brackets, from a
+A time has a typical and a maximum value: 250 700. One number is both. An empty line takes the value in brackets, from a
 usual device of this kind.
 
 Examples:
@@ -45,6 +45,17 @@ enum Kind {
 }
 
 impl Kind {
+    /// Returns the name of a new profile of this kind without another name, in TOML.
+    fn own_name(self) -> &'static str {
+        match self {
+            Self::Nand => "\"my-nand\"",
+            Self::Nor => "\"my-nor\"",
+            Self::Sd => "\"my-sd\"",
+            Self::Emmc => "\"my-emmc\"",
+            Self::Ssd => "\"my-ssd\"",
+        }
+    }
+
     /// Returns the name of a usual device of this kind.
     fn usual(self) -> &'static str {
         match self {
@@ -92,6 +103,10 @@ fn ask_for(
     let (mut text, mut sources) = (String::new(), String::new());
     for line in lines {
         let (key, value, meaning) = match line {
+            // A built-in device has these texts already.
+            Line::Value { key: key @ ("name" | "title"), meaning, .. } => {
+                (key, kind.own_name(), meaning)
+            }
             Line::Value { key, value, meaning } => (key, value, meaning),
             Line::Other("[sources]") => break,
             Line::Other(other) if other.starts_with('#') => continue,
@@ -113,7 +128,8 @@ fn ask_for(
         text += &format!("# {meaning}\n{key} = {}\n", answer.as_deref().unwrap_or(value));
     }
     text += &format!("[sources]\n{sources}");
-    let wrong = |error: &dyn std::fmt::Display| Failure(format!("{error}; nothing is printed"));
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::new(format!("{error}; nothing is printed"));
     match kind {
         Kind::Nand | Kind::Nor => {
             Profile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?
@@ -141,7 +157,7 @@ fn ask(
     let asked =
         asked.and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
     match (asked, answer.trim()) {
-        (Err(_) | Ok(0), _) => Err(Failure(format!(
+        (Err(_) | Ok(0), _) => Err(Failure::new(format!(
             "{key} is missing; expected a value, or an empty line for {shown}"
         ))),
         (Ok(_), "") => Ok(None),
@@ -241,14 +257,15 @@ mod tests {
     use super::*;
 
     fn asked(kind: Kind, answers: &str) -> Result<String, String> {
-        ask_for(kind, &mut answers.as_bytes(), &mut io::sink()).map_err(|failure| failure.0)
+        ask_for(kind, &mut answers.as_bytes(), &mut io::sink()).map_err(|failure| failure.sentence)
     }
 
     #[test]
     fn a_new_profile_has_the_answers_and_what_is_usual() {
         for kind in Kind::value_variants() {
             let text = asked(*kind, &"\n".repeat(40)).unwrap();
-            assert!(text.contains(&format!("name = \"{}\"", kind.usual())), "{text}");
+            assert!(text.contains(&format!("name = {}", kind.own_name())), "{text}");
+            assert_eq!(built_in(kind.own_name().trim_matches('"')).ok(), None);
         }
         let answers = [
             "mine",

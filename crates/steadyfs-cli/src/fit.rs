@@ -80,13 +80,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let asked_for = write_bytes(&trace, arguments.write)?;
     let write_bytes = u32::try_from(asked_for).ok().filter(|bytes| bytes.is_multiple_of(512));
     let write_bytes = write_bytes.ok_or_else(|| {
-        Failure(format!("writes of {asked_for} bytes: expected whole sectors of 512 bytes"))
+        Failure::new(format!("writes of {asked_for} bytes: expected whole sectors of 512 bytes"))
     })?;
     if trace.access_ns.is_empty() {
-        return Err(Failure(format!("{}: found no access", trace.name)));
+        return Err(Failure::new(format!("{}: found no access", trace.name)));
     }
-    let doubted =
-        |doubt: Doubt| Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name));
+    let doubted = |doubt: Doubt| {
+        Failure::new(format!("{}: {doubt}; --anyway writes it all the same", trace.name))
+    };
     if let Some(doubt) = Doubt::of_accesses(trace.access_ns.len()).filter(|_| !arguments.anyway) {
         return Err(doubted(doubt));
     }

@@ -44,7 +44,7 @@ pub fn ends_itself() {
 /// Fails after a signal came. For commands that then undo their incomplete work.
 pub fn check() -> Result<(), Failure> {
     match signal() {
-        Some(_) => Err(Failure(sentence(work().bar.as_ref()))),
+        Some(_) => Err(Failure::new(sentence(work().bar.as_ref()))),
         None => Ok(()),
     }
 }

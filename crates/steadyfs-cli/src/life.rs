@@ -60,7 +60,7 @@ pub struct Arguments {
         value_name = "PERCENT",
         allow_hyphen_values = true,
         default_value_t = 0,
-        value_parser = crate::number::within::<u32>(0..=90)
+        value_parser = crate::number::percent_within(0..=90)
     )]
     spread: u32,
     /// Percent of the blocks that die in a program instead of an erase
@@ -69,7 +69,7 @@ pub struct Arguments {
         value_name = "PERCENT",
         allow_hyphen_values = true,
         default_value_t = 0,
-        value_parser = crate::number::within::<u32>(0..=100)
+        value_parser = crate::number::percent_within(0..=100)
     )]
     program_failures: u32,
     /// Years that pass while the erases are used up
@@ -129,7 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut bar = Progress::of(1, "");
     let life = life::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
-    let life = life.map_err(|error| Failure(error.to_string()))?;
+    let life = life.map_err(Failure::measuring)?;
     arguments.outputs.write(&life, || LifeReport::of(&life))
 }
 

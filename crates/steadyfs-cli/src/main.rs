@@ -72,11 +72,15 @@ struct Cli {
     command: Command,
 }
 
+/// Exit code of wrong usage, as of clap.
+const WRONG_USAGE: u8 = 2;
+
 const AFTER_HELP: &str = "\
 IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are
 decimal (500kB/s, 2.5MB/s), sizes binary (4KiB, 4096).
 Exit codes: 0 success; 1 failure, also a finding of check, a loss in scrub, and a volume that health
-reports as worn out or damaged; 2 wrong usage.";
+reports as worn out or damaged; 2 wrong usage; 130 Ctrl-C; 143 SIGTERM. `mount` ends with 0 after
+either signal.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -169,7 +173,7 @@ enum Command {
 fn main() -> ExitCode {
     match run(parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure(sentence)) => {
+        Err(Failure { sentence, is_usage }) => {
             let sentence = image::names::for_terminal(&sentence);
             match interrupt::signal() {
                 Some(signal) => {
@@ -178,7 +182,7 @@ fn main() -> ExitCode {
                 }
                 None => {
                     eprintln!("error: {sentence}");
-                    ExitCode::FAILURE
+                    if is_usage { ExitCode::from(WRONG_USAGE) } else { ExitCode::FAILURE }
                 }
             }
         }

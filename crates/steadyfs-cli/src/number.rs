@@ -29,6 +29,11 @@ pub fn within<N: Whole>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<N
     move |text| read(text, range.clone())
 }
 
+/// Reads a whole percentage of a range: `5%` or `5`.
+pub fn percent_within(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| read(text.strip_suffix('%').unwrap_or(text).trim_end(), range.clone())
+}
+
 fn read<N: Whole>(text: &str, range: RangeInclusive<u64>) -> Result<N, String> {
     let number = text
         .parse()
@@ -48,6 +53,15 @@ fn read<N: Whole>(text: &str, range: RangeInclusive<u64>) -> Result<N, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_have_a_sign_or_none() {
+        let read = percent_within(0..=90);
+        assert_eq!((read("5"), read("5%"), read("5 %")), (Ok(5), Ok(5), Ok(5)));
+        for text in ["91%", "%", "0.05", "5%%"] {
+            assert_eq!(read(text), Err("expected a whole number from 0 to 90".to_string()));
+        }
+    }
 
     #[test]
     fn numbers_of_the_range_are_read_and_others_are_answered_with_it() {

@@ -1,8 +1,8 @@
 //! The outputs of results: a table or JSON on standard output, JSON, HTML and SVG in files.
 
 use crate::Failure;
-use crate::host::directory_of;
-use crate::image::names::{for_terminal, is_unprintable};
+use crate::host::{directory_of, refuse_missing_device, remove};
+use crate::image::names::{for_terminal, is_unprintable, part_name};
 use crate::interrupt;
 use clap::Args;
 use serde::Serialize;
@@ -16,8 +16,9 @@ use steadyfs_lab::table::paragraph;
 /// The outputs that commands have in common.
 #[derive(Args, Debug)]
 pub struct Outputs {
-    /// Write the numbers as JSON; `-` writes them to standard output in place of the table
-    #[arg(long, value_name = "FILE|-")]
+    /// Write the numbers as JSON; `-`, or no file, writes them to standard output in place of the
+    /// table
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
     /// Write a report as one HTML file that opens offline
     #[arg(long, value_name = "FILE.html", value_parser = file)]
@@ -30,8 +31,9 @@ pub struct Outputs {
 /// The outputs of a command without a report.
 #[derive(Args, Debug)]
 pub struct Numbers {
-    /// Write the numbers as JSON; `-` writes them to standard output in place of the table
-    #[arg(long, value_name = "FILE|-")]
+    /// Write the numbers as JSON; `-`, or no file, writes them to standard output in place of the
+    /// table
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 }
 
@@ -47,7 +49,7 @@ impl Numbers {
     }
 }
 
-/// Refuses the path of a file that cannot be written. Creates nothing.
+/// Refuses the path of a file that cannot be written. Leaves nothing behind.
 pub fn check_file(path: &Path) -> Result<(), Failure> {
     let wrong = |what: &str| Failure::at(path.display(), format!("cannot be written: {what}"));
     match path.metadata() {
@@ -57,9 +59,10 @@ pub fn check_file(path: &Path) -> Result<(), Failure> {
         }
         Ok(_) => demand_writable(path).map_err(|error| wrong(&error.to_string())),
         Err(_) => {
+            refuse_missing_device(path)?;
             let directory = directory_of(path);
             match directory.metadata() {
-                Ok(metadata) if metadata.is_dir() => demand_writable(directory),
+                Ok(metadata) if metadata.is_dir() => demand_files_in(directory),
                 Ok(_) => {
                     return Err(wrong(&format!(
                         "{} is no directory; expected one",
@@ -97,7 +100,7 @@ fn directory(text: &str) -> Result<PathBuf, &'static str> {
 }
 
 /// Refuses the path of a directory that can be neither created nor written to.
-fn check_directory(path: &Path) -> Result<(), Failure> {
+pub fn check_directory(path: &Path) -> Result<(), Failure> {
     match path.ancestors().find(|above| above.as_os_str().is_empty() || above.exists()) {
         Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => Err(Failure::at(
             path.display(),
@@ -105,10 +108,17 @@ fn check_directory(path: &Path) -> Result<(), Failure> {
         )),
         Some(above) => {
             let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-            demand_writable(above).map_err(|error| Failure::writing(path.display(), &error))
+            demand_files_in(above).map_err(|error| Failure::writing(path.display(), &error))
         }
         None => Ok(()),
     }
+}
+
+/// Makes a file in a directory, and removes it.
+fn demand_files_in(directory: &Path) -> io::Result<()> {
+    let probe = directory.join(part_name(std::process::id()));
+    fs::File::create(&probe)?;
+    fs::remove_file(&probe)
 }
 
 #[cfg(unix)]
@@ -129,8 +139,8 @@ fn write_numbers<R: Serialize + Display>(
     match json_path {
         Some(path) if path.as_os_str() == "-" => print_json(result),
         Some(path) => {
-            write_file(path, &json(result)?)?;
-            print(&within_columns(result))
+            let written = json(result).and_then(|text| write_file(path, &text));
+            print(&within_columns(result)).and(written)
         }
         None => print(&within_columns(result)),
     }
@@ -154,23 +164,24 @@ impl Outputs {
     }
 
     /// Writes all requested outputs. `result` is the table and the JSON; `report` is made only if
-    /// it is needed.
+    /// it is needed. An output that cannot be written prevents no other output.
     pub fn write<R: Serialize + Display, P: Page>(
         &self,
         result: &R,
         report: impl FnOnce() -> P,
     ) -> Result<(), Failure> {
-        if self.report.is_some() || self.svg.is_some() {
-            let report = report();
-            if let Some(path) = &self.report {
-                write_file(path, &report.html())?;
-            }
-            if let Some(directory) = &self.svg {
-                write_svg(&report, directory)
-                    .map_err(|error| Failure::writing(directory.display(), &error))?;
-            }
-        }
-        write_numbers(self.json.as_deref(), result)
+        let report = (self.report.is_some() || self.svg.is_some()).then(report);
+        let html = match (&self.report, &report) {
+            (Some(path), Some(report)) => write_file(path, &report.html()),
+            _ => Ok(()),
+        };
+        let svg = match (&self.svg, &report) {
+            (Some(directory), Some(report)) => write_svg(report, directory)
+                .map(drop)
+                .map_err(|error| Failure::writing(directory.display(), &error)),
+            _ => Ok(()),
+        };
+        write_numbers(self.json.as_deref(), result).and(html).and(svg)
     }
 }
 
@@ -180,8 +191,8 @@ pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
 }
 
 fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
-    let text =
-        serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::new(format!("JSON: {error}")))?;
     Ok(escaped_json(&text) + "\n")
 }
 
@@ -214,10 +225,15 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file.
+/// Writes a file. Leaves no part of a new file after a failure.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    interrupt::write(|| fs::write(path, text))
-        .map_err(|error| Failure::writing(path.display(), &error))
+    let is_new = !path.exists();
+    interrupt::write(|| fs::write(path, text)).map_err(|error| {
+        if is_new {
+            remove(path);
+        }
+        Failure::writing(path.display(), &error)
+    })
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let result = realtime::run(&options, &tell);
     drop(bar);
-    let realtime = result.map_err(|error| Failure(error.to_string()))?;
+    let realtime = result.map_err(Failure::measuring)?;
     arguments.outputs.write(&realtime, || RealtimeReport::of(&realtime))
 }
 

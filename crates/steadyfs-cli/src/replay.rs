@@ -18,7 +18,7 @@ pub struct Arguments {
     /// The trace; `-` reads standard input
     #[arg(value_name = "TRACE.csv")]
     trace: PathBuf,
-    /// Bytes of each write [default: as in a log of fio, else 4KiB]
+    /// Bytes of each write [default: as the trace states, else 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
     /// Input rate, such as 500kB/s; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
@@ -37,7 +37,8 @@ pub struct Arguments {
 const AFTER_HELP: &str = "\
 A trace has one access per line: a column of durations (`duration_us`, `time [ns]`,
 `latency (ms)`), or columns of starts and ends (`start_us,end_us`). Commas, semicolons or tabs
-separate columns; lines with # are comments; `# refused: N` counts refused calls.
+separate columns. Lines with # are comments. `# refused: N` counts refused calls, and
+`# write bytes: N` states the bytes of each write.
 
 A latency log of fio (--write_lat_log) is a trace as well. Only its writes count; the log has the
 bytes of each write. fio 2 and fio 3 before 3.15 need --unit us or --unit ns. A log of windows
@@ -55,13 +56,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rates =
         if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
     let summary = Summary::of(&trace, write_bytes, &rates, arguments.buffer)
-        .ok_or_else(|| Failure(format!("{}: found no access", trace.name)))?;
+        .ok_or_else(|| Failure::new(format!("{}: found no access", trace.name)))?;
     arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))
 }
 
-/// Returns the bytes of each write: as in a log of fio, else as in `--write`, else 4,096.
+/// Returns the bytes of each write: as the trace states, else as in `--write`, else 4,096.
 pub fn write_bytes(trace: &Trace, given: Option<u64>) -> Result<u64, Failure> {
-    trace.write_bytes(given).map_err(|error| Failure(error.to_string()))
+    trace.write_bytes(given).map_err(Failure::new)
 }
 
 /// Reads a trace from a file, or from standard input for `-`. Prints a note about left-out lines
@@ -72,7 +73,7 @@ pub fn read(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Failure> {
     } else {
         read_trace_file(path, unit)
     };
-    let trace = trace.map_err(|error| Failure(error.to_string()))?;
+    let trace = trace.map_err(Failure::new)?;
     if let Some(left_out) = trace.fio.and_then(|fio| fio.left_out()) {
         eprintln!("{}: {left_out}", trace.name);
     }

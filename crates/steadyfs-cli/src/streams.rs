@@ -129,12 +129,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.study {
         let study = study::run(&arguments.study_options(), &tell);
         drop(bar);
-        let study = study.map_err(|error| Failure(error.to_string()))?;
+        let study = study.map_err(Failure::measuring)?;
         return arguments.outputs.write(&study, || StudyReport::of(&study));
     }
     let streams = streams::run(&arguments.options(), &tell);
     drop(bar);
-    let streams = streams.map_err(|error| Failure(error.to_string()))?;
+    let streams = streams.map_err(Failure::measuring)?;
     arguments.outputs.write(&streams, || StreamsReport::of(&streams))
 }
 

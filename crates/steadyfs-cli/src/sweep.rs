@@ -32,7 +32,7 @@ Examples:
 /// Runs `steady sweep`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let error = become_program(Command::new(PROGRAM).args(&arguments.words));
-    Err(Failure(match error.kind() {
+    Err(Failure::new(match error.kind() {
         io::ErrorKind::NotFound => format!(
             "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the \
              Python package of SteadyFS: pip install './python[sweep]' in a clone"

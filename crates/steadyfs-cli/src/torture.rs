@@ -187,9 +187,9 @@ Faults:
   lie          the chip reports a program that it did not make: no file system survives this, and
                the printed failures show that lost data is found
 
-One round, some 100,000 cuts, takes about five minutes on two cores. Ctrl-C prints the results so
-far, and --resume keeps them. Each failure is made smaller and printed with a string that replays
-it. Exit codes: 0 no failure; 1 a failure, or the run is not possible; 2 wrong usage.
+One round, some 100,000 cuts, takes five minutes to half an hour on two cores. Ctrl-C prints the
+results so far, and --resume keeps them. Each failure is made smaller and printed with a string that
+replays it. Exit codes: 0 no failure; 1 a failure; 2 wrong usage, also of an impossible geometry.
 
 Examples:
   steady torture --time 30s
@@ -205,8 +205,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.numbers.check()?;
     arguments.resume.iter().try_for_each(|path| check_file(path))?;
-    let refused = |BadInput(sentence)| Failure(sentence);
-    let options = arguments.options().map_err(refused)?;
+    let options = arguments.options().map_err(Failure::usage)?;
     let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {
         progress
@@ -215,7 +214,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         interrupt::signal().is_none()
     };
     interrupt::ends_itself();
-    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).map_err(refused)?;
+    let summary =
+        torture::run(&options, arguments.resume.as_deref(), &tell).map_err(Failure::new)?;
     drop(progress);
     arguments.numbers.write(&summary)?;
     if let Some(signal) = interrupt::signal() {
@@ -225,8 +225,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match summary.tally.failures.len() {
         0 => Ok(()),
-        1 => Err(Failure("one run failed".into())),
-        count => Err(Failure(format!("{count} runs failed"))),
+        1 => Err(Failure::new("one run failed")),
+        count => Err(Failure::new(format!("{count} runs failed"))),
     }
 }
 
@@ -239,7 +239,7 @@ fn replay(run: &Run) -> Result<(), Failure> {
             &format!("passes; {} of {} cuts met an operation\n", replay.cuts_met, run.cuts.len());
     }
     print(&text)?;
-    replay.failure.map_or(Ok(()), |what| Err(Failure(what.trim().to_string())))
+    replay.failure.map_or(Ok(()), |what| Err(Failure::new(what.trim())))
 }
 
 impl Arguments {

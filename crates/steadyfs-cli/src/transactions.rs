@@ -88,14 +88,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = arguments.options();
     if let Some(series) = arguments.series.filter(|&series| series > arguments.files) {
         let files = arguments.files;
-        return Err(Failure(format!(
+        return Err(Failure::usage(format!(
             "--series {series}: expected no more than --files, which is {files}"
         )));
     }
     let mut bar = Progress::of(1, "");
     let result = transactions::run(&options, &mut |share, what| bar.set(share, what));
     drop(bar);
-    let transactions = result.map_err(|error| Failure(error.to_string()))?;
+    let transactions = result.map_err(Failure::measuring)?;
     arguments.outputs.write(&transactions, || TransactionsReport::of(&transactions))
 }
 

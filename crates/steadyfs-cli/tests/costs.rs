@@ -45,15 +45,25 @@ fn costs_measures_every_call_within_its_bound_and_every_copy() {
 }
 
 #[test]
-fn more_files_than_fit_end_with_code_1_and_one_sentence() {
+fn more_files_than_fit_are_wrong_usage() {
     let device = small_device("costs-files.toml");
     let output = steady(&["costs", "--device", &device, "--files", "1000000"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(
         error.starts_with("error: 1000216 files are needed") && error.lines().count() == 1,
         "{error}"
     );
+}
+
+/// The first example of the help ended without room.
+#[test]
+fn a_small_volume_has_as_many_files_as_it_holds() {
+    for size in ["256KiB", "512KiB", "1MiB"] {
+        let line = ["costs", "--device", "w25q128jv", "--size", size, "--json", "-"];
+        let costs = json(&steady(&line));
+        assert!(costs["files"].as_u64() > Some(100), "{size}: {}", costs["files"]);
+    }
 }
 
 #[test]

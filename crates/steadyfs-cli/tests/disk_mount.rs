@@ -323,7 +323,8 @@ fn commands_say_what_a_disk_is_and_what_it_is_not() {
         );
     }
     for option in ["--files-max 5", "--name-bytes-max 9", "--no-permissions"] {
-        let error = bench.fails(&format!("format other.img --disk --device nand.toml {option}"));
+        let error =
+            bench.contradicts(&format!("format other.img --disk --device nand.toml {option}"));
         assert!(
             error.starts_with(option.split(' ').next().unwrap())
                 && !bench.path("other.img").exists(),

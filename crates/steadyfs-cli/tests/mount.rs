@@ -203,7 +203,7 @@ fn mount_knows_it_by_the_name_of_its_helper() {
             .unwrap()
     };
     let refused = mount("ro,fast");
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(2));
     assert!(
         text(&refused.stderr).contains("option `fast`: expected one of ro, rw"),
         "{}",

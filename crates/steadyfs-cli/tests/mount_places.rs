@@ -118,6 +118,22 @@ fn the_root_directory_is_refused() {
     });
 }
 
+/// The error was that the directory is none.
+#[test]
+fn a_dead_mount_is_named() {
+    in_namespace("a_dead_mount_is_named", |bench| {
+        let mut service = Service::new(bench, "mount i.img mnt");
+        service.child.kill().unwrap();
+        service.child.wait().unwrap();
+        let told = bench.fails("mount i.img mnt");
+        assert!(told.starts_with("mnt: a dead mount lies on it"), "{told}");
+        host(bench, "umount mnt");
+        let service = Service::new(bench, "mount i.img mnt");
+        service.signal();
+        service.end(0);
+    });
+}
+
 #[test]
 fn a_directory_with_a_mount_below_is_refused() {
     in_namespace("a_directory_with_a_mount_below_is_refused", |bench| {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Commands, and a part of their errors. `NO/` is a directory that does not exist.
-const CASES: [(&str, &str); 112] = [
+const CASES: &[(&str, &str)] = &[
     // Names that do not exist.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "gd25q64"),
@@ -78,7 +78,7 @@ const CASES: [(&str, &str); 112] = [
     ("streams --study --report NO/x.html", "expected a directory in which files can be made"),
     ("streams --study --json d", "is a directory; expected the name of a file"),
     ("streams --study --svg t.csv/figures", "is a file; expected a directory"),
-    ("man t.csv", "cannot be written"),
+    ("man t.csv", "is a file; expected a directory"),
     // Settings that one kind of run does not have, or has less of.
     ("life --workload sequential", "adversary"),
     ("life --blocks 3", "from 16 to 65536"),
@@ -94,7 +94,7 @@ const CASES: [(&str, &str); 112] = [
     ("evaluate --seed x", "expected a whole number, 0 or more"),
     ("bench --cache 2000", "expected a whole number from 0 to 1024"),
     ("torture --steps 0", "expected a whole number"),
-    ("format x.img --device mt29f1g01abafd --streams 300", "expected a whole number from 0 to 255"),
+    ("format x.img --device mt29f1g01abafd --streams 300", "expected a whole number from 1 to 4"),
     // Standard output is one file.
     ("evaluate --svg -", "expected a directory"),
     ("evaluate --report -", "expected the name of a file"),
@@ -112,7 +112,7 @@ const CASES: [(&str, &str); 112] = [
     ("mkdir i.img a/b/c", "-p makes the directories above too"),
     ("mv i.img nothing x", "i.img:/nothing: no such file or directory"),
     ("stat i.img nothing", "i.img:/nothing: no such file or directory"),
-    ("unpack i.img t.csv", "Not a directory"),
+    ("unpack i.img t.csv", "is no directory; expected an empty directory, or none"),
     ("mount i.img t.csv", "is no directory; expected one to mount on"),
     // Images that are none.
     ("df t.csv", "no SteadyFS superblock"),
@@ -127,7 +127,20 @@ const CASES: [(&str, &str); 112] = [
         "expected a multiple of the block, 4096 bytes",
     ),
     ("format x.img --device w25q128jv --unit 4MiB", "--unit is for cards and disks"),
-    ("format /dev/mtd0 --size 1MiB", "--size"),
+    // Names among the devices that no driver has made.
+    ("format /dev/none0 --size 1MiB", "/dev/none0: no such device"),
+    ("format /dev/none0 --block --size 64MiB", "/dev/none0: no such device"),
+    ("pack d /dev/none0", "/dev/none0: no such device"),
+    ("pack d /dev/none0 --read-only", "/dev/none0: no such device"),
+    ("convert i.img /dev/none0 --to squashfs", "/dev/none0: no such device"),
+    ("health i.img --json /dev/none0", "/dev/none0: no such device"),
+    ("format /dev/null --device nand.toml", "exists already"),
+    ("format /dev/null --device nand.toml --force", "MTD"),
+    ("evaluate --report /proc/x.html", "expected a directory in which files can be made"),
+    ("evaluate --svg /proc/x", "cannot be written"),
+    ("evaluate --device d", "is a directory; expected a name"),
+    ("mv i.img / /b", "the root cannot be moved"),
+    ("compare --kept --results NO", "no such directory"),
     // Inputs that do not exist.
     ("evaluate --beside NO/t.csv", "NO/t.csv"),
     ("replay NO/t.csv", "NO/t.csv"),
@@ -186,4 +199,74 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     }
     assert!(slow.is_empty(), "{slow:?}");
     assert!(made() == before, "nothing is made");
+}
+
+/// Command lines that are wrong by themselves: options contradict each other, or the profile that
+/// they name. Part of the error.
+const USAGE: &[(&str, &str)] = &[
+    ("advise", "--device is missing"),
+    ("advise --device w25q128jv --workload log --effort 0%", "expected more than 0%"),
+    ("advise --device w25q128jv --workload log --size 4KiB", "expected at least"),
+    ("compare", "nothing to compare is named"),
+    ("convert i.img x.cramfs --compress xz", "cramfs has its own compression"),
+    ("convert i.img x", "has no known format in its name"),
+    ("costs --device w25q128jv --size 1MiB --files 100000", "set fewer with --files"),
+    ("evaluate --size 1MB", "expected whole erase blocks"),
+    ("evaluate --erase-block 5KiB", "expected one of"),
+    ("evaluate --write 1GiB", "the workload needs"),
+    ("format x.img", "--device is missing"),
+    ("format x.img --block", "--size is missing"),
+    ("format x.img --block --size 64MiB --erase", "--erase is for raw chips"),
+    ("format x.img --block --size 64MiB --wear-spread 32", "a card or disk levels wear"),
+    ("format x.img --block --size 64MiB --journal-pages 2", "--journal-pages is for NOR"),
+    ("format x.img --device sd-industrial", "is a card; this command takes"),
+    ("format x.img --device w25q128jv --bad-block 3", "--bad-block is for NAND"),
+    ("format x.img --device w25q128jv --block-bytes 5000", "expected one of"),
+    ("format x.img --device w25q128jv --size 64KiB", "found 16, expected at least"),
+    ("format x.img --device w25q128jv --tags within", "--tags is for cards and disks"),
+    ("format x.img --device nand.toml --bad-block 1024", "--bad-block 1024"),
+    ("format x.img --device nand.toml --disk --files-max 9", "expected no --files-max with --disk"),
+    ("format x.img --device nand.toml --failures 9", "expected a whole number from 0 to 8"),
+    ("format x.img --device nand.toml --files-max 0", "expected a whole number from 1 to"),
+    ("format x.img --device nand.toml --files-max 10000000", "expected a whole number from 1 to"),
+    ("format x.img --device nand.toml --journal-pages 2", "--journal-pages is for NOR"),
+    ("format x.img --device nand.toml --leaf-log-bytes 96", "--leaf-log-bytes is for NOR"),
+    ("format x.img --device nand.toml --moved-apart", "--moved-apart is for two streams or more"),
+    ("format x.img --device nand.toml --name-bytes-max 0", "expected a whole number from 1 to"),
+    ("format x.img --device nand.toml --streams 5", "expected a whole number from 1 to 4"),
+    ("format x.img --device nand.toml --wear-spread 0", "expected 8 to 200 on a raw chip"),
+    ("format x.img --device nand.toml --wear-spread 5", "wear_spread must be 8 to 200"),
+    ("mount i.img d --real-time", "expected --device as well"),
+    ("mount i.img d -o foo", "option `foo`: expected one of"),
+    ("mount i.img d -o device=foo", "option `device=foo`: no profile named"),
+    ("pack d x.img --device nand.toml --compress xz", "expected lz4, deflate or zstd"),
+    ("pack d x.img --read-only --bad-block 3", "--bad-block is for NAND"),
+    ("pack d x.img --read-only --files-max 9", "expected no --files-max with --read-only"),
+    ("pack d x.img --read-only --tags within", "expected no --tags with --read-only"),
+    ("transactions --series 20 --files 10", "expected no more than --files"),
+];
+
+/// Exit code 2 depended on the place of the check, not on the cause of the error.
+#[test]
+fn an_error_of_the_command_line_alone_is_wrong_usage() {
+    let bench = Bench::new("wrong-usage");
+    bench.ok("format i.img --device nand.toml");
+    std::fs::create_dir(bench.path("d")).unwrap();
+    for (line, expected) in USAGE {
+        let said = bench.is_wrong(line);
+        assert!(said.starts_with("error: ") && said.contains(expected), "{line}: {said}");
+        assert!(!bench.path("x.img").exists(), "{line}");
+    }
+}
+
+/// An output that could not be written cost the table.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_table_is_printed_although_a_file_cannot_be_written() {
+    let bench = Bench::new("full-disk");
+    let output = bench.run("costs --device w25q16jv --files 5 --json /dev/full");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/dev/full: cannot be written"), "{said}");
+    assert!(text(&output.stdout).contains("append 64 B"));
 }

@@ -50,7 +50,7 @@ pub fn trace(input: &[u8]) {
     match read_trace("trace", input, unit) {
         Ok(trace) if trace.access_ns.iter().all(|&ns| ns < 1_000_000_000_000_000) => {
             let mut again = Vec::new();
-            write_trace(&mut again, &trace.access_ns).expect("memory");
+            write_trace(&mut again, &trace.access_ns, 4096).expect("memory");
             let read = read_trace("again", &again[..], None).map(|trace| trace.access_ns);
             assert_eq!(read.map_err(|error| error.to_string()), Ok(trace.access_ns));
         }

@@ -6,7 +6,8 @@
 //! tab separates the columns, a comma in a number is a decimal point.
 //!
 //! A latency log of fio (`write_lat_log`) is recognised by its columns of whole numbers. Only its
-//! writes count. All writes must have one size, which the trace stores. A log of windows
+//! writes count. All writes must have one size, which the trace stores. In other traces a comment
+//! `# write bytes: N` states this size. A log of windows
 //! (`log_avg_msec`) is refused, because its lines are no accesses. The times are in nanoseconds; a
 //! log that may be of fio 2 needs the unit from the caller.
 //!
@@ -37,7 +38,8 @@ pub struct Trace {
     pub name: String,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// The rest of a log of fio; `None` for other traces.
+    /// The bytes of each write, and the rest of a log of fio. `None` if neither a log nor a comment
+    /// `# write bytes: N` states these bytes.
     pub fio: Option<Fio>,
     /// Number of calls that the file system refused, from a comment `# refused: N`. They have no
     /// access time.
@@ -48,11 +50,11 @@ pub struct Trace {
 const USUAL_WRITE_BYTES: u64 = 4096;
 
 impl Trace {
-    /// Returns the bytes of each write: the size in the log, else the size that the caller gives,
+    /// Returns the bytes of each write: the size in the log or comment, else the size that the caller gives,
     /// else 4,096.
     ///
     /// # Errors
-    /// [`Problem::WriteSize`] if log and caller differ.
+    /// [`Problem::WriteSize`] if trace and caller differ.
     pub fn write_bytes(&self, given: Option<u64>) -> Result<u64, TraceError> {
         match (self.fio, given) {
             (Some(Fio { write_bytes: found, .. }), Some(given)) if given != found => {
@@ -99,8 +101,14 @@ pub fn read_trace(
     text: impl BufRead,
     unit: Option<TimeUnit>,
 ) -> Result<Trace, TraceError> {
-    let mut reader =
-        Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new(), refused: 0 };
+    let mut reader = Reader {
+        unit,
+        layout: None,
+        fio: Fio::EMPTY,
+        access_ns: Vec::new(),
+        refused: 0,
+        write_bytes: None,
+    };
     let error = |line, problem| TraceError { file: name.to_string(), line, problem };
     for (index, line) in text.split(b'\n').enumerate() {
         let number = Some(index as u64 + 1);
@@ -109,7 +117,7 @@ pub fn read_trace(
         let line = if index == 0 { line.trim_start_matches('\u{feff}') } else { line };
         reader.line(line.trim_end_matches('\r')).map_err(|problem| error(number, problem))?;
     }
-    let Reader { fio, layout, access_ns, refused, .. } = reader;
+    let Reader { fio, layout, access_ns, refused, write_bytes, .. } = reader;
     if access_ns.is_empty() {
         let Fio { reads, trims, .. } = fio;
         return Err(error(
@@ -118,21 +126,29 @@ pub fn read_trace(
         ));
     }
     let is_fio = layout.is_some_and(|layout| layout.columns == Columns::Fio);
-    Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio), refused })
+    let stated = write_bytes.map(|write_bytes| Fio { write_bytes, ..Fio::EMPTY });
+    let fio = if is_fio { Some(fio) } else { stated };
+    Ok(Trace { name: name.to_string(), access_ns, fio, refused })
 }
 
-/// Writes access times as a trace that [`read_trace`] reads back exactly: one column,
-/// `duration_us`.
+/// Writes access times as a trace that [`read_trace`] reads back exactly: a comment with the bytes
+/// of each write, and one column, `duration_us`.
 ///
 /// # Errors
 /// The errors of the writer.
-pub fn write_trace(mut to: impl Write, access_ns: &[u64]) -> io::Result<()> {
+pub fn write_trace(mut to: impl Write, access_ns: &[u64], write_bytes: u64) -> io::Result<()> {
+    writeln!(to, "# {WRITE_BYTES} {write_bytes}")?;
     writeln!(to, "duration_us")?;
     for ns in access_ns {
         writeln!(to, "{}.{:03}", ns / 1000, ns % 1000)?;
     }
     to.flush()
 }
+
+/// Beginning of the comment with the number of refused calls.
+const REFUSED: &str = "refused:";
+/// Beginning of the comment with the bytes of each write.
+const WRITE_BYTES: &str = "write bytes:";
 
 /// Layout of the lines of a trace, derived from its first line.
 struct Layout {
@@ -150,15 +166,16 @@ struct Reader {
     fio: Fio,
     access_ns: Vec<u64>,
     refused: u64,
+    write_bytes: Option<u64>,
 }
 
 impl Reader {
     /// Takes one line: skips it, derives the layout from it, or adds an access.
     fn line(&mut self, line: &str) -> Result<(), Problem> {
         if let Some(comment) = line.trim_start().strip_prefix('#') {
-            let refused =
-                comment.trim().strip_prefix("refused:").and_then(|count| count.trim().parse().ok());
-            self.refused = refused.unwrap_or(self.refused);
+            let number = |key| comment.trim().strip_prefix(key)?.trim().parse::<u64>().ok();
+            self.refused = number(REFUSED).unwrap_or(self.refused);
+            self.write_bytes = number(WRITE_BYTES).filter(|&bytes| bytes > 0).or(self.write_bytes);
             return Ok(());
         }
         if line.trim().is_empty() {
@@ -432,6 +449,21 @@ mod tests {
         assert_eq!(read("time_ms;duration_us\n9;1\n"), Ok(vec![1_000]));
     }
 
+    /// A trace of 64-byte writes did not contain their size. `steady replay` computed with 4 KiB.
+    #[test]
+    fn comment_states_the_bytes_of_each_write() {
+        let stated = |text: &str| read_trace("t.csv", text.as_bytes(), None).unwrap();
+        let mut text = Vec::new();
+        write_trace(&mut text, &[7], 64).unwrap();
+        let trace = stated(std::str::from_utf8(&text).unwrap());
+        assert_eq!(trace.write_bytes(None).unwrap(), 64);
+        let error = trace.write_bytes(Some(512)).unwrap_err().to_string();
+        assert!(error.contains("found writes of 64 bytes, expected 512"), "{error}");
+        for text in ["# write bytes: 0\nus\n1\n", "# write bytes: some\nus\n1\n", "us\n1\n"] {
+            assert_eq!(stated(text).write_bytes(None).unwrap(), USUAL_WRITE_BYTES, "{text}");
+        }
+    }
+
     #[test]
     fn comment_names_the_refused_calls() {
         let refused = |comment: &str| {
@@ -527,7 +559,7 @@ mod tests {
         #[test]
         fn written_traces_are_read_back_exactly(access_ns in prop::collection::vec(0_u64..10_000_000_000_000, 1..50)) {
             let mut text = Vec::new();
-            write_trace(&mut text, &access_ns).unwrap();
+            write_trace(&mut text, &access_ns, 64).unwrap();
             prop_assert_eq!(read_trace("t", text.as_slice(), None).unwrap().access_ns, access_ns);
         }
 

@@ -146,16 +146,17 @@ pub fn parse_write_size(text: &str) -> Result<u64, UnitError> {
     }
 }
 
-/// Reads a share: `80%`, `80 %` or `0.8`.
+/// Reads a share: `80%`, `80 %`, `80` or `0.8`. A number above 1 is a percentage.
 ///
 /// # Errors
-/// [`UnitError`] if the text is not a number, or if the number is not between 0 and 1 (0 % and 100
-/// %).
+/// [`UnitError`] if the text is not a number, or if the number is not a share from 0 % to
+/// 100 %.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
-    const EXPECTED: &str = "a share such as 80% or 0.8";
+    const EXPECTED: &str = "a share such as 80%, 80 or 0.8";
     let (number, unit) = split(text, EXPECTED)?;
     let share = match unit {
         "%" => number / 100.0,
+        "" if number > 1.0 => number / 100.0,
         "" => number,
         _ => return Err(UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED }),
     };
@@ -164,7 +165,7 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     } else {
         Err(UnitError::OutOfRange {
             found: text.trim().to_string(),
-            expected: "a share from 0% to 100%, or from 0 to 1",
+            expected: "a share from 0% to 100%",
         })
     }
 }
@@ -291,7 +292,8 @@ mod tests {
         assert_eq!(parse_percent("80%"), Ok(0.8));
         assert_eq!(parse_percent("0.8"), Ok(0.8));
         assert_eq!(parse_percent("100 %"), Ok(1.0));
-        assert!(matches!(parse_percent("80"), Err(UnitError::OutOfRange { .. })));
+        assert_eq!((parse_percent("80"), parse_percent("1")), (Ok(0.8), Ok(1.0)));
+        assert!(matches!(parse_percent("101"), Err(UnitError::OutOfRange { .. })));
         assert!(matches!(parse_percent("120%"), Err(UnitError::OutOfRange { .. })));
     }
 

@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut write = |piece: &[u8]| match output.write_all(piece).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             is_read = false;
-            Err(Failure(String::new()))
+            Err(Failure::new(""))
         }
         result => result.map_err(|error| Failure::writing("standard output", &error)),
     };

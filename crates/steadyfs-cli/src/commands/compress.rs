@@ -112,11 +112,13 @@ fn rewrite_all<'i>(
 ) -> Result<(), Failure> {
     let (mut count, mut packed, mut before, mut after) = (0, 0, 0, 0);
     for item in files {
-        let rewritten = rewrite(volume, item, rule.packing()).map_err(|Failure(why)| {
-            Failure(format!(
-                "{why}; {count} files were written anew before, and new files follow the rule"
-            ))
-        })?;
+        let rewritten = rewrite(volume, item, rule.packing()).map_err(
+            |Failure { sentence: why, .. }| {
+                Failure::new(format!(
+                    "{why}; {count} files were written anew before, and new files follow the rule"
+                ))
+            },
+        )?;
         count += 1;
         packed += u64::from(rewritten.is_packed);
         before += rewritten.bytes_before;

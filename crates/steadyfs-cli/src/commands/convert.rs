@@ -3,6 +3,7 @@
 use super::pack::read_only_chunk;
 use super::tree::counted;
 use crate::Failure;
+use crate::host::is_same;
 use crate::image::collect::{of_opened, other_attributes};
 use crate::image::left_out::LeftOut;
 use crate::image::{Lost, Memory, Opened, ReadOptions, file};
@@ -72,10 +73,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expected =
         "has no known format in its name; expected .squashfs, .sqfs, .sqsh or .cramfs, or --to";
     let format = arguments.format.or_else(|| Target::of(&arguments.to));
-    let format = format.ok_or_else(|| Failure::at(arguments.to.display(), expected))?;
+    let format =
+        format.ok_or_else(|| Failure::usage(format!("{}: {expected}", arguments.to.display())))?;
     if format == Target::Cramfs && (arguments.compress.is_some() || arguments.chunk.is_some()) {
-        return Err(Failure(
-            "--compress and --chunk are for squashfs; cramfs has its own compression".into(),
+        return Err(Failure::usage(
+            "--compress and --chunk are for squashfs; cramfs has its own compression",
+        ));
+    }
+    if is_same(&arguments.from, &arguments.to) {
+        return Err(Failure::at(
+            arguments.to.display(),
+            "is the image to read; expected the name of another file",
         ));
     }
     file::check(&arguments.to, arguments.force)?;

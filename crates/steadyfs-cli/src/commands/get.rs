@@ -2,7 +2,8 @@
 
 use crate::Failure;
 use crate::host::directory_of;
-use crate::image::export;
+use crate::image::export::{self, NOT_MADE};
+use crate::image::left_out::LeftOut;
 use crate::image::names::{host_fault, last_name, sanitised};
 use crate::image::part::Part;
 use crate::image::tree::{Files, Item, Kind, Stat};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `steady get`.
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
@@ -41,6 +43,10 @@ pub struct Arguments {
     reading: ReadOptions,
 }
 
+const AFTER_HELP: &str = "\
+Files get their times, their modes, and their attributes user.* on Linux. They belong to the user of
+the command, without set-user and set-group rights. Standard error lists everything that is lost.";
+
 /// Runs `steady get`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
@@ -51,7 +57,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let place = place(files, arguments)?;
     let lost = match stat.kind {
         Kind::File | Kind::Symlink => {
-            get_file(files, stat, arguments, &place)?;
+            let mut left = LeftOut::default();
+            get_file(files, stat, arguments, &place, &mut left)?;
+            left.tell(NOT_MADE);
             Lost::of(None)
         }
         Kind::Directory if arguments.recursive => {
@@ -93,12 +101,13 @@ fn get_file(
     stat: Stat,
     arguments: &Arguments,
     place: &Path,
+    left: &mut LeftOut,
 ) -> Result<(), Failure> {
     let mut progress = Progress::of(stat.size, "get");
     let item =
         Item { path: arguments.from.clone(), is_last: true, ..Item::new(String::new(), "", stat) };
     if stat.kind == Kind::Symlink {
-        return export::link(files, &item, place);
+        return export::link(files, &item, place, left);
     }
     let is_there = fs::symlink_metadata(place).is_ok();
     if is_there && !arguments.force {
@@ -110,6 +119,6 @@ fn get_file(
     interrupt::ends_itself();
     // The old file stays until the new one is complete; a link is replaced, not followed.
     let (part, mut host) = Part::file(directory_of(place), place)?;
-    export::content(files, &item, &mut host, place, &mut progress)?;
+    export::content(files, &item, &mut host, place, &mut progress, left)?;
     if arguments.force { part.rename(place) } else { export::rename_new(part.path(), place) }
 }

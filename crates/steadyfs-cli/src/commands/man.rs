@@ -1,7 +1,7 @@
 //! `steady man`: prints or writes manual pages.
 
 use crate::Failure;
-use crate::output::print_bytes;
+use crate::output::{check_directory, print_bytes};
 use clap::{Args, Command};
 use clap_mangen::Man;
 use std::fs;
@@ -23,6 +23,7 @@ pub fn run(arguments: &Arguments, command: Command) -> Result<(), Failure> {
     let Some(directory) = &arguments.directory else {
         return print_bytes(&page(&Man::new(command))?);
     };
+    check_directory(directory)?;
     fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
     for inner in command.get_subcommands() {
         write(directory, &Man::new(inner.clone()))?;
@@ -32,7 +33,7 @@ pub fn run(arguments: &Arguments, command: Command) -> Result<(), Failure> {
 
 fn page(man: &Man) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    man.render(&mut page).map_err(|error| Failure(format!("manual page: {error}")))?;
+    man.render(&mut page).map_err(|error| Failure::new(format!("manual page: {error}")))?;
     Ok(page)
 }
 

@@ -7,7 +7,7 @@ use crate::image::volume::is_directory;
 use crate::image::{Volume, change};
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::Error;
+use steadyfs::{Error, ROOT};
 
 /// Arguments of `steady mv`.
 #[derive(Args, Debug)]
@@ -51,6 +51,11 @@ fn exchange(volume: &mut Volume<'_>, one: &str, other: &str) -> Result<(), Failu
 
 fn rename(volume: &mut Volume<'_>, from: &str, to: &str) -> Result<(), Failure> {
     let source = volume.stat(from)?;
+    if source.inode == ROOT {
+        return Err(
+            volume.refuse("", "the root cannot be moved; expected a file or directory below")
+        );
+    }
     let to = match volume.find(to)? {
         Some(stat) if is_directory(&stat) && stat.inode != source.inode => {
             join(to, last_name(from).unwrap_or_default())

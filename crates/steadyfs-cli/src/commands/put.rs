@@ -2,9 +2,10 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::import::{self, Directory, Mode};
+use crate::image::import::{self, Directory, Import, Mode};
+use crate::image::left_out::CANNOT_HOLD;
 use crate::image::names::{join, last_name};
-use crate::image::scan::{self, Source};
+use crate::image::scan::{self, ScanOptions, Scanner, Source};
 use crate::image::volume::is_directory;
 use crate::image::{Volume, change};
 use crate::progress::Progress;
@@ -28,17 +29,15 @@ pub struct Arguments {
     /// Take directories with all that they hold, and add to existing directories
     #[arg(short, long)]
     recursive: bool,
-    /// Take the targets of symbolic links, not the links; links that are given as FROM are always
-    /// followed
-    #[arg(long)]
-    follow: bool,
+    #[command(flatten)]
+    scan: ScanOptions,
     #[command(flatten)]
     chip: ChipOptions,
 }
 
 const AFTER_HELP: &str = "\
-Files keep their times of modification, and mode, owner and group if the volume keeps these. An
-existing file is replaced as a whole, or not at all. New and replaced files are compressed by the
+Files keep their times of modification, their attributes user.*, and mode, owner and group if the
+volume keeps these. Standard error lists everything that a volume cannot hold. An existing file is replaced as a whole, or not at all. New and replaced files are compressed by the
 rule of their directory (`steady compress`). An interrupted command leaves the files that it
 had finished. A killed command may leave a part of the next file, such as /~steady-put. The next
 command that writes removes it; a file of yours with that name stays.
@@ -53,18 +52,23 @@ const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true, packi
 /// Runs `steady put`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Scan everything of the host before the image is touched.
+    let mut scanner = Scanner::new(arguments.scan);
     let scans = arguments
         .from
         .iter()
-        .map(|path| Scan::of(path, arguments))
+        .map(|path| Scan::of(path, arguments, &mut scanner))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut left = scanner.left;
     change(&arguments.image, &arguments.chip, |volume| {
         let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
         let (parent, name) = target(volume, &arguments.to, scans.len())?;
+        let mut import = Import { mode: MODE, progress: &mut progress, left: &mut left };
         scans.iter().try_for_each(|scan| {
-            scan.put(volume, &parent, name.unwrap_or(&scan.source.name), &mut progress)
+            scan.put(volume, &parent, name.unwrap_or(&scan.source.name), &mut import)
         })
-    })
+    })?;
+    left.tell(CANNOT_HOLD);
+    Ok(())
 }
 
 /// A file or directory of the command line, and everything below it.
@@ -74,17 +78,20 @@ struct Scan {
 }
 
 impl Scan {
-    fn of(path: &std::path::Path, arguments: &Arguments) -> Result<Self, Failure> {
+    fn of(
+        path: &std::path::Path,
+        arguments: &Arguments,
+        scanner: &mut Scanner,
+    ) -> Result<Self, Failure> {
         // Follow a link that is named on the command line.
-        let source = scan::one(path, scan::name_of(path)?, true, 0)?;
+        let source = scanner.named(path, scan::name_of(path)?)?;
         if source.is_directory && !arguments.recursive {
             return Err(Failure::at(
                 path.display(),
                 "is a directory; -r takes it with all that it holds",
             ));
         }
-        let below =
-            if source.is_directory { scan::below(path, arguments.follow)? } else { Vec::new() };
+        let below = if source.is_directory { scanner.below(path)? } else { Vec::new() };
         Ok(Self { source, below })
     }
 
@@ -97,13 +104,13 @@ impl Scan {
         volume: &mut Volume<'_>,
         parent: &Directory,
         name: &str,
-        progress: &mut Progress,
+        import: &mut Import<'_>,
     ) -> Result<(), Failure> {
         if !self.source.is_directory {
-            return import::file(volume, &self.source, parent, name, MODE, progress);
+            return import::file(volume, &self.source, parent, name, import);
         }
-        let into = import::directory(volume, parent, name, &self.source, MODE)?;
-        import::all(volume, &self.below, &into, MODE, progress)
+        let into = import::directory(volume, parent, name, &self.source, import)?;
+        import::all(volume, &self.below, &into, import)
     }
 }
 

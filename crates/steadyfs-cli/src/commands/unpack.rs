@@ -36,6 +36,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
+Files get their times, their modes, and their attributes user.* on Linux. They belong to the user of
+the command, without set-user and set-group rights. Standard error lists everything that is lost.
+
 Nothing is written outside of DIR, for any content of the image. All names are checked before the
 first file is made. At the end, everything is there or nothing. A killed command leaves
 .steady-PID.part in DIR or beside it; the next command removes it. If the mount finds a loss, the

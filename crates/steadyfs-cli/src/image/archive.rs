@@ -3,6 +3,7 @@
 //! An image is a file, or lies on the chip for which `steady pack --read-only` made it. It is read
 //! as a whole, within a limit, because it may be malicious.
 
+use super::attributes::Attributes;
 use super::chip::{Clock, describe_work};
 use super::key::{Key, hex};
 use super::lock::Lock;
@@ -190,6 +191,11 @@ impl Archive {
     }
 }
 
+/// Returns the attributes of an inode.
+pub fn attributes_of(inode: &Inode) -> Attributes {
+    Attributes::of_names(inode.attributes.iter().map(|(name, value)| (&name[..], &value[..])))
+}
+
 /// Returns the kind of an inode, and the number of its bytes or entries.
 pub fn kind_and_size(inode: &Inode) -> (Kind, u64) {
     use steadyfs_convert::Kind as Of;
@@ -246,6 +252,10 @@ impl Files for Archive {
     fn owned(&mut self, inode: InodeNumber) -> Option<Permissions> {
         let Inode { mode, uid, gid, .. } = *self.inode(inode);
         Some(Permissions { mode, uid, gid })
+    }
+
+    fn attributes(&mut self, inode: InodeNumber, _: &str) -> Result<Attributes, Failure> {
+        Ok(attributes_of(self.inode(inode)))
     }
 
     fn has_hard_links(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::card::Card;
 use super::lock::Lock;
 use super::names::for_terminal;
-use super::recognise::kind_of;
+use super::recognise::{kind_of, likeness};
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
@@ -77,7 +77,7 @@ impl ChipOptions {
     /// Returns the device that `--device` names.
     pub(super) fn found(&self) -> Result<Option<Found>, Failure> {
         let found = self.device.as_deref().map(find_device).transpose();
-        found.map_err(|error| Failure(error.to_string()))
+        found.map_err(Failure::measuring)
     }
 
     /// Prints the work of the chip, if `--stats` is set.
@@ -90,7 +90,7 @@ impl ChipOptions {
 
 /// Finds a profile by its name or in a file.
 pub fn profile(device: &str) -> Result<Profile, Failure> {
-    find_profile(device).map_err(|error| Failure(error.to_string()))
+    find_profile(device).map_err(Failure::measuring)
 }
 
 /// Returns true if a path is a character device, as MTD devices are.
@@ -175,15 +175,18 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
         )));
     }
     let lock = Lock::take(path, access)?;
-    let image = Image::open(path, access).map_err(|error| fail(&error))?;
+    let image = Image::open(path, access).map_err(|error| match likeness(path) {
+        Some(kind) => fail(&format!("{error}; it looks like {kind}")),
+        None => fail(&error),
+    })?;
     Chip::of_image(image, profile, lock).map_err(|error| fail(&error))
 }
 
 #[cfg(target_os = "linux")]
 fn open_mtd(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
+    let chip = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
     refuse_profile(path, device)?;
-    let device = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
-    Ok(Chip::new(Medium::Mtd(device), Clock::Machine, None))
+    Ok(Chip::new(Medium::Mtd(chip), Clock::Machine, None))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,7 +1,9 @@
 //! Everything of a directory, a volume or an archive in memory, as a tree from which images are
 //! made.
 
-use super::archive::Archive;
+use super::archive::{Archive, attributes_of};
+use super::attributes::Attributes;
+use super::kind::{identity, special};
 use super::left_out::LeftOut;
 use super::opened::Opened;
 use super::scan::Source;
@@ -14,23 +16,22 @@ use std::fs::{self, Metadata};
 use std::path::Path;
 use steadyfs::ROOT;
 use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
-use steadyfs_host::plain::is_own;
 
 /// Maximum depth of directories: followed links may form a circle.
 const DEPTH_MAX: usize = 256;
-/// Prefix of attribute names, which volumes leave out.
-const NAMESPACE: &str = "user.";
 /// Prefixes of the attribute names that squashfs holds.
 const NAMESPACES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 
-/// Returns everything of a directory of the host.
-pub fn of_directory(directory: &Path, follow: bool) -> Result<Tree, Failure> {
-    let mut host = Host { tree: Tree::new(Limit::default()), follow, linked: HashMap::new() };
-    let metadata =
-        fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
-    *host.tree.root_mut() = inode(Kind::Directory(BTreeMap::new()), &metadata);
+/// Returns everything of a directory of the host, and counts the attributes that images leave out.
+pub fn of_directory(directory: &Path, follow: bool) -> Result<(Tree, LeftOut), Failure> {
+    let (tree, left) = (Tree::new(Limit::default()), LeftOut::default());
+    let mut host = Host { tree, follow, linked: HashMap::new(), left };
+    let fail = |error: std::io::Error| Failure::at(directory.display(), error);
+    let metadata = fs::metadata(directory).map_err(fail)?;
+    let attributes = Attributes::of_host(directory, true).map_err(fail)?;
+    *host.tree.root_mut() = host.inode(Kind::Directory(BTreeMap::new()), &metadata, &attributes);
     host.descend(0, directory, 0)?;
-    Ok(host.tree)
+    Ok((host.tree, host.left))
 }
 
 struct Host {
@@ -38,6 +39,7 @@ struct Host {
     follow: bool,
     /// Files that have several names, by device and number.
     linked: HashMap<(u64, u64), InodeIndex>,
+    left: LeftOut,
 }
 
 impl Host {
@@ -73,7 +75,7 @@ impl Host {
         let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
         let look = if self.follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
         let metadata = look.map_err(|error| fail(&error))?;
-        let identity = identity(&metadata).filter(|_| !metadata.is_dir());
+        let identity = identity(&metadata);
         if let Some(&known) = identity.and_then(|identity| self.linked.get(&identity)) {
             return Ok(known);
         }
@@ -82,19 +84,27 @@ impl Host {
         }
         let kind = kind(path, &metadata).map_err(|error| fail(&error))?;
         let kind = kind.ok_or_else(|| fail(&"is of a kind that images cannot hold"))?;
-        let inode = inode(kind, &metadata);
+        let attributes = Attributes::of_host(path, self.follow).map_err(|error| fail(&error))?;
+        let inode = self.inode(kind, &metadata, &attributes);
         let index = self.tree.add(inode).map_err(|error| fail(&error))?;
         if let Some(identity) = identity {
             self.linked.insert(identity, index);
         }
         Ok(index)
     }
+
+    fn inode(&mut self, kind: Kind, metadata: &Metadata, attributes: &Attributes) -> Inode {
+        let (mode, (uid, gid)) = permissions(metadata);
+        let modified = i64::try_from(super::time::of_file(metadata) / 1_000_000_000).unwrap_or(0);
+        self.left.attributes += attributes.others;
+        let attributes = of_image(attributes);
+        Inode { uid, gid, modified, attributes, ..Inode::new(kind, mode) }
+    }
 }
 
-fn inode(kind: Kind, metadata: &Metadata) -> Inode {
-    let (mode, (uid, gid)) = permissions(metadata);
-    let modified = i64::try_from(super::time::of_file(metadata) / 1_000_000_000).unwrap_or(0);
-    Inode { uid, gid, modified, ..Inode::new(kind, mode) }
+/// Returns attributes with the names that images have.
+fn of_image(attributes: &Attributes) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    attributes.named().map(|(name, value)| (name.into_bytes(), value.to_vec())).collect()
 }
 
 /// Returns the kind of a file of the host, with its content; `None` for kinds that no image
@@ -108,41 +118,6 @@ fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
         }
         _ => special(metadata),
     })
-}
-
-#[cfg(unix)]
-fn special(metadata: &Metadata) -> Option<Kind> {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let (kind, number) = (metadata.file_type(), metadata.rdev());
-    let device = |is_block| Kind::Device {
-        is_block,
-        major: rustix::fs::major(number),
-        minor: rustix::fs::minor(number),
-    };
-    match () {
-        () if kind.is_fifo() => Some(Kind::Fifo),
-        () if kind.is_socket() => Some(Kind::Socket),
-        () if kind.is_block_device() => Some(device(true)),
-        () if kind.is_char_device() => Some(device(false)),
-        () => None,
-    }
-}
-
-#[cfg(not(unix))]
-fn special(_: &Metadata) -> Option<Kind> {
-    None
-}
-
-/// Returns device and number of a file that has several names.
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.nlink() > 1).then(|| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 #[cfg(unix)]
@@ -214,12 +189,7 @@ fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Fa
         (inode.mode, inode.uid, inode.gid) = (own.mode, own.uid, own.gid);
     }
     inode.modified = i64::try_from(item.stat.modified_ns / 1_000_000_000).unwrap_or(0);
-    let see = |key: &str, value: &[u8]| {
-        if !is_own(key) {
-            inode.attributes.insert(format!("{NAMESPACE}{key}").into_bytes(), value.to_vec());
-        }
-    };
-    volume.fs.attributes(item.stat.inode, see).map_err(|error| volume.fail(&item.path, error))?;
+    inode.attributes = of_image(&volume.attributes(item.stat.inode, &item.path)?);
     Ok(inode)
 }
 
@@ -240,7 +210,7 @@ pub fn sources<'a>(
     let mut named = HashSet::new();
     for item in items {
         let inode = archive.inode(item.stat.inode);
-        left.attributes += inode.attributes.len() as u64;
+        left.attributes += attributes_of(inode).others;
         if !item.is_text {
             return Err(archive.fault(
                 &item.path,
@@ -288,6 +258,7 @@ pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
         }),
         size: bytes.map_or(0, |bytes| bytes.len() as u64),
         modified_ns: item.stat.modified_ns,
+        attributes: attributes_of(inode).kept,
         bytes,
     })
 }

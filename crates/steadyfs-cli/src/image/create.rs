@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::volume::Memory;
 use super::{DiskVolume, Volume};
 use crate::Failure;
-use crate::host::directory_of;
+use crate::host::{directory_of, refuse_missing_device};
 use crate::progress::Progress;
 use std::fs;
 use std::io::Read;
@@ -41,6 +41,7 @@ impl Draft {
     /// # Errors
     /// The target exists, is not blank, and is not to be replaced.
     pub fn start(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        refuse_missing_device(target)?;
         let exists = fs::symlink_metadata(target).is_ok();
         let blank = if settings.force { None } else { blank_bytes(target) };
         if exists && !settings.force && blank.is_none() {
@@ -49,10 +50,12 @@ impl Draft {
                 "exists already; --force replaces it, and all that it holds is lost",
             ));
         }
-        if settings.erase && (settings.block || is_block_device(target)) {
-            return Err(Failure(
-                "--erase is for raw chips; a card or disk erases by itself".into(),
-            ));
+        let erases_itself = "--erase is for raw chips; a card or disk erases by itself";
+        if settings.erase && settings.block {
+            return Err(Failure::usage(erases_itself));
+        }
+        if settings.erase && is_block_device(target) {
+            return Err(Failure::at(target.display(), erases_itself));
         }
         let (draft, mut chip) = match () {
             () if is_mtd(target) => Self::device(target, settings)?,
@@ -68,7 +71,9 @@ impl Draft {
         };
         for &block in &settings.bad_block {
             let marked = chip.mark_bad(block).map_err(|_| chip.reason().unwrap_or_default());
-            marked.map_err(|reason| Failure(format!("--bad-block {block}: {reason}")))?;
+            marked.map_err(|reason| {
+                draft.at_medium(Failure::usage(format!("--bad-block {block}: {reason}")))
+            })?;
         }
         Ok((draft, chip))
     }
@@ -94,17 +99,19 @@ impl Draft {
             None => Self::card(part.path(), settings),
         };
         let (hidden, shown) = (part.path().display().to_string(), target.display().to_string());
-        let chip = made.map_err(|Failure(text)| Failure(text.replacen(&hidden, &shown, 1)))?;
+        let chip = made.map_err(|failure| Failure {
+            sentence: failure.sentence.replacen(&hidden, &shown, 1),
+            ..failure
+        })?;
         Ok((Self { part: Some(part), target, _old: old, erases: settings.erase }, chip))
     }
 
     /// Makes a file with the content of a card or disk.
     fn card(path: &Path, settings: &Settings) -> Result<Chip, Failure> {
         let bytes = settings.size.ok_or_else(|| {
-            Failure(
+            Failure::usage(
                 "--size is missing; expected the size of the card or disk, such as 4GiB, or a file \
-                 of that size"
-                    .into(),
+                 of that size",
             )
         })?;
         let file =
@@ -138,6 +145,7 @@ impl Draft {
 
     #[cfg(target_os = "linux")]
     fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         let device = settings.device.as_deref().map(profile).transpose()?.map(Found::Raw);
         refuse_profile(target, device.as_ref())?;
         let wrong = [
@@ -152,7 +160,6 @@ impl Draft {
                 ),
             ));
         }
-        let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
             return Err(Failure::at(
                 target.display(),
@@ -176,7 +183,9 @@ impl Draft {
         memory: &'m mut Memory,
     ) -> Result<DiskVolume<'m>, Failure> {
         let geometry = chip.geometry();
-        let config = settings.disk_config(&geometry, chip.sector_layout())?;
+        let config = settings
+            .disk_config(&geometry, chip.sector_layout())
+            .map_err(|failure| self.at_medium(failure))?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
         let made = if self.erases {
             Disk::format_erased(chip, &config, &mut bytes, &mut progress())
@@ -195,7 +204,9 @@ impl Draft {
         memory: &'m mut Memory,
     ) -> Result<Volume<'m>, Failure> {
         let geometry = chip.geometry();
-        let config = settings.config(&geometry, chip.sector_layout())?;
+        let config = settings
+            .config(&geometry, chip.sector_layout())
+            .map_err(|failure| self.at_medium(failure))?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
         let made = if self.erases {
             FileSystem::format_erased(chip, &config, &mut bytes, &mut progress())
@@ -204,6 +215,12 @@ impl Draft {
         };
         let chip = made.map_err(|error| Failure::at(self.target.display(), error))?;
         Volume::mount(chip, &self.target, Access::ReadWrite, memory)
+    }
+
+    /// Returns the failure of settings that do not fit the medium. The medium of a new image is
+    /// on the command line.
+    fn at_medium(&self, failure: Failure) -> Failure {
+        Failure { is_usage: self.part.is_some(), ..failure }
     }
 
     /// Moves the image of a chip to its place. Its volume is unmounted.

@@ -23,6 +23,11 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use steadyfs::InodeNumber;
 
+/// The reason why an export leaves something out.
+pub const NOT_MADE: &str = "they are not made on the host";
+/// The bits of a mode with which a program runs as its owner or group.
+const SET_USER_OR_GROUP: u16 = 0o6000;
+
 /// Returns the place of each item of a walk on the host, below `target`.
 ///
 /// # Errors
@@ -73,7 +78,8 @@ pub fn all(
     interrupt::ends_itself();
     let part = Part::directory(if is_new { directory_of(target) } else { target }, target)?;
     let drafts = plan(files, items, part.path(), sanitise)?;
-    fill(files, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
+    let mut left = LeftOut::of_items(items);
+    fill(files, items, &drafts, &places, &mut Progress::of(totals(items).2, verb), &mut left)?;
     interrupt::write(|| {
         if is_new {
             return rename_new(part.path(), target);
@@ -82,8 +88,8 @@ pub fn all(
             items.iter().zip(drafts.iter().zip(&places)).filter(|(item, _)| item.depth == 0);
         top.try_for_each(|(_, (from, to))| rename_new(from, to))
     })?;
-    finish_directories(files, items, &places);
-    LeftOut::of_items(items).tell("they are not made on the host");
+    finish_directories(files, items, &places, &mut left)?;
+    left.tell(NOT_MADE);
     Ok(())
 }
 
@@ -95,6 +101,7 @@ fn fill(
     drafts: &[PathBuf],
     places: &[PathBuf],
     progress: &mut Progress,
+    left: &mut LeftOut,
 ) -> Result<(), Failure> {
     let all = || items.iter().zip(drafts.iter().zip(places));
     // The first name of each file that may have a second one. On a host without hard links, the
@@ -113,12 +120,12 @@ fn fill(
             }
             let mut host =
                 OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
-            content(files, item, &mut host, place, progress)?;
+            content(files, item, &mut host, place, progress, left)?;
         }
     }
     for (item, (draft, place)) in all().filter(|(item, _)| item.stat.kind == Kind::Symlink) {
-        let target = files.target(item.stat.inode, &item.path)?;
-        make_link(&target, draft).map_err(|error| Failure::writing(place.display(), &error))?;
+        make_link(files, item, draft, left)?
+            .map_err(|error| Failure::writing(place.display(), &error))?;
     }
     Ok(())
 }
@@ -133,46 +140,85 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
 
 /// Gives directories their modes and times last. A mode limits the entries that can be made, and
 /// each new entry changes the time.
-fn finish_directories(files: &mut dyn Files, items: &[Item], places: &[PathBuf]) {
+fn finish_directories(
+    files: &mut dyn Files,
+    items: &[Item],
+    places: &[PathBuf],
+    left: &mut LeftOut,
+) -> Result<(), Failure> {
     for (item, place) in items.iter().zip(places).rev().filter(|(item, _)| item.is_directory()) {
         if let Ok(directory) = File::open(place) {
-            set_mode(files, item, &directory);
-            time::set_on_host(&directory, item.stat.modified_ns);
+            settle(files, item, &directory, left)?;
         }
     }
+    Ok(())
 }
 
 /// Makes a new link.
-pub fn link(files: &mut dyn Files, item: &Item, place: &Path) -> Result<(), Failure> {
+pub fn link(
+    files: &mut dyn Files,
+    item: &Item,
+    place: &Path,
+    left: &mut LeftOut,
+) -> Result<(), Failure> {
+    make_link(files, item, place, left)?.map_err(|error| Failure::writing(place.display(), &error))
+}
+
+/// Makes a link at a place. The host takes no attributes of links.
+fn make_link(
+    files: &mut dyn Files,
+    item: &Item,
+    place: &Path,
+    left: &mut LeftOut,
+) -> Result<std::io::Result<()>, Failure> {
     let target = files.target(item.stat.inode, &item.path)?;
-    make_link(&target, place).map_err(|error| Failure::writing(place.display(), &error))
+    left.attributes += files.attributes(item.stat.inode, &item.path)?.count();
+    if let Some(own) = files.owned(item.stat.inode) {
+        left.count_owner(own);
+    }
+    Ok(symlink(&target, place))
 }
 
 #[cfg(unix)]
-fn make_link(target: &str, place: &Path) -> std::io::Result<()> {
+fn symlink(target: &str, place: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(target, place)
 }
 
 #[cfg(not(unix))]
-fn make_link(_: &str, _: &Path) -> std::io::Result<()> {
+fn symlink(_: &str, _: &Path) -> std::io::Result<()> {
     Err(std::io::Error::new(
         std::io::ErrorKind::Unsupported,
         "symbolic links are made on Unix only",
     ))
 }
 
-/// Gives an open file or directory its mode on the volume. Ignores failures.
-#[cfg(unix)]
-fn set_mode(files: &mut dyn Files, item: &Item, file: &File) {
-    use std::os::unix::fs::PermissionsExt;
-    if let Some(permissions) = files.owned(item.stat.inode) {
-        let _ =
-            file.set_permissions(fs::Permissions::from_mode(u32::from(permissions.mode) & 0o777));
+/// Gives an open file or directory its attributes, mode and time. Counts everything that the host
+/// does not take.
+fn settle(
+    files: &mut dyn Files,
+    item: &Item,
+    file: &File,
+    left: &mut LeftOut,
+) -> Result<(), Failure> {
+    left.attributes += files.attributes(item.stat.inode, &item.path)?.set_on_host(file);
+    if let Some(own) = files.owned(item.stat.inode) {
+        left.count_owner(own);
+        left.rights += u64::from(own.mode & SET_USER_OR_GROUP != 0);
+        set_mode(file, own.mode);
     }
+    time::set_on_host(file, item.stat.modified_ns);
+    Ok(())
+}
+
+/// Gives an open file or directory a mode. Ignores failures.
+#[cfg(unix)]
+fn set_mode(file: &File, mode: u16) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = file.set_permissions(fs::Permissions::from_mode(u32::from(mode) & 0o777));
 }
 
 #[cfg(not(unix))]
-fn set_mode(_: &mut dyn Files, _: &Item, _: &File) {}
+fn set_mode(_: &File, _: u16) {}
 
 /// Writes a new file of the host.
 pub fn content(
@@ -181,6 +227,7 @@ pub fn content(
     host: &mut File,
     place: &Path,
     progress: &mut Progress,
+    left: &mut LeftOut,
 ) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| Failure::writing(place.display(), &error);
     files.content(item.stat.inode, &item.path, &mut |piece| {
@@ -189,9 +236,7 @@ pub fn content(
         write_piece(host, piece).map_err(unwritable)
     })?;
     host.set_len(item.stat.size).map_err(unwritable)?;
-    set_mode(files, item, host);
-    time::set_on_host(host, item.stat.modified_ns);
-    Ok(())
+    settle(files, item, host, left)
 }
 
 /// Writes a piece, but skips zeros: a file may claim far more bytes than the chip has, all of
@@ -214,6 +259,10 @@ fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
             Err(Failure::at(place.display(), "is not empty; expected an empty directory, or none"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(_) if !place.is_dir() => Err(Failure::at(
+            place.display(),
+            "is no directory; expected an empty directory, or none",
+        )),
         Err(error) => Err(Failure::at(place.display(), error)),
     }
 }

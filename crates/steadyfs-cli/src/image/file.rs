@@ -3,7 +3,7 @@
 use super::lock::Lock;
 use super::part::Part;
 use crate::Failure;
-use crate::host::directory_of;
+use crate::host::{directory_of, refuse_missing_device};
 use crate::interrupt;
 use std::fs;
 use std::io::Write;
@@ -34,6 +34,7 @@ pub fn write(target: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
 
 /// Refuses a place with something that is not to be replaced.
 pub fn check(target: &Path, force: bool) -> Result<(), Failure> {
+    refuse_missing_device(target)?;
     let exists = fs::symlink_metadata(target).is_ok();
     if exists && !force {
         return Err(Failure::at(

@@ -1,6 +1,7 @@
 //! From the host, or an archive, into a volume.
 
 use super::draft;
+use super::left_out::LeftOut;
 use super::names::join;
 use super::scan::{Bytes, Source};
 use super::volume::{PIECE_BYTES, Volume, is_directory};
@@ -34,14 +35,24 @@ pub struct Mode {
     pub packing: Option<Packing>,
 }
 
+/// An import in progress.
+pub struct Import<'a> {
+    /// The treatment of files.
+    pub mode: Mode,
+    /// Shows the bytes so far.
+    pub progress: &'a mut Progress,
+    /// Things that the volume could not keep.
+    pub left: &'a mut LeftOut,
+}
+
 /// Puts everything of a scan into a directory of the volume. Uses existing directories.
 pub fn all(
     volume: &mut Volume<'_>,
     sources: &[Source<'_>],
     into: &Directory,
-    mode: Mode,
-    progress: &mut Progress,
+    import: &mut Import<'_>,
 ) -> Result<(), Failure> {
+    let mode = import.mode;
     // The directories from `into` down to the place of the walk. Each gets its time when the walk
     // leaves it.
     let mut open = vec![(into.clone(), 0)];
@@ -49,14 +60,14 @@ pub fn all(
         leave(volume, &mut open, source.depth + 1, mode)?;
         let (parent, _) = &open[open.len() - 1];
         if source.is_directory {
-            let made = directory(volume, parent, &source.name, source, mode)?;
+            let made = directory(volume, parent, &source.name, source, import)?;
             open.push((made, source.modified_ns));
         } else if let Some(target) = &source.link {
             let parent = parent.clone();
-            link(volume, source, target, &parent, &source.name, mode)?;
+            link(volume, source, target, &parent, &source.name, import)?;
         } else {
             let parent = parent.clone();
-            file(volume, source, &parent, &source.name, mode, progress)?;
+            file(volume, source, &parent, &source.name, import)?;
         }
     }
     leave(volume, &mut open, 1, mode)
@@ -81,19 +92,19 @@ fn leave(
     Ok(())
 }
 
-/// Makes a directory with the permissions of the host's directory, or uses an existing directory
+/// Makes a directory with the permissions and attributes of the host's directory, or uses an existing directory
 /// as it is.
 pub fn directory(
     volume: &mut Volume<'_>,
     parent: &Directory,
     name: &str,
     source: &Source<'_>,
-    mode: Mode,
+    import: &mut Import<'_>,
 ) -> Result<Directory, Failure> {
     let path = join(&parent.path, name);
     let inode = match plain::create_dir(&mut volume.fs, (parent.inode, name)) {
         Ok(inode) => {
-            own(volume, inode, source, mode).map_err(|error| volume.fail(&path, error))?;
+            own(volume, inode, source, import).map_err(|error| volume.fail(&path, error))?;
             inode
         }
         Err(Error::Exists) => match child(volume, parent, name)? {
@@ -105,17 +116,24 @@ pub fn directory(
     Ok(Directory { inode, path })
 }
 
-/// Gives an inode its permissions on the host, if both host and volume have permissions.
+/// Gives an inode its attributes on the host, and its permissions if both host and volume have
+/// permissions.
 pub fn own(
     volume: &mut Volume<'_>,
     inode: InodeNumber,
     source: &Source<'_>,
-    mode: Mode,
+    import: &mut Import<'_>,
 ) -> Result<(), Error> {
+    for (key, value) in &source.attributes {
+        match volume.fs.set_attribute(inode, key, Some(value)) {
+            Err(Error::AttributesTooLarge) => import.left.attributes += 1,
+            set => set?,
+        }
+    }
     let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else {
         return Ok(());
     };
-    let (uid, gid) = mode.owner.unwrap_or((own.uid, own.gid));
+    let (uid, gid) = import.mode.owner.unwrap_or((own.uid, own.gid));
     volume.fs.set_permissions(inode, Permissions { uid, gid, ..own })
 }
 
@@ -126,15 +144,16 @@ fn link(
     target: &str,
     parent: &Directory,
     name: &str,
-    mode: Mode,
+    import: &mut Import<'_>,
 ) -> Result<(), Failure> {
+    let mode = import.mode;
     let path = join(&parent.path, name);
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a link, or nothing"));
     }
     let inode =
         begin(volume, parent, name, mode, |volume, place| volume.fs.create_symlink(place, target))?;
-    let settled = settle(volume, source, inode, (parent, name), mode);
+    let settled = settle(volume, source, inode, (parent, name), import);
     drop_draft(volume, settled, mode)
 }
 
@@ -157,9 +176,9 @@ pub fn file(
     source: &Source<'_>,
     parent: &Directory,
     name: &str,
-    mode: Mode,
-    progress: &mut Progress,
+    import: &mut Import<'_>,
 ) -> Result<(), Failure> {
+    let mode = import.mode;
     let path = join(&parent.path, name);
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
@@ -177,10 +196,10 @@ pub fn file(
     };
     let mut target = begin(volume, parent, name, mode, create)?;
     let inode = target.inode();
-    let copied = copy(volume, source, &mut *host, &mut target, &path, progress);
+    let copied = copy(volume, source, &mut *host, &mut target, &path, import.progress);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(&path, error));
     let settled =
-        copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
+        copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), import));
     drop_draft(volume, settled, mode)
 }
 
@@ -270,15 +289,16 @@ fn read_piece(host: &mut dyn Bytes, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(done)
 }
 
-/// Gives a complete file its permissions, its time, and its name.
+/// Gives a complete file its attributes, its permissions, its time, and its name.
 fn settle(
     volume: &mut Volume<'_>,
     source: &Source<'_>,
     inode: InodeNumber,
     (parent, name): (&Directory, &str),
-    mode: Mode,
+    import: &mut Import<'_>,
 ) -> Result<(), Failure> {
-    let owned = own(volume, inode, source, mode);
+    let mode = import.mode;
+    let owned = own(volume, inode, source, import);
     let modified_ns = mode.keeps_times.then_some(source.modified_ns);
     let named = owned.and_then(|()| match modified_ns {
         _ if mode.is_atomic => draft::finish(volume, inode, modified_ns, (parent.inode, name)),

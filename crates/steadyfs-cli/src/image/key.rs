@@ -80,7 +80,7 @@ pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
         }
     }
     let seed = random()?;
-    let public = public_key(&seed).map_err(|error| Failure(error.to_string()))?;
+    let public = public_key(&seed).map_err(Failure::new)?;
     write(path, &seed, true)?;
     // A key without its other half is useless, and would block the next attempt.
     write(&public_path, &public, false).inspect_err(|_| drop(fs::remove_file(path)))?;
@@ -90,7 +90,7 @@ pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
 fn random() -> Result<Key, Failure> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)
-        .map_err(|error| Failure(format!("the system gives no random bytes: {error}")))?;
+        .map_err(|error| Failure::new(format!("the system gives no random bytes: {error}")))?;
     Ok(seed)
 }
 

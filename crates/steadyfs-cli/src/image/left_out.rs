@@ -3,6 +3,10 @@
 use super::names::for_terminal;
 use super::tree::{Item, Kind};
 use crate::commands::tree::counted;
+use steadyfs::Permissions;
+
+/// The reason why a volume leaves something out.
+pub const CANNOT_HOLD: &str = "a volume cannot hold them";
 
 /// Number of things of each kind that were left out, or became something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +22,10 @@ pub struct LeftOut {
     pub times: u64,
     /// Groups of files, which belong to group 0 now.
     pub groups: u64,
+    /// Owners of files, which belong to the user of the command now.
+    pub owners: u64,
+    /// Files that run with the rights of their owner or group no longer.
+    pub rights: u64,
 }
 
 impl LeftOut {
@@ -38,6 +46,17 @@ impl LeftOut {
         }
     }
 
+    /// Counts the owner of a file, unless it is the user of the command, or root as on files
+    /// without an owner of their own.
+    pub fn count_owner(&mut self, Permissions { uid, gid, .. }: Permissions) {
+        #[cfg(unix)]
+        let is_ours = (uid, gid)
+            == (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        #[cfg(not(unix))]
+        let is_ours = false;
+        self.owners += u64::from(!is_ours && (uid, gid) != (0, 0));
+    }
+
     /// Prints the things that were left out because of `why`, if there are any.
     pub fn tell(&self, why: &str) {
         if let Some(line) = self.line(why) {
@@ -53,6 +72,8 @@ impl LeftOut {
             (self.attributes, "attribute", "attributes"),
             (self.times, "time", "times"),
             (self.groups, "group above 255", "groups above 255"),
+            (self.owners, "owner", "owners"),
+            (self.rights, "set-user or set-group right", "set-user or set-group rights"),
         ];
         let gone = counts.into_iter().filter(|(count, ..)| *count > 0);
         let gone: Vec<_> = gone.map(|(count, one, many)| counted(count, one, many)).collect();

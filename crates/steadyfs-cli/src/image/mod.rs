@@ -19,7 +19,9 @@
 //! | `archive` | a read-only image: squashfs and similar, on a chip or not, sealed or not |
 //! | `key` | keys that sign images, in files |
 //! | `opened` | a volume or an archive, for commands that read |
+//! | `attributes` | extended attributes, of the host and of a volume |
 //! | `collect` | everything of a directory, a volume or an archive, in memory |
+//! | `kind` | the kind of a file of the host |
 //! | `left_out` | the things that could not be kept, in one line |
 //! | `file` | a new file of the host, which replaces an old one only when it is complete |
 //! | `names` | printable names, and names that a host takes |
@@ -32,6 +34,7 @@
 //! | `export` | from a volume or an archive to the host |
 
 pub mod archive;
+mod attributes;
 mod card;
 pub mod change;
 pub mod chip;
@@ -43,6 +46,7 @@ pub mod export;
 pub mod file;
 pub mod import;
 pub mod key;
+mod kind;
 pub mod left_out;
 mod lock;
 mod mark;

@@ -6,7 +6,7 @@
 
 use super::names::{for_terminal, part_name, part_process};
 use crate::Failure;
-use crate::host::remove;
+use crate::host::{refuse_missing_device, remove};
 use crate::interrupt;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ impl Part {
 
     /// Makes a file to be written, which becomes `target` in this directory.
     pub fn file(directory: &Path, target: &Path) -> Result<(Self, File), Failure> {
+        refuse_missing_device(target)?;
         let mut part = Self::named(directory);
         let made = OpenOptions::new().write(true).create_new(true).open(&part.path);
         let file = made.map_err(|error| Failure::writing(target.display(), &error))?;

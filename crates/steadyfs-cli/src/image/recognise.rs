@@ -60,6 +60,28 @@ pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, 
     Ok(search(&mut file, path).map_err(fail)?.map(Found::Plain))
 }
 
+/// Beginnings of files of other kinds: offset, bytes, kind.
+const OTHERS: [(usize, &[u8], &str); 7] = [
+    (0x438, &[0x53, 0xEF], "an ext file system"),
+    (0, &[0x1F, 0x8B], "a gzip file"),
+    (0, b"\xFD7zXZ\0", "an xz file"),
+    (0, &[0x28, 0xB5, 0x2F, 0xFD], "a zstd file"),
+    (0, b"PK\x03\x04", "a zip file"),
+    (0, b"\x7FELF", "an ELF file"),
+    // Last, because FAT and boot code of other kinds end in it too.
+    (0x1FE, &[0x55, 0xAA], "a disk with a partition table, or FAT"),
+];
+
+/// Returns the kind of a file that is no image, by its first bytes.
+pub fn likeness(path: &Path) -> Option<&'static str> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(HEAD_BYTES.max(0x1000) as u64).read_to_end(&mut head).ok()?;
+    let (.., kind) = OTHERS
+        .iter()
+        .find(|(at, magic, _)| head.get(*at..).is_some_and(|behind| behind.starts_with(magic)))?;
+    Some(kind)
+}
+
 /// Recognises a dump without its first bytes. A volume is no dump, though a file in it may hold
 /// one.
 fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {

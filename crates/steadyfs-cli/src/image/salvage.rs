@@ -52,7 +52,7 @@ impl Lost {
     /// were copied.
     pub fn tell(self, image: &Path) -> Result<(), Failure> {
         for failure in &self.left_out {
-            eprintln!("{}", for_terminal(&format!("left out: {}", failure.0)));
+            eprintln!("{}", for_terminal(&format!("left out: {}", failure.sentence)));
         }
         match (self.left_out.len(), self.damage) {
             (0, None) => Ok(()),

@@ -78,22 +78,21 @@ pub struct Settings {
     )]
     pub unit: Option<u32>,
     /// Place of the tags: beside their pages suits cards; a table keeps pages aligned; within
-    /// pages leaves an eighth more for data, in pages of 4,064 bytes
+    /// pages leaves an eighth more for data, in pages of 4,064 bytes [default: beside]
     #[arg(
         long,
         value_name = "beside|table|within",
         value_parser = tags,
-        default_value = "beside",
         help_heading = SECTORS
     )]
-    tags: TagPlace,
+    tags: Option<TagPlace>,
     /// Files and directories that the volume can hold
     #[arg(
         long,
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u32>
+        value_parser = crate::number::within::<u32>(1..=1 << 20)
     )]
     files_max: Option<u32>,
     /// Maximum bytes of a name
@@ -102,7 +101,7 @@ pub struct Settings {
         value_name = "BYTES",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::from::<u8>(1)
     )]
     name_bytes_max: Option<u8>,
     /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no
@@ -133,7 +132,7 @@ pub struct Settings {
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::within::<u8>(0..=8)
     )]
     failures: Option<u8>,
     /// Number of program pages in a logical page
@@ -197,7 +196,7 @@ pub struct Settings {
         value_name = "COUNT",
         allow_hyphen_values = true,
         help_heading = VOLUME,
-        value_parser = crate::number::any::<u8>
+        value_parser = crate::number::within::<u8>(1..=4)
     )]
     streams: Option<u8>,
     /// Keep pages that reclamation moves in blocks of their stream
@@ -217,6 +216,8 @@ const VOLUME: &str = "Volume (defaults follow from the chip)";
 const UNITS: [u32; 5] = [16 << 20, 4 << 20, 1 << 20, 512 << 10, 256 << 10];
 /// A smaller number of units is too small for a volume, or nearly so.
 const FEW_UNITS: u32 = 64;
+/// Larger numbers of blocks to try if the blocks are too few.
+const BLOCKS_TRIED: u32 = 1024;
 
 fn size(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
@@ -238,7 +239,7 @@ fn erase_sector(
     let sizes: Vec<String> =
         nor.erases.iter().map(|erase| format_size(erase.bytes.into())).collect();
     let (asked, sizes) = (format_size(asked.into()), sizes.join(", "));
-    Err(Failure(format!(
+    Err(Failure::usage(format!(
         "--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once"
     )))
 }
@@ -246,7 +247,7 @@ fn erase_sector(
 /// Returns the number of blocks of a chip.
 fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
     let expected = || {
-        Failure(format!(
+        Failure::usage(format!(
             "--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"
         ))
     };
@@ -278,7 +279,7 @@ impl Settings {
             self.unit.map(by_unit).or(known).unwrap_or_else(|| SectorLayout::for_size(sectors));
         SectorLayout {
             page_bytes: self.page_bytes.unwrap_or(usual.page_bytes),
-            tags: self.tags,
+            tags: self.tags.unwrap_or(TagPlace::Beside),
             ..usual
         }
     }
@@ -286,23 +287,23 @@ impl Settings {
     /// Returns the named profile, and the shape of its chip.
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
-            return Err(Failure(
+            return Err(Failure::usage(
                 "--device is missing; expected the chip that the image is for, see `steady \
-                 devices`, or --block and --size for a card or disk"
-                    .into(),
+                 devices`, or --block and --size for a card or disk",
             ));
         };
         let profile = profile(device)?;
-        if self.unit.is_some() {
-            return Err(Failure(format!(
-                "--unit is for cards and disks; {} is a raw chip",
+        let of_sectors = [("--unit", self.unit.is_some()), ("--tags", self.tags.is_some())];
+        if let Some((name, _)) = of_sectors.iter().find(|(_, is_set)| *is_set) {
+            return Err(Failure::usage(format!(
+                "{name} is for cards and disks; {} is a raw chip",
                 profile.name
             )));
         }
         let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes, self.size) {
             (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
-                return Err(Failure(format!(
+                return Err(Failure::usage(format!(
                     "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, with fixed \
                      sizes",
                     profile.name
@@ -318,7 +319,7 @@ impl Settings {
             }
         };
         if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
-            return Err(Failure(format!(
+            return Err(Failure::usage(format!(
                 "--bad-block is for NAND; {} is NOR, which has no marks of bad blocks",
                 profile.name
             )));
@@ -392,7 +393,7 @@ impl Settings {
             ("--no-permissions", self.no_permissions),
         ];
         match of_files.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Failure(format!(
+            Some((name, _)) => Err(Failure::usage(format!(
                 "{name} is about files, and a disk has none; expected no {name} with --disk"
             ))),
             None => Ok(()),
@@ -405,6 +406,7 @@ impl Settings {
             ("--block", self.block),
             ("--size", self.size.is_some()),
             ("--unit", self.unit.is_some()),
+            ("--tags", self.tags.is_some()),
             ("--page-bytes", self.page_bytes.is_some()),
             ("--block-bytes", self.block_bytes.is_some()),
             ("--erase", self.erase),
@@ -425,10 +427,41 @@ impl Settings {
             ("--auto-streams", self.auto_streams),
         ];
         match of_volumes.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Failure(format!(
+            Some((name, _)) => Err(Failure::usage(format!(
                 "{name} is about volumes that are written; expected no {name} with --read-only"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses settings that have no effect on a medium, or on one stream.
+    fn check_effect(
+        &self,
+        geometry: &Geometry,
+        layout: Option<&SectorLayout>,
+    ) -> Result<(), Failure> {
+        let is_nor = geometry.programs_bytes;
+        let of_nor = [
+            ("--leaf-log-bytes", self.leaf_log_bytes.is_some()),
+            ("--journal-pages", self.journal_pages.is_some()),
+        ];
+        if let Some((name, _)) = of_nor.iter().find(|(_, is_set)| *is_set && !is_nor) {
+            let medium = if layout.is_some() { "a card or disk" } else { "NAND" };
+            return Err(Failure::usage(format!("{name} is for NOR; the medium is {medium}")));
+        }
+        match (layout, self.wear_spread) {
+            (None, Some(0)) => Err(Failure::usage(
+                "--wear-spread 0 is for devices that level wear; expected 8 to 200 on a raw chip",
+            )),
+            (Some(_), Some(spread @ 1..)) => Err(Failure::usage(format!(
+                "--wear-spread {spread} is for raw chips; a card or disk levels wear, expected 0"
+            ))),
+            _ if self.moved_apart && !self.auto_streams && self.streams.unwrap_or(1) == 1 => {
+                Err(Failure::usage(
+                    "--moved-apart is for two streams or more; expected --streams 2 to 4 as well",
+                ))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -439,6 +472,7 @@ impl Settings {
         geometry: &Geometry,
         layout: Option<&SectorLayout>,
     ) -> Result<Config, Failure> {
+        self.check_effect(geometry, layout)?;
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
         let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages)
@@ -464,12 +498,24 @@ impl Settings {
         };
         match (config.check(geometry), layout) {
             (Ok(()), _) => Ok(config),
-            (Err(rule), None) => {
-                Err(Failure(format!("these settings do not fit the chip: {rule}")))
-            }
-            (Err(rule), Some(layout)) => Err(Failure(does_not_fit(layout, &rule))),
+            (Err(rule), None) => Err(Failure::usage(format!(
+                "these settings do not fit the chip: {rule}{}",
+                least_blocks(&config, geometry)
+            ))),
+            (Err(rule), Some(layout)) => Err(Failure::usage(does_not_fit(layout, &rule))),
         }
     }
+}
+
+/// Returns the smallest number of blocks that the settings fit, if the chip has too few blocks.
+fn least_blocks(config: &Config, geometry: &Geometry) -> String {
+    let count = geometry.block_count;
+    let with = |block_count| config.check(&Geometry { block_count, ..*geometry });
+    if with(count) != Err(ConfigError::TooFewBlocks) {
+        return String::new();
+    }
+    let least = (count..=count + BLOCKS_TRIED).find(|&more| with(more).is_ok());
+    least.map_or(String::new(), |least| format!("; found {count}, expected at least {least}"))
 }
 
 /// Returns the bytes of files that a card or disk can hold with the usual settings; 0 if these do
@@ -527,7 +573,7 @@ pub fn source_date_epoch() -> Result<Option<u64>, Failure> {
         seconds.checked_mul(1_000_000_000).ok_or_else(|| "is too late".to_string())
     });
     ns.map(Some).map_err(|reason| {
-        Failure(format!(
+        Failure::new(format!(
             "SOURCE_DATE_EPOCH is `{text}`: {reason}; expected whole seconds since 1970"
         ))
     })

@@ -1,6 +1,7 @@
 //! The input of commands that read, a volume or an archive: its directories, sorted by name, and
 //! everything below them.
 
+use super::attributes::Attributes;
 use super::names::join;
 use super::volume::Volume;
 use crate::{Failure, interrupt};
@@ -27,6 +28,8 @@ pub trait Files {
     fn target(&mut self, link: InodeNumber, path: &str) -> Result<String, Failure>;
     /// Returns mode, owner and group, if there are any.
     fn owned(&mut self, inode: InodeNumber) -> Option<Permissions>;
+    /// Returns the extended attributes.
+    fn attributes(&mut self, inode: InodeNumber, path: &str) -> Result<Attributes, Failure>;
     /// Returns true if two names may belong to one file.
     fn has_hard_links(&self) -> bool;
     /// Returns a failure at a path.
@@ -165,6 +168,17 @@ impl Files for Volume<'_> {
 
     fn owned(&mut self, inode: InodeNumber) -> Option<Permissions> {
         self.fs.permissions(inode).ok().flatten()
+    }
+
+    fn attributes(&mut self, inode: InodeNumber, path: &str) -> Result<Attributes, Failure> {
+        let mut attributes = Attributes::default();
+        let see = |key: &str, value: &[u8]| {
+            if !plain::is_own(key) {
+                attributes.kept.insert(key.to_string(), value.to_vec());
+            }
+        };
+        self.fs.attributes(inode, see).map_err(|error| self.fail(path, error))?;
+        Ok(attributes)
     }
 
     fn has_hard_links(&self) -> bool {

@@ -71,6 +71,14 @@ impl Bench {
         text(&output.stdout)
     }
 
+    /// Runs `steady`, which must succeed, and report that it left something out.
+    pub fn ok_with_losses(&self, line: &str, losses: &str) -> String {
+        let output = self.run(line);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.trim_end()), (Some(0), losses), "{line}");
+        text(&output.stdout)
+    }
+
     /// Runs `steady`, which must succeed without a message; returns the output. A slow machine may
     /// print lines of progress.
     pub fn ok(&self, line: &str) -> String {
@@ -90,9 +98,19 @@ impl Bench {
 
     /// Runs `steady`, which must fail with one sentence. Returns the sentence.
     pub fn fails(&self, line: &str) -> String {
+        self.ends_with(1, line)
+    }
+
+    /// Runs `steady` with options that contradict each other or their device: it must end with code
+    /// 2 and one sentence. Returns the sentence.
+    pub fn contradicts(&self, line: &str) -> String {
+        self.ends_with(2, line)
+    }
+
+    fn ends_with(&self, code: i32, line: &str) -> String {
         let output = self.run(line);
         let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{line}: {error}");
+        assert_eq!(output.status.code(), Some(code), "{line}: {error}");
         assert!(error.starts_with("error: ") && error.lines().count() == 1, "{line}: {error}");
         error.trim_end().trim_start_matches("error: ").to_string()
     }

@@ -4,6 +4,7 @@
 //! too. So a volume is mounted only on a directory that nothing else depends on.
 
 use super::table::{self, Entry};
+use rustix::io::Errno;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub enum Refusal {
     /// The path cannot be accessed, or does not exist.
     Unreachable(io::Error),
+    /// A mount lies on the path, and the process that served it has ended.
+    Dead,
     /// The path is not a directory.
     NotADirectory,
     /// The path is the root directory: all other mounts lie below it.
@@ -36,6 +39,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Unreachable(error) => {
                 write!(f, "cannot be examined: {error}; expected a directory to mount on")
+            }
+            Refusal::Dead => {
+                f.write_str("a dead mount lies on it; expected `umount` of it before another mount")
             }
             Refusal::NotADirectory => f.write_str("is no directory; expected one to mount on"),
             Refusal::Root => f.write_str(
@@ -65,6 +71,15 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+impl Refusal {
+    fn of(error: io::Error) -> Refusal {
+        match error.raw_os_error() {
+            Some(code) if code == Errno::NOTCONN.raw_os_error() => Refusal::Dead,
+            _ => Refusal::Unreachable(error),
+        }
+    }
+}
+
 /// Checks that a volume may be mounted on a path, and returns the path with links resolved.
 /// [`mount`](crate::mount()) and [`spawn`](crate::spawn) make this check themselves. A caller may
 /// also make it before it opens the medium, so that a refused path leaves the medium untouched.
@@ -72,8 +87,8 @@ impl std::error::Error for Refusal {}
 /// # Errors
 /// [`Refusal`] describes the fault of the path.
 pub fn check_mountpoint(path: &Path, nonempty: bool) -> Result<PathBuf, Refusal> {
-    let path = path.canonicalize().map_err(Refusal::Unreachable)?;
-    if !path.is_dir() {
+    let path = path.canonicalize().map_err(Refusal::of)?;
+    if !path.metadata().map_err(Refusal::of)?.is_dir() {
         return Err(Refusal::NotADirectory);
     }
     check_mounts(&path, &table::read().map_err(Refusal::Unreachable)?)?;

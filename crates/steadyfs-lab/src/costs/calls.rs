@@ -24,6 +24,9 @@ const PAGE_BYTES: usize = 4096;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Default number of files in the large directory, if the volume holds as many.
 const FILES: u32 = 10_000;
+/// Usable bytes for each file of the large directory, if `--files` is not given: more than any kind
+/// of step takes for a file.
+const BYTES_FOR_A_FILE: u64 = 1024;
 /// Number of files in the small directory.
 const FEW: u32 = 100;
 /// Number of files and directories beside the large directory's files: directories, the log, the
@@ -82,8 +85,10 @@ fn measure<C: Flash + Metered>(
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     FileSystem::format(&mut chip, &config, &mut memory)?;
     let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
-    let files_max = fs.usage().files_max;
-    let files = options.files.unwrap_or(FILES.min(files_max.saturating_sub(BESIDES)).max(1));
+    let Usage { files_max, usable_bytes, .. } = fs.usage();
+    let held = u32::try_from(usable_bytes / BYTES_FOR_A_FILE).unwrap_or(u32::MAX);
+    let usual = FILES.min(held).min(files_max.saturating_sub(BESIDES)).max(1);
+    let files = options.files.unwrap_or(usual);
     let needed = files.saturating_add(BESIDES);
     if needed > files_max {
         return Err(CostsError::TooManyFiles { needed, files_max });

@@ -85,7 +85,11 @@ impl fmt::Display for CostsError {
                 )
             }
             CostsError::Volume { step, call, error } => {
-                write!(f, "{step}, {}: {error}", called(*call))
+                write!(f, "{step}, {}: {error}", called(*call))?;
+                match error {
+                    Error::NoSpace | Error::TooManyFiles => f.write_str("; set fewer with --files"),
+                    _ => Ok(()),
+                }
             }
             CostsError::BoundBroken { step, call, observed, bound } => {
                 write!(

@@ -22,7 +22,8 @@ const BOTH_COLUMNS: usize = 6;
 /// Number of columns of a log that has either an offset or a priority.
 const OFFSET_OR_PRIORITY: usize = 5;
 
-/// The content of a log of fio beside the times of its writes.
+/// The content of a trace beside the times of its writes: all of a log of fio, or the bytes of each
+/// write from a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fio {
     /// Bytes of each write; 0 before the first write.

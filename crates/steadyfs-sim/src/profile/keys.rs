@@ -114,9 +114,13 @@ impl Keys {
         Ok(default)
     }
 
-    /// Reads a typical and a maximum figure.
+    /// Reads a typical and a maximum figure. A single number is both.
     pub(crate) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
-        const EXPECTED: &str = "{ typical = …, maximum = … }";
+        const EXPECTED: &str = "{ typical = …, maximum = … }, or one number for both";
+        if matches!(self.table.get(key), Some(Value::Integer(_))) {
+            let both = self.count(key)?;
+            return Ok(Spread { typical: both, maximum: both });
+        }
         let mut inner = match self.take(key) {
             Some(Value::Table(table)) => self.below(key, table),
             other => return Err(self.refuse(key, describe(other.as_ref()), EXPECTED)),
@@ -244,6 +248,10 @@ mod tests {
         );
         let error = keys("t = { typical = 5, maximum = 4 }").spread("t").unwrap_err();
         assert!(error.to_string().starts_with("key `t`: maximum 4 below typical 5;"), "{error}");
+        let one = keys("t = 46").spread("t").unwrap();
+        assert_eq!((one.typical, one.maximum), (46, 46));
+        let error = keys("t = 0").spread("t").unwrap_err();
+        assert!(error.to_string().starts_with("key `t`: 0; expected a whole number"), "{error}");
         let mut erases = keys("[[erase]]\nbytes = 1").tables("erase").unwrap();
         let error = erases[0].spread("us").unwrap_err();
         assert!(error.to_string().starts_with("key `erase[0].us`: missing;"), "{error}");

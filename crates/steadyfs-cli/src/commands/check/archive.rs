@@ -43,14 +43,14 @@ pub fn run(raw: Raw, key: Option<Key>, json: bool) -> Result<u64, Failure> {
     let seal = raw.seal;
     let mut findings = Vec::new();
     if (seal.is_some() || key.is_some())
-        && let Err(Failure(text)) = raw.verify(key)
+        && let Err(Failure { sentence: text, .. }) = raw.verify(key)
     {
         findings.push(text);
     }
     let seal = seal.map(|seal| Sealed::of(&seal, key, findings.is_empty()));
     // An image that does not verify is not decoded.
     let archive = if findings.is_empty() {
-        raw.decode().map_err(|Failure(text)| findings.push(text)).ok()
+        raw.decode().map_err(|Failure { sentence: text, .. }| findings.push(text)).ok()
     } else {
         None
     };

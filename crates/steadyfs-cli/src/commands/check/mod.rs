@@ -222,7 +222,8 @@ fn compressed_findings(volume: &mut Volume<'_>) -> Result<Vec<String>, Failure> 
         let is_plain = item.stat.kind != Kind::File
             || matches!(Shape::of(&mut volume.fs, item.stat.inode), Ok(None));
         if !is_plain
-            && let Err(Failure(text)) = volume.read_file(item.stat.inode, &item.path, |_| Ok(()))
+            && let Err(Failure { sentence: text, .. }) =
+                volume.read_file(item.stat.inode, &item.path, |_| Ok(()))
         {
             findings.push(text);
         }

@@ -85,7 +85,7 @@ pub struct Arguments {
     )]
     read_cache: u64,
     /// Count the time of this chip: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::any)]
     device: Option<String>,
     /// Accept only data of a read-only image that this public key verifies
     #[arg(long, value_name = "KEY.pub")]

@@ -82,7 +82,11 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
             arguments.read_cache =
                 parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
         }
-        "device" => arguments.device = Some(needed()?.to_string()),
+        "device" => {
+            let device = crate::device::any(needed()?)
+                .map_err(|error| format!("option `{option}`: {error}"))?;
+            arguments.device = Some(device);
+        }
         _ if value.is_some() => {
             return Err(format!("option `{option}`: expected one of {EXPECTED}"));
         }

@@ -23,10 +23,10 @@ const WRITE_CACHE_PAGES: usize = 16;
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut all = arguments.clone();
     for option in &arguments.option {
-        options::apply(&mut all, option).map_err(Failure)?;
+        options::apply(&mut all, option).map_err(Failure::usage)?;
     }
     if all.real_time && all.device.is_none() {
-        return Err(Failure("real_time: no chip is named; expected --device as well".into()));
+        return Err(Failure::usage("real_time: no chip is named; expected --device as well"));
     }
     if all.background { background::run(&all) } else { serve(&all) }
 }

@@ -4,6 +4,8 @@ use super::method::{self, Method, read_only_chunk};
 use crate::Failure;
 use crate::image::archive::Archive;
 use crate::image::collect;
+use crate::image::left_out::LeftOut;
+use crate::image::scan::ScanOptions;
 use crate::image::settings::{Settings, source_date_epoch};
 use crate::image::time::Stamp;
 use crate::image::{Memory, Opened, ReadOptions};
@@ -46,9 +48,8 @@ pub struct Arguments {
     /// chunks give a smaller image, and take more RAM to read [default: 16KiB]
     #[arg(long, value_name = "BYTES", value_parser = read_only_chunk, requires = "chunks")]
     pub(super) chunk: Option<usize>,
-    /// Take the targets of symbolic links, not the links
-    #[arg(long)]
-    pub(super) follow: bool,
+    #[command(flatten)]
+    pub(super) scan: ScanOptions,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -157,19 +158,21 @@ impl Arguments {
         found.decode_and_warn().map(Some)
     }
 
-    /// Returns everything of the directory or image, with the requested times and owners.
-    pub(super) fn tree(&self) -> Result<Tree, Failure> {
+    /// Returns everything of the directory or image, with the requested times and owners, and counts
+    /// the things that images leave out.
+    pub(super) fn tree(&self) -> Result<(Tree, LeftOut), Failure> {
         let modified = match self.stamp()? {
             Stamp::Fixed(ns) => Some(i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX)),
             Stamp::OfFiles => None,
         };
-        let mut tree = if self.from.is_dir() {
-            collect::of_directory(&self.from, self.follow)?
+        let (mut tree, left) = if self.from.is_dir() {
+            collect::of_directory(&self.from, self.scan.follow)?
         } else {
             let mut memory = Memory::default();
-            collect::of_opened(Opened::open(&self.from, &ReadOptions::default(), &mut memory)?)?
+            let opened = Opened::open(&self.from, &ReadOptions::default(), &mut memory)?;
+            (collect::of_opened(opened)?, LeftOut::default())
         };
         tree.mark(modified, self.owner());
-        Ok(tree)
+        Ok((tree, left))
     }
 }

@@ -42,10 +42,10 @@ impl Method {
     pub fn packing(&self, chunk: Option<usize>) -> Result<Packing, Failure> {
         let expected = "--compress names a method of read-only images alone; expected lz4, deflate \
                         or zstd, or --read-only";
-        let packing = self.packing.ok_or_else(|| Failure(expected.into()))?;
+        let packing = self.packing.ok_or_else(|| Failure::usage(expected))?;
         match chunk {
-            Some(bytes) if !VOLUME_CHUNK_BYTES.contains(&bytes) => Err(Failure(
-                "--chunk is too large for a volume; expected 4KiB to 64KiB, or --read-only".into(),
+            Some(bytes) if !VOLUME_CHUNK_BYTES.contains(&bytes) => Err(Failure::usage(
+                "--chunk is too large for a volume; expected 4KiB to 64KiB, or --read-only",
             )),
             Some(bytes) => Ok(packing.with_chunks(bytes)),
             None => Ok(packing),
@@ -56,7 +56,7 @@ impl Method {
     pub fn compressor(&self) -> Result<Compressor, Failure> {
         let expected = "--compress has a level that read-only images do not have; expected gzip:1 \
                         to 10 or zstd:1 to 22";
-        self.compressor.ok_or_else(|| Failure(expected.into()))
+        self.compressor.ok_or_else(|| Failure::usage(expected))
     }
 }
 

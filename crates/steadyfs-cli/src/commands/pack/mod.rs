@@ -7,9 +7,9 @@ mod read_only;
 mod volume;
 
 use crate::Failure;
+use crate::host::{directory_of, is_same};
 pub use arguments::Arguments;
 pub use method::read_only_chunk;
-use std::path::Path;
 
 /// Runs `steady pack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -23,14 +23,11 @@ fn refuse_image_inside(arguments: &Arguments) -> Result<(), Failure> {
         .from
         .canonicalize()
         .map_err(|error| Failure::at(arguments.from.display(), error))?;
-    let parent = arguments
-        .image
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
     let is_inside = match from.is_dir() {
-        true => parent.canonicalize().is_ok_and(|parent| parent.starts_with(&from)),
-        false => arguments.image.canonicalize().is_ok_and(|image| image == from),
+        true => directory_of(&arguments.image)
+            .canonicalize()
+            .is_ok_and(|directory| directory.starts_with(&from)),
+        false => is_same(&arguments.image, &from),
     };
     match is_inside {
         true => {

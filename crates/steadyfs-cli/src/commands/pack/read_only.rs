@@ -9,7 +9,6 @@ use crate::image::chip::{Chip, is_block_device, is_mtd};
 use crate::image::collect::other_attributes;
 use crate::image::create::Draft;
 use crate::image::key::{self, hex};
-use crate::image::left_out::LeftOut;
 use crate::image::names::printable;
 use crate::image::tree::Kind;
 use crate::image::{file, key::Key};
@@ -75,9 +74,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = squashfs_settings(arguments)?;
     let key = arguments.read_only.sign.as_deref().map(key::secret).transpose()?;
     let target = Target::of(arguments)?;
-    let tree = arguments.tree()?;
+    let (tree, mut left) = arguments.tree()?;
     warn_of_order(&tree, &settings.order);
-    let left = LeftOut { attributes: other_attributes(&tree), ..LeftOut::default() };
+    left.attributes += other_attributes(&tree);
     let image = squashfs::write(&tree, &settings)
         .map_err(|error| Failure::at(arguments.from.display(), error))?;
     let (image, seal) = seal(arguments, image, key)?;
@@ -187,7 +186,7 @@ impl Target {
             return match settings.bad_block.is_empty() {
                 true => Ok(Self::File(None)),
                 false => {
-                    Err(Failure("--bad-block is for NAND; expected --device with the chip".into()))
+                    Err(Failure::usage("--bad-block is for NAND; expected --device with the chip"))
                 }
             };
         }
@@ -271,8 +270,7 @@ impl Summary {
         image: &[u8],
         seal: Option<Sealed>,
     ) -> Result<Self, Failure> {
-        let needs =
-            Needs::of(&mut InRam::new(image)).map_err(|error| Failure(error.to_string()))?;
+        let needs = Needs::of(&mut InRam::new(image)).map_err(Failure::new)?;
         let (mut files, mut directories, mut bytes) = (0, 0, 0);
         for (_, index) in tree.walk() {
             match kind_and_size(tree.inode(index)) {

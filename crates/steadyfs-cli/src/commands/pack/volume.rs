@@ -9,8 +9,9 @@ use crate::image::archive::Archive;
 use crate::image::chip::ChipOptions;
 use crate::image::collect;
 use crate::image::create::Draft;
-use crate::image::import::{self, Directory, Mode};
-use crate::image::scan::{self, Source};
+use crate::image::import::{self, Directory, Import, Mode};
+use crate::image::left_out::{CANNOT_HOLD, LeftOut};
+use crate::image::scan::{Scanner, Source};
 use crate::image::time::Stamp;
 use crate::image::tree::{Files, Item, walk};
 use crate::output::{print, print_json};
@@ -32,8 +33,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match arguments.archive()? {
         Some(archive) => of_archive(arguments, archive),
         None => {
-            let own = scan::one(&arguments.from, String::new(), true, 0)?;
-            pack(arguments, &own, &scan::below(&arguments.from, arguments.follow)?)
+            let mut scanner = Scanner::new(arguments.scan);
+            let own = scanner.named(&arguments.from, String::new())?;
+            let sources = scanner.below(&arguments.from)?;
+            pack(arguments, &own, &sources, scanner.left)
         }
     }
 }
@@ -42,12 +45,15 @@ fn of_archive(arguments: &Arguments, mut archive: Archive) -> Result<(), Failure
     let root = Item::new(String::new(), "", archive.look("")?);
     let items = walk(&mut archive, ROOT, "")?;
     let (sources, left) = collect::sources(&archive, items)?;
-    pack(arguments, &collect::source(&archive, root)?, &sources)?;
-    left.tell("a volume cannot hold them");
-    Ok(())
+    pack(arguments, &collect::source(&archive, root)?, &sources, left)
 }
 
-fn pack(arguments: &Arguments, own: &Source<'_>, sources: &[Source<'_>]) -> Result<(), Failure> {
+fn pack(
+    arguments: &Arguments,
+    own: &Source<'_>,
+    sources: &[Source<'_>],
+    mut left: LeftOut,
+) -> Result<(), Failure> {
     let packing = arguments.compress.map(|method| method.packing(arguments.chunk)).transpose()?;
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
     let mut memory = Memory::default();
@@ -63,13 +69,15 @@ fn pack(arguments: &Arguments, own: &Source<'_>, sources: &[Source<'_>]) -> Resu
         volume.fs.set_time(ns);
     }
     let root = Directory { inode: ROOT, path: String::new() };
-    import::own(&mut volume, ROOT, own, mode).map_err(|error| volume.fail("", error))?;
     let mut progress = Progress::of(sources.iter().map(|source| source.size).sum(), "pack");
-    import::all(&mut volume, sources, &root, mode, &mut progress)?;
+    let mut import = Import { mode, progress: &mut progress, left: &mut left };
+    import::own(&mut volume, ROOT, own, &mut import).map_err(|error| volume.fail("", error))?;
+    import::all(&mut volume, sources, &root, &mut import)?;
     drop(progress);
     volume.fs.commit().map_err(|error| volume.fail("", error))?;
     let summary = Summary::of(sources, Room::of(&mut volume));
     draft.finish(volume.close(&ChipOptions::default())?)?;
+    left.tell(CANNOT_HOLD);
     if arguments.json { print_json(&summary) } else { print(&summary.text()) }
 }
 
