@@ -322,7 +322,7 @@ fn the_page_of_settings_has_the_smallest_media() {
         assert!((blocks..4 * blocks).all(|blocks| is_possible(&blocks)), "{name}");
         let geometry = of_blocks(blocks);
         let kib = exact(u64::from(blocks) * block_kib);
-        let usable = exact(Config::for_geometry(&geometry).usable_bytes(&geometry) as u64);
+        let usable = exact(Config::for_geometry(&geometry).usable_bytes(&geometry));
         tells(
             "docs/guide/settings.md",
             &format!("| {name} | {blocks} ({kib} KiB) | {usable} bytes |"),

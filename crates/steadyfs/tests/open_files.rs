@@ -308,7 +308,7 @@ fn close_all_frees_the_entries_and_the_room_of_dropped_handles() {
         trim(&mut fs);
         // The new file may take a page.
         let freed = used - fs.usage().used_bytes;
-        assert!(freed >= 19 * u64::from(shape.logical_bytes()), "{}: {freed} bytes", shape.name);
+        assert!(freed >= 19 * shape.logical_bytes(), "{}: {freed} bytes", shape.name);
         fs.close(again).expect("close");
         fs.unmount().expect("unmount");
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
