@@ -527,8 +527,8 @@ fn highest_rate(
 
 /// Return two lists of names: of raw chips, and of cards, eMMC and disks.
 ///
-/// `Image`, `evaluate`, `bench`, `costs` and `advise` take raw chips alone. `streams` and the `nand`
-/// of `realtime` take raw NAND. The `cards` of `realtime` are names of the second list.
+/// `Image`, `evaluate`, `bench`, `costs` and `advise` take raw chips alone. `streams` and the
+/// `nand` of `realtime` take raw NAND. The `cards` of `realtime` are names of the second list.
 /// `transactions` takes both. The path of a profile in TOML may stand for a name.
 #[pyfunction]
 fn devices() -> (Vec<String>, Vec<String>) {

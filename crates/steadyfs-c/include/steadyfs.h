@@ -1108,8 +1108,8 @@ extern "C" {
 const char *steadyfs_error_string(int code);
 
 // Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER,
-// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks the
-// feature of the medium or of a setting. The call ignores the fields for memory. It calls no
+// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks
+// the feature of the medium or of a setting. The call ignores the fields for memory. It calls no
 // callback of the driver.
 ptrdiff_t steadyfs_memory_bytes(const struct steadyfs_config *config);
 
@@ -1273,12 +1273,12 @@ int steadyfs_file_open_inode(struct steadyfs_t *fs, struct steadyfs_file_t *file
 // STEADYFS_ERR_BADF, and the errors of a commit.
 int steadyfs_file_close(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 
-// Closes all files of the volume, also those whose handles are lost. Later calls refuse the handles
-// with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
+// Closes all files of the volume, also those whose handles are lost. Later calls refuse the
+// handles with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
 // open, a few pages in each call.
 //
-// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit if
-// STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
+// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit
+// if STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
 int steadyfs_file_close_all(struct steadyfs_t *fs);
 
 // If STEADYFS_COMMIT_FSYNC is set, as it is by default, makes the changes of a file and all other
@@ -1400,8 +1400,8 @@ int steadyfs_sync(struct steadyfs_t *fs);
 // Undoes all changes since the last commit. Handles of files that were created after the last
 // commit become stale: STEADYFS_ERR_STALE.
 //
-// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
-// nothing has changed.
+// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors:
+// STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error nothing has changed.
 int steadyfs_rollback(struct steadyfs_t *fs);
 
 // Returns 1 if changes wait for a commit, else 0. Costs nothing.

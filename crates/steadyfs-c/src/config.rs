@@ -514,8 +514,8 @@ unsafe fn inspect<T>(
 }
 
 /// Returns the number of bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER,
-/// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks the
-/// feature of the medium or of a setting. The call ignores the fields for memory. It calls no
+/// STEADYFS_ERR_CONFIG... for an invalid setting, or STEADYFS_ERR_UNSUPPORTED if the build lacks
+/// the feature of the medium or of a setting. The call ignores the fields for memory. It calls no
 /// callback of the driver.
 ///
 /// # Safety

@@ -157,12 +157,12 @@ pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle)
     status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
 }
 
-/// Closes all files of the volume, also those whose handles are lost. Later calls refuse the handles
-/// with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
+/// Closes all files of the volume, also those whose handles are lost. Later calls refuse the
+/// handles with STEADYFS_ERR_BADF. They also free the room of files that were removed and still
 /// open, a few pages in each call.
 ///
-/// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit if
-/// STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
+/// Power loss: if the call commits, as in steadyfs_commit. Cost: nothing, or steadyfs_bound_commit
+/// if STEADYFS_COMMIT_CLOSE is set, as it is by default. Errors: the errors of a commit.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -34,8 +34,8 @@ pub unsafe extern "C" fn steadyfs_sync(fs: *mut Fs) -> c_int {
 /// Undoes all changes since the last commit. Handles of files that were created after the last
 /// commit become stale: STEADYFS_ERR_STALE.
 ///
-/// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error
-/// nothing has changed.
+/// Power loss: a power cut undoes the same changes. Cost: steadyfs_bound_rollback. Errors:
+/// STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_UNKNOWN. After an error nothing has changed.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

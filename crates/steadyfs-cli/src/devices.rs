@@ -26,8 +26,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Every command with --device also takes the file of a profile. An answer to --new is a value in TOML.
-A time has a typical and a maximum value: 250 700. One number is both. An empty line takes the value in brackets, from a
-usual device of this kind.
+A time has a typical and a maximum value: 250 700. One number is both. An empty line takes the value
+in brackets, from a usual device of this kind.
 
 Examples:
   steady devices w25n01gv > mine.toml

@@ -50,8 +50,8 @@ pub struct Trace {
 const USUAL_WRITE_BYTES: u64 = 4096;
 
 impl Trace {
-    /// Returns the bytes of each write: the size in the log or comment, else the size that the caller gives,
-    /// else 4,096.
+    /// Returns the bytes of each write: the size in the log or comment, else the size that the
+    /// caller gives, else 4,096.
     ///
     /// # Errors
     /// [`Problem::WriteSize`] if trace and caller differ.

@@ -37,10 +37,11 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Files keep their times of modification, their attributes user.*, and mode, owner and group if the
-volume keeps these. Standard error lists everything that a volume cannot hold. An existing file is replaced as a whole, or not at all. New and replaced files are compressed by the
-rule of their directory (`steady compress`). An interrupted command leaves the files that it
-had finished. A killed command may leave a part of the next file, such as /~steady-put. The next
-command that writes removes it; a file of yours with that name stays.
+volume keeps these. Standard error lists everything that a volume cannot hold. An existing file is
+replaced as a whole, or not at all. New and replaced files are compressed by the rule of their
+directory (`steady compress`). An interrupted command leaves the files that it had finished. A
+killed command may leave a part of the next file, such as /~steady-put. The next command that writes
+removes it; a file of yours with that name stays.
 
 Examples:
   steady put card.img settings.toml /

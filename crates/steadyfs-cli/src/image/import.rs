@@ -92,8 +92,8 @@ fn leave(
     Ok(())
 }
 
-/// Makes a directory with the permissions and attributes of the host's directory, or uses an existing directory
-/// as it is.
+/// Makes a directory with the permissions and attributes of the host's directory, or uses an
+/// existing directory as it is.
 pub fn directory(
     volume: &mut Volume<'_>,
     parent: &Directory,

@@ -48,8 +48,8 @@ pub struct Config {
     /// Maximum number of files and directories, the root directory among them, at most 1,048,576.
     /// For a [disk](crate::disk), which has no files, it is 0. A name of more than 64 bytes (52
     /// with [`permissions`](Self::permissions)) counts as one more file, and so does the set of
-    /// attributes of a file. An entry of the file table takes room only once it is used. But a much larger number
-    /// takes a few per cent of the volume, because the map gets more pages.
+    /// attributes of a file. An entry of the file table takes room only once it is used. But a much
+    /// larger number takes a few per cent of the volume, because the map gets more pages.
     pub files_max: u32,
     /// Number of failed programs that one call survives: it writes again in another block.
     pub failures: u8,

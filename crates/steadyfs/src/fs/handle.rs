@@ -61,8 +61,8 @@ impl OpenOptions {
 }
 
 /// An open file. Close it with [`FileSystem::close`], also after an error. A handle that is dropped
-/// keeps its entry in the table of open files until the unmount or [`FileSystem::close_all`]. If its
-/// file is removed, it also keeps the room of the file.
+/// keeps its entry in the table of open files until the unmount or [`FileSystem::close_all`]. If
+/// its file is removed, it also keeps the room of the file.
 ///
 /// A change through one handle of a file appears in the other handles of the file. If a file is
 /// renamed or removed, its handles still refer to the same file.

@@ -159,8 +159,8 @@ impl<F: Flash> FileSystem<'_, F> {
         if commits { self.commit() } else { Ok(()) }
     }
 
-    /// Closes all files of this mount, also the files whose handles were dropped. Later calls refuse
-    /// the handles with [`Error::WrongMount`].
+    /// Closes all files of this mount, also the files whose handles were dropped. Later calls
+    /// refuse the handles with [`Error::WrongMount`].
     ///
     /// A handle that is dropped without [`close`](Self::close) keeps its entry in the table of open
     /// files. If its file is removed, it also keeps the room of the file.

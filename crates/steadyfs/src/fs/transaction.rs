@@ -191,8 +191,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Returns the room that is left in the open transaction.
     ///
     /// A call that needs more room may return [`Error::TransactionTooLarge`]. A call within one
-    /// logical page then has changed nothing. If [`CommitOn::FULL`] is chosen, the volume commits a full transaction instead. A
-    /// larger [`transaction_pages`](crate::Config::transaction_pages) gives more room.
+    /// logical page then has changed nothing. If [`CommitOn::FULL`] is chosen, the volume commits a
+    /// full transaction instead. A larger [`transaction_pages`](crate::Config::transaction_pages)
+    /// gives more room.
     ///
     /// The room assumes the worst. On a volume in use it may be 0 bytes even after a
     /// [commit](Self::commit), although a write then fits. So do not wait for more room: try the

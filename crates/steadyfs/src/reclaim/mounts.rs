@@ -66,8 +66,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the number of reads of the newest chain, with `further` bytes behind it. On media
-    /// without chains it is 0. A read covers at least half of a page, because a record may cross its
-    /// end. A longer record takes one more read.
+    /// without chains it is 0. A read covers at least half of a page, because a record may cross
+    /// its end. A longer record takes one more read.
     fn chain_reads(&self, further: u32) -> u32 {
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
         if !layout.programs_bytes() {

@@ -158,8 +158,8 @@ impl Arguments {
         found.decode_and_warn().map(Some)
     }
 
-    /// Returns everything of the directory or image, with the requested times and owners, and counts
-    /// the things that images leave out.
+    /// Returns everything of the directory or image, with the requested times and owners, and
+    /// counts the things that images leave out.
     pub(super) fn tree(&self) -> Result<(Tree, LeftOut), Failure> {
         let modified = match self.stamp()? {
             Stamp::Fixed(ns) => Some(i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX)),
