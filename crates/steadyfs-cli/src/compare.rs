@@ -76,9 +76,9 @@ pub struct Arguments {
 const AFTER_HELP: &str = "\
 Expected is --all, --kept, or a choice: --contender, --case or --device. --all measures everything,
 without a choice. All contenders get the same chips, the same clock and the same power cuts. If a
-contender cannot run a case, the table has the reason. Contenders in C are built with `--features
-peers`, from the directory that STEADY_PEERS names (docs/results/contenders.md); otherwise their
-kept results are shown.
+contender cannot run a case, the table has the reason. Contenders in C are built with
+`--features peers`, from the directory that STEADY_PEERS names (docs/results/contenders.md);
+otherwise their kept results are shown.
 
 Examples:
   steady compare --all --report compare.html
