@@ -210,7 +210,7 @@ const USAGE: &[(&str, &str)] = &[
     ("compare", "nothing to compare is named"),
     ("convert i.img x.cramfs --compress xz", "cramfs has its own compression"),
     ("convert i.img x", "has no known format in its name"),
-    ("costs --device w25q128jv --size 1MiB --files 100000", "set fewer with --files"),
+    ("costs --device w25q128jv --size 1MiB --files 100000", "choose fewer files"),
     ("evaluate --size 1MB", "expected whole erase blocks"),
     ("evaluate --erase-block 5KiB", "expected one of"),
     ("evaluate --write 1GiB", "the workload needs"),

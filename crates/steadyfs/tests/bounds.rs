@@ -97,6 +97,51 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
     });
 }
 
+/// Each append may begin with freeing pages of the removed file.
+#[test]
+fn appends_beside_a_removed_file_stay_within_both_envelopes() {
+    on_full_volumes(
+        "appends_beside_a_removed_file_stay_within_both_envelopes",
+        |Full { fs, files, page, .. }| {
+            for (file, _) in files {
+                fs.close(file).expect("close");
+            }
+            // The pages of the large file do not follow each other.
+            let mut large = fs.open("large", OpenOptions::DURABLE).expect("create");
+            let mut log = fs.open("log", OpenOptions::DURABLE).expect("create");
+            let data = vec![1; page];
+            while fs.append(&mut large, &data).and_then(|()| fs.append(&mut log, &data)).is_ok() {}
+            // A few pages are freed at once.
+            if fs.size(&mut large).expect("size") <= 8 * page as u64 {
+                return;
+            }
+            fs.close(large).expect("close");
+            fs.remove("large").expect("remove");
+            fs.commit().expect("commit");
+            let timing = fs.flash().timing();
+            let mut backlogs = fs
+                .bounds()
+                .envelopes(Call::WriteLarge(64), &timing)
+                .map(|envelope| Backlog { envelope, now_ns: 0 });
+            let mut freed = fs.usage().used_bytes;
+            for _ in 0..400 {
+                let before_ns = fs.flash().time_ns();
+                match fs.append(&mut log, &[3; 64]) {
+                    Err(Error::NoSpace) => {
+                        assert_eq!(fs.available(), Ok(0));
+                        break;
+                    }
+                    result => result.expect("append"),
+                }
+                let spent_ns = fs.flash().time_ns() - before_ns;
+                backlogs.iter_mut().for_each(|backlog| backlog.add(spent_ns));
+                freed = freed.min(fs.usage().used_bytes);
+            }
+            assert!(freed + 8 * page as u64 <= fs.usage().usable_bytes, "{freed} bytes in use");
+        },
+    );
+}
+
 /// A write of several whole pages, each durable, is a row of calls. The volume returns the bound
 /// of the whole row before the write.
 #[test]

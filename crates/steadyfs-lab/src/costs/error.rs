@@ -87,7 +87,7 @@ impl fmt::Display for CostsError {
             CostsError::Volume { step, call, error } => {
                 write!(f, "{step}, {}: {error}", called(*call))?;
                 match error {
-                    Error::NoSpace | Error::TooManyFiles => f.write_str("; set fewer with --files"),
+                    Error::NoSpace | Error::TooManyFiles => f.write_str("; choose fewer files"),
                     _ => Ok(()),
                 }
             }

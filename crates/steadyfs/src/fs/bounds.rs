@@ -97,13 +97,31 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     }
 
     /// Returns envelopes of calls in a row at the present fill. For each envelope, any `n` of the
-    /// calls take at most `burst_ns + n · rate_ns`. Only for overwrites of whole pages do the
-    /// envelopes include the reads of the file system's own pages.
+    /// calls take at most `burst_ns + n · rate_ns`.
+    ///
+    /// If pages of removed files wait, each call may begin with freeing some of them, so the rate is
+    /// much larger. The envelopes of [overwrites](Call::Overwrite) assume that each page lies in the
+    /// run of pages that the handle used last.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        let each =
-            self.fs.works(call).map(|work| self.fs.volume.store.bounds().envelopes(&work, timing));
+        let each = self.fs.works(call).map(|work| self.envelopes_of(call, work, timing));
         each.reduce(|one, other| [one[0].or(&other[0]), one[1].or(&other[1])])
-            .unwrap_or_else(|| self.fs.volume.store.bounds().envelopes(&Work::NONE, timing))
+            .unwrap_or_else(|| self.envelopes_of(call, Work::NONE, timing))
+    }
+
+    /// Returns the envelopes of one work of a call.
+    fn envelopes_of(&self, call: Call, work: Work, timing: &Timing) -> [Envelope; 2] {
+        let fs = self.fs;
+        let frees = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans()) > 0;
+        let (work, beside) = match call {
+            Call::Overwrite if !frees => (work, Cost::default()),
+            _ => fs.with_all_steps(call, work, Buffer::Any),
+        };
+        let beside_ns = beside.time_ns(timing);
+        fs.volume
+            .store
+            .bounds()
+            .envelopes(&work, timing)
+            .map(|each| Envelope { rate_ns: each.rate_ns.saturating_add(beside_ns), ..each })
     }
 
     /// Returns the worst case of [`unmount`](FileSystem::unmount) without its commit: the programs
