@@ -135,9 +135,10 @@ fn of_bytes(bytes: &[u8]) -> Vec<u64> {
 /// The result of a run: JSON, and times as bytes.
 type Found = (String, Py<PyBytes>);
 
-/// Returns the options of an evaluation, checked.
-#[allow(clippy::too_many_arguments, reason = "the options of a run")]
-fn evaluation(
+/// The options of an evaluation: a dictionary in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct EvaluateOptions {
     device: String,
     size_bytes: Option<u64>,
     erase_block_bytes: Option<u32>,
@@ -145,59 +146,40 @@ fn evaluation(
     accesses: u64,
     write_bytes: Option<u64>,
     rates: Vec<u64>,
-    timing: &str,
+    timing: String,
     call_us: u32,
-    workload: &str,
+    workload: String,
     seed: u64,
     idle: Option<(u64, u64)>,
-) -> PyResult<evaluate::Options> {
-    let timing = named::<Timing>("timing", timing)?;
-    let workload = named::<Workload>("workload", workload)?;
-    let options = evaluate::Options {
-        device,
-        fill,
-        accesses,
-        write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
-        rates,
-        part: Part { size_bytes, erase_block_bytes, timing, call_us },
-        workload,
-        seed,
-        idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
-    };
-    options.check().map_err(wrong)?;
-    Ok(options)
 }
 
-/// Checks the options of an evaluation on a whole chip, and the name of its device. A worker of a
-/// sweep reads the file of a profile.
+impl EvaluateOptions {
+    /// Returns the options of the lab, checked.
+    fn checked(self) -> PyResult<evaluate::Options> {
+        let timing = named::<Timing>("timing", &self.timing)?;
+        let workload = named::<Workload>("workload", &self.workload)?;
+        let Self { size_bytes, erase_block_bytes, call_us, .. } = self;
+        let options = evaluate::Options {
+            device: self.device,
+            fill: self.fill,
+            accesses: self.accesses,
+            write_bytes: self.write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
+            rates: self.rates,
+            part: Part { size_bytes, erase_block_bytes, timing, call_us },
+            workload,
+            seed: self.seed,
+            idle: self.idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
+        };
+        options.check().map_err(wrong)?;
+        Ok(options)
+    }
+}
+
+/// Checks the options of an evaluation, and the name of its device. A worker of a sweep reads the
+/// file of a profile.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
-fn evaluate_check(
-    device: String,
-    fill: f64,
-    accesses: u64,
-    write_bytes: Option<u64>,
-    rates: Vec<u64>,
-    timing: &str,
-    workload: &str,
-    seed: u64,
-    idle: Option<(u64, u64)>,
-) -> PyResult<()> {
-    let options = evaluation(
-        device,
-        None,
-        None,
-        fill,
-        accesses,
-        write_bytes,
-        rates,
-        timing,
-        0,
-        workload,
-        seed,
-        idle,
-    )?;
-    match evaluate::find_profile(&options.device) {
+fn evaluate_check(options: EvaluateOptions) -> PyResult<()> {
+    match evaluate::find_profile(&options.checked()?.device) {
         Ok(_) | Err(EvaluateError::Unreadable { .. }) => Ok(()),
         Err(error @ EvaluateError::Device { .. }) => Err(wrong(error)),
         Err(error) => Err(wrong(format!("device: {error}"))),
@@ -205,38 +187,13 @@ fn evaluate_check(
 }
 
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
 fn evaluate_run(
     py: Python<'_>,
-    device: String,
-    size_bytes: Option<u64>,
-    erase_block_bytes: Option<u32>,
-    fill: f64,
-    accesses: u64,
-    write_bytes: Option<u64>,
-    rates: Vec<u64>,
-    timing: &str,
-    call_us: u32,
-    workload: &str,
-    seed: u64,
-    idle: Option<(u64, u64)>,
+    options: EvaluateOptions,
     beside: Option<(Option<String>, String)>,
     progress: Progress,
 ) -> PyResult<Found> {
-    let options = evaluation(
-        device,
-        size_bytes,
-        erase_block_bytes,
-        fill,
-        accesses,
-        write_bytes,
-        rates,
-        timing,
-        call_us,
-        workload,
-        seed,
-        idle,
-    )?;
+    let options = options.checked()?;
     let peer = beside.map(|(label, path)| {
         let trace = read_trace_file(Path::new(&path), None);
         trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes))

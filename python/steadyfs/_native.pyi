@@ -127,31 +127,24 @@ class Volume:
     def counters(self) -> _Counters: ...
     def check(self, repair: bool) -> _Checked: ...
 
+class _EvaluateOptions(TypedDict):
+    device: str
+    size_bytes: Optional[int]
+    erase_block_bytes: Optional[int]
+    fill: float
+    accesses: int
+    write_bytes: Optional[int]
+    rates: list[int]
+    timing: str
+    call_us: int
+    workload: str
+    seed: int
+    idle: Optional[tuple[int, int]]
+
 def allowed(call: str) -> dict[str, tuple[int, int]]: ...
-def evaluate_check(
-    device: str,
-    fill: float,
-    accesses: int,
-    write_bytes: Optional[int],
-    rates: list[int],
-    timing: str,
-    workload: str,
-    seed: int,
-    idle: Optional[tuple[int, int]],
-) -> None: ...
+def evaluate_check(options: _EvaluateOptions) -> None: ...
 def evaluate_run(
-    device: str,
-    size_bytes: Optional[int],
-    erase_block_bytes: Optional[int],
-    fill: float,
-    accesses: int,
-    write_bytes: Optional[int],
-    rates: list[int],
-    timing: str,
-    call_us: int,
-    workload: str,
-    seed: int,
-    idle: Optional[tuple[int, int]],
+    options: _EvaluateOptions,
     beside: Optional[tuple[Optional[str], str]],
     progress: _Progress,
 ) -> tuple[str, bytes]: ...

@@ -100,9 +100,22 @@ class Evaluate(Run):
 
     def check(self) -> None:
         """Check the arguments without a run. Raises `ValueError`, which names the axis."""
-        idle = None if self.idle_ns is None else (self.idle_ns, self.burst_bytes)
-        chosen = (self.fill, self.accesses, self.write_bytes, list(self.rates), self.timing, self.workload)
-        _native.evaluate_check(self.device, *chosen, self.seed, idle)
+        _native.evaluate_check(
+            {
+                "device": self.device,
+                "size_bytes": None,
+                "erase_block_bytes": None,
+                "fill": self.fill,
+                "accesses": self.accesses,
+                "write_bytes": self.write_bytes,
+                "rates": list(self.rates),
+                "timing": self.timing,
+                "call_us": 0,
+                "workload": self.workload,
+                "seed": self.seed,
+                "idle": None if self.idle_ns is None else (self.idle_ns, self.burst_bytes),
+            }
+        )
 
     def figures(self) -> Row:
         """Make the run."""

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
+use steadyfs::MountError;
 use steadyfs_lab::advise::AdviseError;
 use steadyfs_lab::bench::BenchError;
 use steadyfs_lab::boot::BootError;
@@ -54,88 +55,44 @@ pub trait Measuring: Display {
     fn is_usage(&self) -> bool;
 }
 
-impl Measuring for EvaluateError {
-    fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Device { .. }
-                | Self::Unreadable { .. }
-                | Self::Part(_)
-                | Self::OtherKind { .. }
-                | Self::TooSmall { .. }
-                | Self::Mount(steadyfs::MountError::Config(_))
-                | Self::NoAccess
-                | Self::Floor(_)
-        )
-    }
+/// Implements [`Measuring`] for errors. Each line has an error, its variants that contain another
+/// error of a measurement, and its variants that options cause.
+macro_rules! measuring {
+    ($($error:ident [$($inner:ident)*] $usage:pat,)*) => {
+        $(impl Measuring for $error {
+            fn is_usage(&self) -> bool {
+                match self {
+                    $($error::$inner(error) => error.is_usage(),)*
+                    $usage => true,
+                    _ => false,
+                }
+            }
+        })*
+    };
 }
 
-impl Measuring for BenchError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Device(error) => error.is_usage(),
-            Self::Part(_) | Self::TooSmall { .. } => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for AdviseError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Chip(error) => error.is_usage(),
-            Self::NothingFits { .. } => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for CostsError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Device(error) => error.is_usage(),
-            Self::Mount(steadyfs::MountError::Config(_)) | Self::TooManyFiles { .. } => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for StreamsError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Device(error) => error.is_usage(),
-            Self::Config(_) | Self::TooSmall { .. } => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for TransactionsError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Device(error) => error.is_usage(),
-            Self::Mount(steadyfs::MountError::Config(_)) => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for RealtimeError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Profile(error) | Self::Nand(error) => error.is_usage(),
-            Self::TooSmall | Self::Mount(steadyfs::MountError::Config(_)) => true,
-            _ => false,
-        }
-    }
-}
-
-impl Measuring for BootError {
-    fn is_usage(&self) -> bool {
-        match self {
-            Self::Device(error) => error.is_usage(),
-            Self::Mount(steadyfs::MountError::Config(_)) => true,
-            _ => false,
-        }
-    }
+measuring! {
+    EvaluateError [] EvaluateError::Option(_)
+        | EvaluateError::Device { .. }
+        | EvaluateError::Unreadable { .. }
+        | EvaluateError::Part(_)
+        | EvaluateError::OtherKind { .. }
+        | EvaluateError::TooSmall { .. }
+        | EvaluateError::Mount(MountError::Config(_))
+        | EvaluateError::NoAccess
+        | EvaluateError::Floor(_),
+    BenchError [Device] BenchError::Option(_) | BenchError::Part(_) | BenchError::TooSmall { .. },
+    AdviseError [Chip] AdviseError::Option(_) | AdviseError::NothingFits { .. },
+    CostsError [Device] CostsError::Option(_)
+        | CostsError::Mount(MountError::Config(_))
+        | CostsError::TooManyFiles { .. },
+    StreamsError [Device] StreamsError::Option(_)
+        | StreamsError::Config(_)
+        | StreamsError::TooSmall { .. },
+    TransactionsError [Device] TransactionsError::Option(_)
+        | TransactionsError::Mount(MountError::Config(_)),
+    RealtimeError [Profile Nand] RealtimeError::Option(_)
+        | RealtimeError::TooSmall
+        | RealtimeError::Mount(MountError::Config(_)),
+    BootError [Device] BootError::Mount(MountError::Config(_)),
 }

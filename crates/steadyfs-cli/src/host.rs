@@ -1,5 +1,4 @@
-//! Files and directories of the host: removal, the directory that contains a path, and paths that
-//! are refused.
+//! Files and directories of the host: removal, the directory of a path, and paths to refuse.
 
 use crate::Failure;
 use std::fs;

@@ -201,8 +201,8 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     assert!(made() == before, "nothing is made");
 }
 
-/// Command lines that are wrong by themselves: options contradict each other, or the profile that
-/// they name. Part of the error.
+/// Command lines that are wrong by themselves, each with a part of its error. An option contradicts
+/// another option, or the profile of the device.
 const USAGE: &[(&str, &str)] = &[
     ("advise", "--device is missing"),
     ("advise --device w25q128jv --workload log --effort 0%", "expected more than 0%"),

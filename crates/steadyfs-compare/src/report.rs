@@ -165,7 +165,7 @@ fn paragraph(markup: &str) -> String {
     format!("<p class=\"lead\">{markup}</p>\n")
 }
 
-/// Returns the command that measures a row of a table again, with the names that it takes.
+/// Returns the command for measuring a row of a table again, and the names of the contenders.
 fn again(answer: &Answer, board: &Board) -> String {
     let board = escape(&board.id);
     let Some((first, others)) = answer.ids.split_first() else {

@@ -3,7 +3,7 @@
 
 use crate::common::oracle::{Model, Session, contents};
 use crate::common::steps::{EXPLICIT, Op};
-use crate::common::{Fs, SHAPES, bounded};
+use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Error, File, OpenOptions, ROOT};
 
 /// Creates a file of `bytes` bytes and returns its handle.
@@ -314,6 +314,63 @@ fn close_all_frees_the_entries_and_the_room_of_dropped_handles() {
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         assert_eq!(contents(&mut fs).expect("contents").files().count(), open + 1);
     }
+}
+
+/// Handles are dropped between any calls, transactions and power cuts. In the end no page is lost.
+#[test]
+fn close_all_may_come_at_any_time() {
+    for_seeds("open_files", "close_all_may_come_at_any_time", 8 * SHAPES.len() as u64, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let (mut device, mut rng) = (shape.device(seed), Rng(seed));
+        let page = shape.logical_bytes() as usize;
+        let mut baseline = None;
+        for _ in 0..6 {
+            let mut fs = device.mount(Access::ReadWrite).expect("mount");
+            if rng.below(2) == 0 {
+                fs.set_commit_on(CommitOn::MANUAL);
+            }
+            baseline = baseline.or(Some(fs.usage()));
+            for _ in 0..60 {
+                let path = format!("f{}", rng.below(5));
+                // Calls may be refused: the transaction or the table may be full.
+                let refused = match rng.below(8) {
+                    0 => fs.close_all().err(),
+                    1 => fs.rollback().err(),
+                    2 => fs.commit().err(),
+                    3 | 4 => fs.remove(&path).err(),
+                    _ => fs
+                        .open(&path, OpenOptions::CREATE)
+                        .and_then(|mut file| fs.append(&mut file, &vec![7; 3 * page]))
+                        .err(),
+                };
+                let is_usual = matches!(
+                    refused,
+                    None | Some(
+                        Error::NotFound
+                            | Error::TooManyOpenFiles
+                            | Error::TransactionTooLarge
+                            | Error::NoSpace
+                    )
+                );
+                assert!(is_usual, "{}: {refused:?}", shape.name);
+            }
+            drop(fs);
+            device.power_cycle();
+        }
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        for number in 0..5 {
+            match fs.remove(&format!("f{number}")) {
+                Ok(()) | Err(Error::NotFound) => {}
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+        fs.close_all().expect("close all");
+        trim(&mut fs);
+        let (left, first) = (fs.usage(), baseline.expect("a mount"));
+        // The root directory keeps its page.
+        assert!(left.used_bytes <= first.used_bytes + page as u64, "{}: {left:?}", shape.name);
+        assert_eq!(left.files, first.files);
+    });
 }
 
 #[test]

@@ -199,22 +199,24 @@ def evaluate(
     `ValueError` or `TypeError` for an invalid trace or an argument that is out of range.
     """
     burst = size(burst_bytes, "burst_bytes", *_native.allowed("evaluate")["burst_bytes"])
-    arguments = (
-        _device(device),
-        *_chip(size_bytes, erase_block_bytes),
-        share(fill, "fill"),
-        _count("evaluate", "accesses", accesses),
-        None if write_bytes is None else _write_size(write_bytes),
-        rate_list(rates),
-        timing,
-        _driver(call_us),
-        workload,
-        seed_number(seed),
-        None if idle is None else (nanoseconds(idle, "idle"), burst),
-        _beside(beside),
-    )
+    chip_bytes, block_bytes = _chip(size_bytes, erase_block_bytes)
+    options: _native._EvaluateOptions = {
+        "device": _device(device),
+        "size_bytes": chip_bytes,
+        "erase_block_bytes": block_bytes,
+        "fill": share(fill, "fill"),
+        "accesses": _count("evaluate", "accesses", accesses),
+        "write_bytes": None if write_bytes is None else _write_size(write_bytes),
+        "rates": rate_list(rates),
+        "timing": timing,
+        "call_us": _driver(call_us),
+        "workload": workload,
+        "seed": seed_number(seed),
+        "idle": None if idle is None else (nanoseconds(idle, "idle"), burst),
+    }
+    peer = _beside(beside)
     with bar(progress) as tell:
-        text, times = _native.evaluate_run(*arguments, tell)
+        text, times = _native.evaluate_run(options, peer, tell)
     return replace(decode(Evaluation, text), access_ns=of_bytes(times))
 
 

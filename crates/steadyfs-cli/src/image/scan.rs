@@ -90,8 +90,8 @@ impl Scanner {
     /// sorted by the bytes of their names. Links are followed, or taken as they are.
     ///
     /// # Errors
-    /// An entry that a volume cannot hold is refused: devices and the like, if they are not to be
-    /// left out, and names that are not UTF-8.
+    /// Devices and the like are refused, unless they are to be left out. A name that is not UTF-8
+    /// is refused, too.
     pub fn below(&mut self, directory: &Path) -> Result<Vec<Source<'static>>, Failure> {
         let mut found = Vec::new();
         self.descend(directory, 0, &mut found)?;

@@ -228,7 +228,7 @@ pub fn run_on(
 mod tests {
     use super::*;
 
-    /// The list of a call that takes raw chips had cards, which the call refused.
+    /// A call for raw chips must not offer cards.
     #[test]
     fn unknown_names_are_answered_with_the_names_that_the_caller_takes() {
         let error = |found: Result<(), EvaluateError>| found.unwrap_err().to_string();

@@ -99,29 +99,24 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     /// Returns envelopes of calls in a row at the present fill. For each envelope, any `n` of the
     /// calls take at most `burst_ns + n · rate_ns`.
     ///
-    /// If pages of removed files wait, each call may begin with freeing some of them, so the rate is
-    /// much larger. The envelopes of [overwrites](Call::Overwrite) assume that each page lies in the
-    /// run of pages that the handle used last.
+    /// If pages of removed files wait, each call may begin with freeing some of them. The rate is
+    /// then much larger. Envelopes of [overwrites](Call::Overwrite) leave out the look-ups of pages
+    /// that do not follow each other.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        let each = self.fs.works(call).map(|work| self.envelopes_of(call, work, timing));
-        each.reduce(|one, other| [one[0].or(&other[0]), one[1].or(&other[1])])
-            .unwrap_or_else(|| self.envelopes_of(call, Work::NONE, timing))
-    }
-
-    /// Returns the envelopes of one work of a call.
-    fn envelopes_of(&self, call: Call, work: Work, timing: &Timing) -> [Envelope; 2] {
         let fs = self.fs;
         let frees = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans()) > 0;
-        let (work, beside) = match call {
-            Call::Overwrite if !frees => (work, Cost::default()),
-            _ => fs.with_all_steps(call, work, Buffer::Any),
+        let of = |(work, beside): (Work, Cost)| {
+            let beside_ns = beside.time_ns(timing);
+            let each = fs.volume.store.bounds().envelopes(&work, timing);
+            each.map(|each| Envelope { rate_ns: each.rate_ns.saturating_add(beside_ns), ..each })
         };
-        let beside_ns = beside.time_ns(timing);
-        fs.volume
-            .store
-            .bounds()
-            .envelopes(&work, timing)
-            .map(|each| Envelope { rate_ns: each.rate_ns.saturating_add(beside_ns), ..each })
+        let each = fs.works(call).map(|work| match call {
+            Call::Overwrite if !frees => of((work, Cost::default())),
+            _ => of(fs.with_all_steps(call, work, Buffer::Any)),
+        });
+        // A call that changes nothing has look-ups alone.
+        each.reduce(|one, other| [one[0].or(&other[0]), one[1].or(&other[1])])
+            .unwrap_or_else(|| of((Work::NONE, call.lookups(&fs.volume))))
     }
 
     /// Returns the worst case of [`unmount`](FileSystem::unmount) without its commit: the programs

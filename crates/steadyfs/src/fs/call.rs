@@ -162,8 +162,8 @@ impl CallShape {
     ///   of its extensions;
     /// - four entries of an index, with bits and pages.
     ///
-    /// A step that frees several pages counts as that number of steps, because it has less work
-    /// than that number of single steps. So a call makes at most one largest step.
+    /// A step that frees `n` pages counts as `n` steps, because `n` single steps are more work. So
+    /// a call makes at most one largest step.
     fn steps(self, [largest, single]: [u32; 2]) -> Work {
         let one = match self.inodes_share {
             true => self.with_bits(4, &TRIM_ONE),

@@ -24,8 +24,8 @@ pub struct OpenOptions {
     /// Makes every change through this handle durable when the call returns. If the file is
     /// created, its creation is durable too.
     ///
-    /// Such a change commits the whole open transaction, with the changes of all other files, even
-    /// with [`CommitOn::MANUAL`](super::CommitOn::MANUAL).
+    /// Such a change commits the whole open transaction, also the changes of other files. This
+    /// holds for [`CommitOn::MANUAL`](super::CommitOn::MANUAL), too.
     pub durable: bool,
     /// The stream for the pages of a file that is created. It is stored with the file. Files that
     /// are rewritten about equally often should share a stream. Files that are rewritten much more

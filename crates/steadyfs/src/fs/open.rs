@@ -175,8 +175,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Nothing, or one commit if the volume commits on close.
     ///
     /// # Errors
-    /// The errors of [every call](FileSystem#errors-of-every-call). The files are closed even if the
-    /// call returns an error.
+    /// The errors of [every call](FileSystem#errors-of-every-call). The files are closed even if
+    /// the call returns an error.
     ///
     /// ```
     /// # use steadyfs::{Error, FileSystem, OpenOptions, media::Flash};

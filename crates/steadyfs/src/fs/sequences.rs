@@ -91,8 +91,8 @@ struct Stepped {
 impl Row<'_> {
     /// Adds the steps of the trim list. Returns `None` if there may be too many steps.
     ///
-    /// Each call may begin with a largest step. In addition, the calls make one step for each page
-    /// that the volume lacks at present, and one for each page that they take.
+    /// Each call may begin with a largest step. The calls also make a step for each page that the
+    /// volume lacks at present, and for each page that they take.
     #[inline(never)]
     fn with_steps<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Option<Stepped> {
         let (volume, orphans) = (&fs.volume, fs.has_abandoned_orphans());

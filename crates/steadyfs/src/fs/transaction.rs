@@ -157,10 +157,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A power cut undoes the same changes.
     ///
     /// # Cost
-    /// [`CallBounds::rollback`](super::CallBounds::rollback): one read of the journal page. On media
-    /// that program bytes, two reads of all records of the journal's block. Then reads of the
-    /// allocation map, and two looks for each open file. If one of the reads after the journal fails,
-    /// a later call repeats it.
+    /// [`CallBounds::rollback`](super::CallBounds::rollback): one read of the journal page. On
+    /// media that program bytes, two reads of all records of the journal's block. Then reads of the
+    /// allocation map, and two looks for each open file. If one of the reads after the journal
+    /// fails, a later call repeats it.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]. After these errors, nothing has
