@@ -14,7 +14,7 @@
  * The comment of a call lists the errors of this call. Some errors are common to many calls:
  * - Calls that access the medium (the errors of the medium): STEADYFS_ERR_IO,
  *   STEADYFS_ERR_CORRUPT.
- * - Calls that change the volume, and opens with a flag that changes it: STEADYFS_ERR_READONLY,
+ * - Calls that change the volume (also an open that creates or truncates): STEADYFS_ERR_READONLY,
  *   STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_UNKNOWN.
  * - Calls with a mounted volume: STEADYFS_ERR_NOTMOUNTED, STEADYFS_ERR_BUSY.
  * - Calls with a handle: STEADYFS_ERR_BADF.
