@@ -354,7 +354,6 @@ fn close_all_may_come_at_any_time() {
                 );
                 assert!(is_usual, "{}: {refused:?}", shape.name);
             }
-            drop(fs);
             device.power_cycle();
         }
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
