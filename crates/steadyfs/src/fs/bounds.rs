@@ -1,6 +1,6 @@
 //! The worst case of each call if it is made now.
 
-use super::call::{Call, first_steps, looks};
+use super::call::{Call, first_steps, looks, looks_of_steps};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
@@ -247,7 +247,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)),
             ..work
         };
-        let looks = Cost { reads: looks(26) * trims, ..Cost::default() };
+        let looks = Cost { reads: looks_of_steps(&self.volume, trims), ..Cost::default() };
         let folds = self.volume.store.bounds().fold_cost().times(between);
         (work.plus(&first_steps(&self.volume, trims, orphans)), looks.plus(&folds))
     }

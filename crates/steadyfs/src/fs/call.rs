@@ -160,7 +160,7 @@ impl CallShape {
     ///
     /// - a region, the list, and bits and pages of eight neighbouring pages, of the inode and
     ///   of its extensions;
-    /// - four entries of an index, with bits and pages.
+    /// - four neighbouring entries of an index in one patch, with bits and pages.
     ///
     /// A step that frees `n` pages counts as `n` steps, because `n` single steps are more work. So
     /// a call makes at most one largest step.
@@ -219,9 +219,9 @@ const FIRST_OR_OVERFLOW: Work = Work::patched(&[AREA, 24, 8, 8], 3);
 /// See [`CallShape::remove`].
 const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
 /// See [`CallShape::steps`].
-const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
-const TRIM_ONE: Work = Work { discards: 1, ..Work::patched(&[12, 8, 1, 1, 1, 1], 2) };
-const TRIM_PAGE: Work = Work { discards: 1, ..Work::patched(&[12, 1], 1) };
+const TRIM: Work = Work { discards: 11, ..Work::patched(&[16, 12, 1, 1, 1, 1, 1], 2) };
+const TRIM_ONE: Work = Work { discards: 1, ..Work::patched(&[16, 8, 1, 1, 1, 1], 2) };
+const TRIM_PAGE: Work = Work { discards: 1, ..Work::patched(&[16, 1], 1) };
 /// See [`CallShape::cut_run`].
 const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
 /// See [`CallShape::truncate`].
@@ -445,6 +445,19 @@ impl Call {
 /// Limits the number of names of a path: no path has more.
 fn levels(depth: u32) -> u32 {
     depth.min(0xFFFF)
+}
+
+/// Returns the reads of `count` steps of the trim list. The looks of a step are:
+///
+/// - the header and the regions of the inode, and the regions once more;
+/// - the parts of an index page, for each level of the index;
+/// - four bytes of the allocation map, for the pages of four entries. A step without entries looks
+///   at no more: the bits of its pages lie in two bytes, and it may free two extensions and the
+///   inode.
+pub(super) fn looks_of_steps<F: Flash>(volume: &Volume<'_, F>, count: u32) -> u32 {
+    let unit = u32::from(volume.store.layout().config.pages_per_logical_page);
+    let levels = 1 + u32::from(volume.plan().index_is_deep);
+    looks((3 + 4 + levels * unit) * count)
 }
 
 /// Returns the reads of `count` looks at pages of the file system. A look reads a leaf of the

@@ -3,7 +3,7 @@
 
 #[cfg(doc)]
 use super::CallBounds;
-use super::call::{Call, first_steps, looks, steps_of_row, work_of_pieces};
+use super::call::{Call, first_steps, looks_of_steps, steps_of_row, work_of_pieces};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
@@ -112,7 +112,7 @@ impl Row<'_> {
         let looks = self.call.lookups(volume).times(self.calls);
         Some(Stepped {
             work: self.work.plus(&steps_of_row(volume, steps, orphans)),
-            looks: looks.plus(&Cost { reads: looks_of_steps(count), ..Cost::default() }),
+            looks: looks.plus(&Cost { reads: looks_of_steps(volume, count), ..Cost::default() }),
             between: u32::from(orphans) + if commits { count } else { 0 },
         })
     }
@@ -135,11 +135,6 @@ impl Row<'_> {
             fs.volume.store.bounds().row_ns(&stepped.work, self.calls, self.per_commit, timing);
         far_ns.saturating_add(stepped.looks.time_ns(timing)).min(near_ns)
     }
-}
-
-/// Returns the number of reads of `count` steps of the trim list.
-fn looks_of_steps(count: u32) -> u32 {
-    looks(26) * count
 }
 
 /// Returns the largest number of pages that a write of several pieces takes. These are the pages of

@@ -303,7 +303,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// `trims` steps of the trim list.
     fn lacks_room(&self, call: Call, is_long: bool, trims: u32) -> bool {
         let first = Work { discards: 0, ..first_steps(&self.volume, trims, false) };
-        let lacks_room = |work: Work| self.volume.store.bounds().lacks_room(&work.plus(&first));
+        let bounds = self.volume.store.bounds();
+        let lacks_room = |work: Work| bounds.lacks_room(&work.plus(&first));
         call.works(&self.volume, is_long).into_iter().flatten().any(lacks_room)
     }
 
@@ -315,8 +316,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             return false;
         }
         let first = first_steps(&self.volume, trims, false);
-        let outgrows =
-            |work: Work| self.volume.store.bounds().outgrows_transaction(&work.plus(&first));
+        let bounds = self.volume.store.bounds();
+        let outgrows = |work: Work| bounds.outgrows_transaction(&work.plus(&first));
         call.works(&self.volume, is_long).into_iter().flatten().any(outgrows)
     }
 

@@ -50,6 +50,18 @@ impl Removed {
         }
     }
 
+    /// Returns false if a record with this header is not among these.
+    #[inline(always)]
+    fn may_have(self, header: Header, shape: RecordShape) -> bool {
+        match self {
+            Self::Within { offset, stop, .. } => {
+                header.offset(shape) >= offset
+                    && header.offset(shape) + header.length(shape) <= stop
+            }
+            _ => true,
+        }
+    }
+
     /// Returns true if a record is among these. `mark` is the end of the records from before the
     /// call in progress.
     fn has(self, record: &Record, mark: usize) -> bool {
@@ -266,10 +278,10 @@ impl<'m> RecordList<'m> {
         self.found = Found::new(logical, self.first_at(START, logical));
     }
 
-    /// Returns true if there are discards or notes of dropped pages. Usually there are none. The
-    /// search does not parse the records.
-    pub fn has_notes(&self) -> bool {
-        self.may_have_notes && Record::next_of(self.shape, self.page(), START, None).is_some()
+    /// Returns false if there is neither a discard nor a note of a dropped page. Usually there is
+    /// none.
+    pub fn may_have_notes(&self) -> bool {
+        self.may_have_notes
     }
 
     /// Returns the discards and the notes of dropped pages that are not superseded. The search does
@@ -284,14 +296,30 @@ impl<'m> RecordList<'m> {
         all.filter(|record| !record.superseded)
     }
 
-    /// Returns the first logical page, from `from` on, that was discarded (if `discard` is true) or
-    /// patched (otherwise) before the call in progress.
-    pub fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
-        let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
+    /// Returns the first logical page, from `from` on, that was patched before the call in progress.
+    pub fn first_patched(&self, from: u32) -> Option<u32> {
         self.records_from(self.first_at(START, from))
             .take_while(|record| record.at < self.mark())
-            .find(|record| !record.superseded && wanted(record))
+            .find(|record| !record.superseded && record.is_patch())
             .map(|record| record.logical)
+    }
+
+    /// Returns the first logical page, from `from` on, that was discarded before the call in
+    /// progress. The search does not parse the patches.
+    pub fn first_discarded(&mut self, from: u32) -> Option<u32> {
+        if !self.may_have_notes {
+            return None;
+        }
+        self.look_for(from);
+        let (mut at, sorted) = (self.first_at(START, from), &self.bytes[..self.mark()]);
+        while let Some(place) = Record::next_of(self.shape, sorted, at, None) {
+            let record = self.record(place);
+            if !record.superseded && record.is_discard() {
+                return Some(record.logical);
+            }
+            at = record.end();
+        }
+        None
     }
 
     fn write_header(&mut self, record: &Record) {
@@ -359,10 +387,9 @@ impl<'m> RecordList<'m> {
 
     /// Removes the discards and the notes of dropped pages.
     pub fn remove_notes(&mut self) {
-        if self.has_notes() {
+        if core::mem::take(&mut self.may_have_notes) {
             self.remove(Removed::WithoutBytes, false);
         }
-        self.may_have_notes = false;
     }
 
     /// Removes records. Returns true if any record was removed. In a chain, if `drops` is true, a
@@ -382,7 +409,7 @@ impl<'m> RecordList<'m> {
             if page.is_some_and(|logical| header.logical(self.shape) != logical) {
                 // The page has no more records before the mark.
                 next = if at < self.mark() { self.mark() } else { next };
-            } else {
+            } else if removed.may_have(header, self.shape) {
                 let record = self.record(at);
                 if removed.has(&record, self.mark()) {
                     to = self.close_up(kept..at, to);
@@ -434,8 +461,22 @@ impl<'m> RecordList<'m> {
     }
 
     /// Returns the patch from before the call in progress that contains all bytes of another patch.
+    /// The search parses no record: a mount makes it for each record of a chain.
     pub fn covering(&self, new: &Record) -> Option<Record> {
-        self.earlier_patches_of(new.logical).find(|old| old.covers(new))
+        let (mut at, sorted) = (self.first_at(START, new.logical), &self.bytes[..self.mark()]);
+        while at < sorted.len() {
+            let header = Header::read(self.shape, sorted, at);
+            let (offset, length) = (header.offset(self.shape), header.length(self.shape));
+            // The patches of a page are sorted by their offsets.
+            if header.logical(self.shape) != new.logical || (length > 0 && offset > new.offset) {
+                break;
+            }
+            if length > 0 && offset + length >= new.stop() && !header.is_superseded() {
+                return Some(self.record(at));
+            }
+            at += header.bytes(self.shape);
+        }
+        None
     }
 
     /// Copies bytes into a patch that contains their place.

@@ -54,7 +54,7 @@ mod room;
 pub(crate) use list::Full;
 pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
-pub(crate) use room::RecordsAhead;
+pub(crate) use room::{Counts, RecordsAhead};
 
 use list::{RecordList, Removed};
 use record::{DISCARD, Record};
@@ -157,7 +157,8 @@ impl<'m> Journal<'m> {
     /// begins with this function.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
         self.list.look_for(logical);
-        self.list.records_of(logical).any(|record| record.is_discard())
+        self.list.may_have_notes()
+            && self.list.records_of(logical).any(|record| record.is_discard())
     }
 
     /// Returns the number of logical pages that the open transaction discards.
@@ -166,8 +167,8 @@ impl<'m> Journal<'m> {
     }
 
     /// Returns the first discarded logical page from `from` on. No call may be in progress.
-    pub fn next_discard(&self, from: u32) -> Option<u32> {
-        if self.list.has_notes() { self.list.first_from(from, true) } else { None }
+    pub fn next_discard(&mut self, from: u32) -> Option<u32> {
+        self.list.first_discarded(from)
     }
 
     /// Removes the records of a logical page that is written or discarded as a whole. An undo of

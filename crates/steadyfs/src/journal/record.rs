@@ -87,6 +87,12 @@ impl Header {
         field(self.high >> (29 - shape.length), shape.length)
     }
 
+    /// Returns the offset of the patch. Of a record without bytes, it returns the kind: 0 for a
+    /// discard, and 1 for a note of a dropped page.
+    pub fn offset(self, shape: RecordShape) -> u32 {
+        field(self.high >> (29 - shape.length - shape.offset), shape.offset)
+    }
+
     /// Returns the number of bytes of the record, header included.
     #[inline(always)]
     pub fn bytes(self, shape: RecordShape) -> usize {

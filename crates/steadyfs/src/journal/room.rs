@@ -4,6 +4,7 @@ use super::Journal;
 use super::list::RecordList;
 use super::record::{Header, Record, START};
 use crate::config::Layout;
+use core::cell::OnceCell;
 use core::ops::Range;
 
 /// Number of sizes that one pass over the buffer finds.
@@ -31,7 +32,53 @@ impl RecordsAhead {
     }
 }
 
-/// See [`Journal::sizes`].
+/// Numbers of the records in the buffer, all counted in one pass.
+#[derive(Clone, Copy)]
+struct Census {
+    /// Number of logical pages that the buffer patches.
+    patched_pages: u32,
+    /// Number of records without bytes.
+    kept_records: u32,
+    /// Number of those that discard a page.
+    discards: u32,
+}
+
+/// Numbers of the buffer. They are counted when they are first used.
+pub(crate) struct Counts<'s> {
+    journal: &'s Journal<'s>,
+    census: OnceCell<Census>,
+    sizes: OnceCell<Sizes<'s>>,
+}
+
+impl<'s> Counts<'s> {
+    fn census(&self) -> &Census {
+        self.census.get_or_init(|| self.journal.census())
+    }
+
+    /// Returns the number of logical pages that the buffer patches.
+    pub fn patched_pages(&self) -> u32 {
+        self.census().patched_pages
+    }
+
+    /// Returns the number of records that stay until the commit: discards, and notes of dropped
+    /// pages.
+    pub fn kept_records(&self) -> u32 {
+        self.census().kept_records
+    }
+
+    /// Returns the number of logical pages that the open transaction discards.
+    pub fn discards(&self) -> u32 {
+        self.census().discards
+    }
+
+    /// Returns the sizes of the patches of each logical page that was patched before the call, the
+    /// largest first. A size is the number of bytes that a write of the page frees.
+    pub fn sizes(&self) -> Sizes<'s> {
+        self.sizes.get_or_init(|| Sizes::of(&self.journal.list)).clone()
+    }
+}
+
+/// See [`Counts::sizes`].
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
     list: &'s RecordList<'s>,
@@ -56,7 +103,13 @@ impl Iterator for Sizes<'_> {
     }
 }
 
-impl Sizes<'_> {
+impl<'s> Sizes<'s> {
+    fn of(list: &'s RecordList<'s>) -> Self {
+        let mut sizes = Self { list, found: [u16::MAX; SIZES_AT_ONCE], next: 0, as_last: 0 };
+        sizes.find();
+        sizes
+    }
+
     /// Finds the next largest sizes in one pass over the buffer.
     #[inline(never)]
     fn find(&mut self) {
@@ -158,12 +211,6 @@ impl Journal<'_> {
         self.patch_room(FREEING_BYTES_MAX)
     }
 
-    /// Returns the number of records that stay until the commit: discards, and notes of dropped
-    /// pages.
-    pub fn kept_records(&self) -> u32 {
-        self.list.notes().count() as u32
-    }
-
     /// Returns the number of bytes that all records together may take.
     pub fn capacity(&self) -> u32 {
         (self.list.size() - START) as u32
@@ -174,23 +221,41 @@ impl Journal<'_> {
         (self.list.size() - self.list.used()) as u32
     }
 
-    /// Returns the sizes of the patches of each logical page that was patched before the call, the
-    /// largest first. A size is the number of bytes that a write of the page frees.
-    pub fn sizes(&self) -> Sizes<'_> {
-        let mut sizes =
-            Sizes { list: &self.list, found: [u16::MAX; SIZES_AT_ONCE], next: 0, as_last: 0 };
-        sizes.find();
-        sizes
+    /// Returns the numbers of the buffer. They hold as long as the buffer does not change.
+    pub fn counts(&self) -> Counts<'_> {
+        Counts { journal: self, census: OnceCell::new(), sizes: OnceCell::new() }
     }
 
     /// Returns the number of logical pages that the buffer patches.
     pub fn patched_pages(&self) -> u32 {
-        let is_first = |record: &Record| {
-            let first = self.list.records_of(record.logical).find(Record::is_patch);
-            first.is_some_and(|first| first.at == record.at)
-        };
-        let own = self.list.records_from(self.list.mark()).filter(is_first).count();
-        (page_sizes(&self.list).count() + own) as u32
+        self.census().patched_pages
+    }
+
+    /// Counts the records of the buffer.
+    fn census(&self) -> Census {
+        let (list, shape, mark) = (&self.list, self.list.shape(), self.list.mark());
+        let mut census = Census { patched_pages: 0, kept_records: 0, discards: 0 };
+        let (mut at, mut last) = (START, u32::MAX);
+        while at < list.used() {
+            let header = Header::read(shape, list.page(), at);
+            let (logical, is_patch) = (header.logical(shape), header.length(shape) > 0);
+            if header.is_superseded() {
+                // The record does not count.
+            } else if !is_patch {
+                census.kept_records += 1;
+                census.discards += u32::from(header.offset(shape) == 0);
+            // Before the mark, the records of a page follow each other. Behind it, the first patch
+            // of a page is searched.
+            } else if at < mark && logical != last {
+                census.patched_pages += 1;
+                last = logical;
+            } else if at >= mark {
+                let first = list.records_of(logical).find(Record::is_patch);
+                census.patched_pages += u32::from(first.is_some_and(|first| first.at == at));
+            }
+            at += header.bytes(shape);
+        }
+        census
     }
 
     /// Returns the number of bytes that a patch of `bytes` bytes takes in the buffer.
@@ -200,7 +265,7 @@ impl Journal<'_> {
 
     /// Returns the first logical page, from `from` on, that was patched before the call.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.list.first_from(from, false)
+        self.list.first_patched(from)
     }
 
     /// Returns true if the buffer patches this logical page.

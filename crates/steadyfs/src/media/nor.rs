@@ -199,9 +199,14 @@ impl<N: NorFlash> Flash for NorPages<N> {
         data: &[u8],
         tag: &[u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
-        if used > 0 {
-            self.chip.program(self.data_address(page), &data[..used])?;
+        let mut used = data;
+        // Four bytes at once, because roots and leaves often end with many erased bytes.
+        while let Some((rest, [0xFF, 0xFF, 0xFF, 0xFF])) = used.split_last_chunk() {
+            used = rest;
+        }
+        let end = used.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
+        if end > 0 {
+            self.chip.program(self.data_address(page), &used[..end])?;
         }
         self.chip.program(self.tag_address(page), tag)
     }

@@ -21,7 +21,7 @@ use super::{Plan, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
 use crate::config::Layout;
 use crate::cost::{Bound, BoundBreakdown, Cost};
-use crate::journal::Journal;
+use crate::journal::{Counts, Journal};
 use crate::media::Flash;
 use crate::space::{HeadIndex, Space, State};
 
@@ -49,6 +49,7 @@ pub(super) fn merge_reads(layout: &Layout) -> u32 {
 pub(crate) struct Bounds<'s, 'm, F> {
     pub view: ReclaimView<'s, 'm, F>,
     pub journal: &'s Journal<'m>,
+    pub counts: Counts<'s>,
     pub cache: &'s Cache<'m>,
 }
 
@@ -79,7 +80,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Returns the largest number of pages of the journal buffer that are written in turn.
     fn turns(&self, work: &Work) -> u32 {
-        (self.journal.patched_pages() + work.pages)
+        (self.counts.patched_pages() + work.pages)
             .saturating_sub(self.view.ftl.layout.patched_pages_max())
     }
 
@@ -141,10 +142,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // are new.
         let whole = work.frames.min(1);
         let early = work.early_writes as usize;
-        let large = self.journal.sizes().skip(early).take_while(|&size| size >= most);
-        let suffices = large.sum::<u32>() >= lacking + whole * most;
+        let mut large = self.counts.sizes().skip(early).take_while(|&size| size >= most);
+        // The search ends at the first page that suffices: few pages are looked at.
+        let mut left = lacking + whole * most;
+        let suffices = large.any(|size| {
+            left = left.saturating_sub(size);
+            left == 0
+        });
         let left_out = if suffices { early } else { (work.discards + whole) as usize };
-        self.journal.sizes().skip(left_out)
+        self.counts.sizes().skip(left_out)
     }
 
     /// Returns the changes of a write of `bytes` bytes in one logical page.
@@ -216,7 +222,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // A commit also adds overlay entries for the writes and discards of earlier calls.
         let waiting = match buffer {
             _ if work.commits == 0 || buffer == Buffer::Committed => 0,
-            Buffer::AsItIs => self.view.ftl.transaction.len() + self.journal.discard_count(),
+            Buffer::AsItIs => self.view.ftl.transaction.len() + self.counts.discards(),
             _ => {
                 self.view.ftl.transaction.capacity()
                     + layout.journal_bytes / layout.journal_shape().header_bytes() as u32
@@ -292,7 +298,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the cost of a call's own writes and of its commits.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
         // If few frames are left, a commit looks up the old frames of its pages.
-        let waiting = self.view.ftl.transaction.len() + self.journal.discard_count();
+        let waiting = self.view.ftl.transaction.len() + self.counts.discards();
         let beside = Cost {
             // Now and then a call reads another page of a block that is read often.
             reads: u32::from(self.view.ftl.pages.watch().patrols())

@@ -27,8 +27,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn shares(&self, work: &Work, flushes: u32) -> [Share; 4] {
         let transaction = &self.view.ftl.transaction;
         let places = transaction.places(self.cache);
-        let kept = self.journal.kept_records();
-        let discards = if kept > 0 { self.journal.discard_count() } else { 0 };
+        let kept = self.counts.kept_records();
         let written = work.frames + flushes;
         let header = self.journal.patch_room(0) as u32;
         // If records form a chain, a page that is written out of the buffer may leave a note in the
@@ -40,7 +39,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         };
         [
             share(places, [1, 0], transaction.capacity()),
-            share(places + discards, [1, 1], self.view.ftl.map.changes_max()),
+            share(places + self.counts.discards(), [1, 1], self.view.ftl.map.changes_max()),
             share(kept * header, [notes * header, (1 + notes) * header], self.journal.capacity()),
             // The undo of the call holds notes on pages that the call writes, and on pages of the
             // transaction that the call discards. After a commit the transaction has no pages, so
@@ -74,7 +73,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// of pending pages, however often it is written out of the journal buffer.
     pub fn may_refuse(&self, work: &Work) -> bool {
         let flushes = self.flushes(work, 1);
-        let different = flushes.min(work.pages + self.journal.patched_pages());
+        let different = flushes.min(work.pages + self.counts.patched_pages());
         let [places, changes, ..] = self.shares(work, different);
         let [.., notes, undo] = self.shares(work, flushes);
         [places, changes, notes, undo].iter().any(|share| share.used + share.needed > share.most)

@@ -34,7 +34,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // If a page is written as a whole while the journal buffer has patches of it, a journal
         // page must commit the write. These calls patch no further pages, so this happens at most
         // once for each page that is patched at present.
-        let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
+        let patched = if work.commits == 0 { self.counts.patched_pages() } else { 0 };
         let patched_ns = u64::from(patched) * timing.program_ns;
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         // The first envelope spreads the extra cost of an erase over the calls of a victim.
@@ -93,7 +93,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             .saturating_sub(space.rest(HeadIndex::JOURNAL));
         let erases = places.div_ceil(space.capacity(HeadIndex::JOURNAL));
         // A commit also adds overlay entries for the writes and discards of earlier calls.
-        let late = work.discards + self.view.ftl.transaction.len() + self.journal.discard_count();
+        let late = work.discards + self.view.ftl.transaction.len() + self.counts.discards();
         let beside = Cost {
             reads: frames * merge_reads(layout) + late,
             programs,
@@ -126,7 +126,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             + self.cache.len();
         let commits = 2 + calls.min(frames / per_commit) + between;
         let frames = frames + if layout.commits_join() { commits } else { 0 };
-        let late = work.discards + ftl.transaction.len() + self.journal.discard_count();
+        let late = work.discards + ftl.transaction.len() + self.counts.discards();
         let journal_pages = commits + u32::from(space.is_unmarked() || ftl.ring.is_closed());
         let is_full = ftl.map.len() + frames + late > ftl.map.changes_max();
         let changes = Changes {

@@ -236,13 +236,10 @@ impl<'m> Blocks<'m> {
     /// Returns the number of live frames of a block. It counts the bits of four bytes at once: a
     /// processor without a bit-counting instruction needs as long for one byte.
     pub fn live(&self, block: u32) -> u32 {
-        let mut count = 0;
-        let mut left = self.bitmap(block);
-        while let Some((word, rest)) = left.split_first_chunk() {
-            count += u32::from_le_bytes(*word).count_ones();
-            left = rest;
-        }
-        left.iter().fold(count, |count, &byte| count + byte.count_ones())
+        let (words, rest) = self.bitmap(block).as_chunks();
+        let rest = rest.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        let ones = |&word: &[u8; 4]| u32::from_le_bytes(word).count_ones();
+        words.iter().map(ones).sum::<u32>() + if rest > 0 { rest.count_ones() } else { 0 }
     }
 
     /// Returns true if a block has a live frame.
@@ -330,6 +327,15 @@ impl<'m> Blocks<'m> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_in_line();
         for block in self.blocks_in(states) {
+            let mut live = 0;
+            if let BlockChoice::Emptiest(_) = choice {
+                live = self.live(block);
+                // Wear can only increase the key, so a block with this many live frames cannot
+                // become the best one. Most blocks have too many.
+                if live == 0 || live << 9 > least {
+                    continue;
+                }
+            }
             let (wear, last) =
                 (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
             let worn = wear << 1 | last;
@@ -342,14 +348,9 @@ impl<'m> Blocks<'m> {
                 // counted.
                 BlockChoice::LeastWornInUse if worn >= least || !self.has_live(block) => continue,
                 BlockChoice::LeastWornInUse => worn,
-                BlockChoice::Emptiest(most) => match self.live(block) {
-                    // Wear can only increase the key, so a block with this many live frames cannot
-                    // become the best one.
-                    live if live == 0 || live << 9 > least => continue,
-                    live => {
-                        live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn
-                    }
-                },
+                BlockChoice::Emptiest(most) => {
+                    live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn
+                }
             };
             if key < least {
                 (best, least) = (Some(block), key);

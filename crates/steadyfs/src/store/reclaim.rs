@@ -96,7 +96,12 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Returns the view that computes the worst case of a call.
     pub fn bounds(&self) -> Bounds<'_, 'm, F> {
-        Bounds { view: self.view(), journal: &self.logical.journal, cache: &self.logical.cache }
+        Bounds {
+            view: self.view(),
+            journal: &self.logical.journal,
+            counts: self.logical.journal.counts(),
+            cache: &self.logical.cache,
+        }
     }
 
     fn reclaim(&mut self) -> Result<(), Error> {

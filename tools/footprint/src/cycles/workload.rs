@@ -93,6 +93,8 @@ impl<C: Meter> Board<'_, C> {
 /// Counts all kinds of calls on a medium, and prints a row for each.
 pub fn measure<C: Meter>(medium: &Medium, chip: &mut C, memory: &mut [u8]) -> Result<(), Failed> {
     let config = Config::for_geometry(&chip.geometry());
+    // The RAM that the guides recommend: it has room for eight open files.
+    let memory = &mut memory[..config.memory_bytes(&chip.geometry())];
     FileSystem::format(&mut *chip, &config, memory)?;
     let mut board = Board { chip, memory };
     let mut mounts = Tally::default();

@@ -10,9 +10,13 @@ use crate::fs::inode::{
 use crate::journal::RecordsAhead;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
+use core::ops::Range;
 
-/// Maximum number of data pages that one step frees. A step in an index frees half as many.
+/// Maximum number of data pages that one step frees.
 const PAGES_PER_STEP: u32 = 8;
+/// Maximum number of entries of an index that one step clears. It frees their pages.
+const ENTRIES_PER_STEP: u32 = PAGES_PER_STEP / 2;
+
 /// Returns the bytes up to the last one that is not zero.
 fn without_zeros(bytes: &[u8]) -> &[u8] {
     let mut bytes = bytes;
@@ -54,6 +58,14 @@ impl TailRun {
     fn pages(&self) -> u32 {
         self.region.count - self.kept
     }
+}
+
+/// Neighbouring entries of an index page, up to the last used one.
+struct LastEntries {
+    first: u32,
+    count: u32,
+    /// The values of the entries: pages plus one, or 0 for holes.
+    numbers: [u32; ENTRIES_PER_STEP as usize],
 }
 
 /// The last region of an inode that has pages.
@@ -270,10 +282,12 @@ impl<F: Flash> Volume<'_, F> {
             return self.free_indexed(index, kept);
         }
         let entries = self.plan.index_entries;
-        let Some((entry, page)) = self.last_entry(index, kept / entries)? else { return Ok(false) };
-        let kept = if entry == kept / entries { kept % entries } else { 0 };
-        let Some(page) = page else {
-            self.set_index_entry(index, entry, None)?;
+        let Some(last) = self.last_entries(index, kept / entries, 1)? else { return Ok(false) };
+        let (entry, kept) =
+            (last.first, if last.first == kept / entries { kept % entries } else { 0 });
+        // An entry that was lost or is out of range names no page.
+        let Some(Ok(page)) = self.named_by(last.numbers[0]) else {
+            self.clear_entries(index, entry, 1)?;
             return Ok(true);
         };
         let is_freed = match self.free_indexed(page, kept) {
@@ -283,30 +297,41 @@ impl<F: Flash> Volume<'_, F> {
         if !is_freed {
             // Free the page of entries itself. The truncated file has a copy of the entries that
             // it keeps.
-            self.set_index_entry(index, entry, None)?;
+            self.clear_entries(index, entry, 1)?;
             self.free_pages(page, 1)?;
         }
         Ok(true)
     }
 
-    /// Returns the last used entry of an index page, and the page that it names. Ignores the
-    /// entries before `kept`. The page is `None` if the entry is lost or out of range.
-    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
+    /// Returns the last used entry of an index page, with up to `most` entries in all that end with
+    /// it. They lie in one program page. Ignores the entries before `kept`. Returns `None` if no
+    /// entry is used.
+    fn last_entries(
+        &mut self,
+        page: u32,
+        kept: u32,
+        most: u32,
+    ) -> Result<Option<LastEntries>, Error> {
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
-            let last = self.store.logical.with_page(page, part, |bytes| {
-                let first = (kept.max(base) - base) * width;
-                let used = without_zeros(&bytes[first as usize..(per_page * width) as usize]);
-                used.len().checked_sub(1).map(|last| base + (first + last as u32) / width)
+            let first = kept.max(base) - base;
+            let found = self.store.logical.with_page(page, part, |bytes| {
+                let (first, end) = ((first * width) as usize, (per_page * width) as usize);
+                let used = without_zeros(&bytes[first..end]).len().div_ceil(width as usize);
+                let count = (used as u32).min(most);
+                let mut numbers = [0; ENTRIES_PER_STEP as usize];
+                let taken = bytes[first..].chunks_exact(width as usize).take(used);
+                for (number, entry) in numbers.iter_mut().zip(taken.skip(used - count as usize)) {
+                    *number =
+                        entry.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
+                }
+                (used as u32 - count, count, numbers)
             })?;
-            if let Some(last) = last {
-                // If an entry was lost with a part of the index, it names no page. But a failed
-                // read is an error: it does not prove that the entry is lost.
-                let number = self.raw_entry(page, last)?;
-                return Ok(Some((last, self.named_by(number).and_then(Result::ok))));
+            if let (before, count @ 1.., numbers) = found {
+                return Ok(Some(LastEntries { first: base + first + before, count, numbers }));
             }
         }
         Ok(None)
@@ -316,15 +341,39 @@ impl<F: Flash> Volume<'_, F> {
     /// Returns `false` if no page is left to free.
     fn free_indexed(&mut self, page: u32, kept: u32) -> Result<bool, Error> {
         self.check_data_pages(page, 1)?;
-        for step in 0..PAGES_PER_STEP / 2 {
-            let Some((entry, target)) = self.last_entry(page, kept)? else { return Ok(step > 0) };
-            self.set_index_entry(page, entry, None)?;
-            if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok())
-            {
-                self.free_pages(target, 1)?;
+        let Some(last) = self.last_entries(page, kept, ENTRIES_PER_STEP)? else {
+            return Ok(false);
+        };
+        self.clear_entries(page, last.first, last.count)?;
+        let mut run = 0..0;
+        for &number in &last.numbers[..last.count as usize] {
+            // A hole names no page, and nor does an entry that was lost or is out of range.
+            let Some(Ok(target)) = self.named_by(number) else { continue };
+            // Neighbours are freed together: fewer reads and patches of the allocation map.
+            if target != run.end {
+                self.free_run_of(run)?;
+                run = target..target;
             }
+            run.end += 1;
         }
+        self.free_run_of(run)?;
         Ok(true)
+    }
+
+    /// Frees neighbouring data pages, or nothing if there are none.
+    fn free_run_of(&mut self, pages: Range<u32>) -> Result<(), Error> {
+        if pages.is_empty() {
+            Ok(())
+        } else {
+            self.free_pages(pages.start, pages.end - pages.start)
+        }
+    }
+
+    /// Clears entries of an index page.
+    fn clear_entries(&mut self, page: u32, first: u32, count: u32) -> Result<(), Error> {
+        let width = self.plan.index_bytes();
+        let zeros = [0; 4 * ENTRIES_PER_STEP as usize];
+        self.store.logical.patch(page, first * width, &zeros[..(count * width) as usize])
     }
 
     /// Returns true if an inode and the pages of its indexes are readable. Tries each page
