@@ -263,7 +263,6 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     tells("docs/guide/getting-started.md", &format!("| sectors in a block |{groups}"));
     tells("docs/guide/getting-started.md", &format!("| memory, bytes |{memory}"));
     tells("docs/design/nor.md", &format!("| sectors of 4 KiB in a block |{groups}"));
-    tells("docs/design/nor.md", &format!("| lent memory, bytes |{memory}"));
 }
 
 #[test]
