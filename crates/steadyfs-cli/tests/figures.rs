@@ -254,7 +254,6 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
         "{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND"
     );
     tells("docs/guide/getting-started.md", &both);
-    tells("docs/guide/getting-started.md", &format!("static uint8_t memory[{nor}];"));
     tells("docs/guide/c.md", &format!("static uint8_t memory[{nor}];"));
 
     let (mut groups, mut memory) = (String::new(), String::new());
