@@ -55,6 +55,11 @@
 #[cfg(any(test, feature = "deflate", feature = "zstd"))]
 extern crate std;
 
+// The tests run the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod bounds;
 mod codec;
 mod convert;

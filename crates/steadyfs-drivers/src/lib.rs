@@ -103,6 +103,11 @@
 #[cfg(test)]
 extern crate std;
 
+// The tests run the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[cfg(any(
     feature = "embedded-sdmmc",
     feature = "block-device-driver",

@@ -41,6 +41,11 @@
 #[cfg(any(test, feature = "host"))]
 extern crate std;
 
+// The tests run the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod bound;
 mod cached;
 mod codec;

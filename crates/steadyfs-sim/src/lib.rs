@@ -41,6 +41,11 @@
 //! assert_eq!(chip.counters().programs, 1);
 //! ```
 
+// The tests run the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod checksum;
 pub mod emmc;
 pub mod fault;

@@ -75,6 +75,11 @@
 #[cfg(test)]
 extern crate std;
 
+// The tests run the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[doc = include_str!("guide.md")]
 pub mod guide {
     #[doc = include_str!("drivers.md")]
