@@ -449,15 +449,15 @@ fn levels(depth: u32) -> u32 {
 
 /// Returns the reads of `count` steps of the trim list. The looks of a step are:
 ///
-/// - the header and the regions of the inode, and the regions once more;
+/// - the header and the regions of the inode, together;
 /// - the parts of an index page, for each level of the index;
-/// - four bytes of the allocation map, for the pages of four entries. A step without entries looks
-///   at no more: the bits of its pages lie in two bytes, and it may free two extensions and the
-///   inode.
+/// - four bytes of the allocation map: the bits of the pages of four entries. A step without entries
+///   looks at no more: at the bits of its pages in two bytes, or of an index, and at the bits of two
+///   extensions and the inode.
 pub(super) fn looks_of_steps<F: Flash>(volume: &Volume<'_, F>, count: u32) -> u32 {
     let unit = u32::from(volume.store.layout().config.pages_per_logical_page);
     let levels = 1 + u32::from(volume.plan().index_is_deep);
-    looks((3 + 4 + levels * unit) * count)
+    looks((1 + 4 + levels * unit) * count)
 }
 
 /// Returns the reads of `count` looks at pages of the file system. A look reads a leaf of the

@@ -238,19 +238,19 @@ impl Lists {
         gives_up: bool,
     ) -> Result<(), Error> {
         let inode = self.heads.trim - 1;
-        let header = volume.read_header(inode)?;
+        let (header, last) = volume.removed_inode(inode)?;
         // A damaged list may name any inode.
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan)
             || header.next > volume.plan().inode_count
         {
             return Err(Error::Corrupt);
         }
-        if !header.inline && volume.free_some(inode, header.extra, gives_up)? {
-            // If no page is left, the inode is freed in the same step. Otherwise the list would
-            // grow for ever, because its newest inode is freed first.
-            if volume.last_region(inode)?.is_some() {
-                return Ok(());
-            }
+        // If no page is left, the inode is freed in the same step. Otherwise the list would grow for
+        // ever, because its newest inode is freed first.
+        if let Some(last) = last.filter(|_| !header.inline)
+            && volume.free_some(inode, &last, header.extra, gives_up)?
+        {
+            return Ok(());
         }
         self.write(volume, ListHeads { trim: header.next, ..self.heads })?;
         match volume.free_extensions(&header) {

@@ -3,6 +3,7 @@
 
 use super::Volume;
 use super::space::Room;
+use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::fs::inode::{
     AREA_AT, AREA_BYTES, InodeHeader, InodeKind, REGION_BYTES, REGIONS, Region,
@@ -74,6 +75,16 @@ pub struct LastRegion {
     region: Region,
     /// True if this is the only region with pages.
     is_first: bool,
+}
+
+impl LastRegion {
+    /// Returns the last one of an inode's regions that has pages.
+    fn of(area: &[u8; AREA_BYTES]) -> Option<Self> {
+        let taken = |number: &u32| Region::of(area, *number) != Region::EMPTY;
+        let number = (0..REGIONS).rev().find(taken)?;
+        let is_first = (0..REGIONS).find(taken) == Some(number);
+        Some(Self { number, region: Region::of(area, number), is_first })
+    }
 }
 
 impl<F: Flash> Volume<'_, F> {
@@ -162,16 +173,10 @@ impl<F: Flash> Volume<'_, F> {
     /// Not inlined: so the other regions are not on the stack while the pages of this region are
     /// freed.
     #[inline(never)]
-    pub fn last_region(&mut self, inode: u32) -> Result<Option<LastRegion>, Error> {
+    fn last_region(&mut self, inode: u32) -> Result<Option<LastRegion>, Error> {
         let mut area = [0; AREA_BYTES];
         self.read_area(inode, &mut area)?;
-        let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
-        let last = (0..REGIONS).rev().find(taken);
-        Ok(last.map(|number| LastRegion {
-            number,
-            region: Region::of(&area, number),
-            is_first: (0..REGIONS).find(taken) == last,
-        }))
+        Ok(LastRegion::of(&area))
     }
 
     /// Returns the tail of an inode: its pages from page `keep` on.
@@ -230,15 +235,37 @@ impl<F: Flash> Volume<'_, F> {
         self.free_run(run)
     }
 
-    /// Frees some pages of an inode, in the last region that has pages. Returns `false` if no
-    /// region has pages.
+    /// Reads the header and the last region of a removed inode, in one look.
+    ///
+    /// Not inlined: so the inode is not on the stack while its pages are freed.
+    #[inline(never)]
+    pub fn removed_inode(
+        &mut self,
+        inode: u32,
+    ) -> Result<(InodeHeader, Option<LastRegion>), Error> {
+        if inode >= self.plan.inode_count {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        let mut bytes = [0; INODE_BYTES as usize];
+        self.store.logical.read(page, at, &mut bytes)?;
+        let header = bytes.first_chunk().and_then(|bytes| InodeHeader::parse(bytes, inode));
+        let area = bytes[AREA_AT as usize..].first_chunk();
+        Ok((header.ok_or(Error::Corrupt)?, area.and_then(LastRegion::of)))
+    }
+
+    /// Frees some pages of an inode, in its last region. Returns `false` if no page is left.
     ///
     /// Entries of the first index before `kept` belong to the file from which this end was
     /// truncated.
-    pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
-        let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else {
-            return Ok(false);
-        };
+    pub fn free_some(
+        &mut self,
+        inode: u32,
+        last: &LastRegion,
+        kept: u32,
+        gives_up: bool,
+    ) -> Result<bool, Error> {
+        let LastRegion { number, mut region, is_first } = *last;
         if region.index != 0 {
             // Only the first index is shared with another file.
             let kept = if is_first { kept } else { 0 };
@@ -248,7 +275,7 @@ impl<F: Flash> Volume<'_, F> {
             let index = core::mem::take(&mut region.index);
             self.write_region(inode, number, region)?;
             self.free_pages(index, 1)?;
-            return Ok(true);
+            return Ok(region.count > 0 || !is_first);
         }
         self.check_data_pages(region.logical, region.count)?;
         let freed = region.count.min(PAGES_PER_STEP);
@@ -259,7 +286,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         self.write_region(inode, number, region)?;
         self.free_pages(end - freed, freed)?;
-        Ok(true)
+        Ok(region.count > 0 || !is_first)
     }
 
     /// Frees some pages of an index. The entries before `kept` keep their pages. Returns `false` if
