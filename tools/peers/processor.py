@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps counted instructions in bench/processor.json, and makes docs/results/processor.md from them.
+"""Keeps counted instructions in crates/steadyfs-compare/assets/processor.json, and makes docs/results/processor.md from them.
 
     tools/peers/processor.py --keep NAME COUNTS COMPILER   keep the output of a firmware
     tools/peers/processor.py --page                        write the page
@@ -10,7 +10,7 @@ tools/peers/processor.sh calls this. Flash times are those of bench/results.
 import json, pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KEPT, PAGE = ROOT / "bench/processor.json", ROOT / "docs/results/processor.md"
+KEPT, PAGE = ROOT / "crates/steadyfs-compare/assets/processor.json", ROOT / "docs/results/processor.md"
 NAMES = {"steadyfs": "SteadyFS", "littlefs": "littlefs", "spiffs": "SPIFFS", "fatfs-on-dhara": "FatFs on Dhara"}
 BOARDS = {"128 MiB NAND": "nand", "1 MiB NOR": "nor", "16 MiB NOR": "nor-16"}
 # The case of `steady compare` in which a call is measured alike.
@@ -183,7 +183,7 @@ def main():
             PAGE.write_text(page())
         case ["--check"]:
             if PAGE.read_text() != page():
-                sys.exit("error: docs/results/processor.md does not match bench/processor.json and bench/results; tools/peers/processor.sh --page")
+                sys.exit("error: docs/results/processor.md does not match crates/steadyfs-compare/assets/processor.json and bench/results; tools/peers/processor.sh --page")
         case _:
             sys.exit(__doc__)
 
