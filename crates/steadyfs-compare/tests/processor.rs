@@ -24,8 +24,10 @@ const HEADINGS: [(&str, &str); 3] =
 fn rows_below(page: &str, heading: &str) -> Vec<Vec<String>> {
     let begin = page.find(heading).unwrap_or_else(|| panic!("no heading {heading:?}"));
     let lines = page[begin..].lines().skip_while(|line| !line.starts_with('|'));
-    let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_string());
-    lines.take_while(|line| line.starts_with('|')).map(|line| cells(line).collect()).collect()
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()
+    };
+    lines.take_while(|line| line.starts_with('|')).map(cells).collect()
 }
 
 /// Returns the comparison of the kept results.
@@ -77,8 +79,8 @@ fn the_page_has_a_row_for_each_kind_of_call_and_its_counts() {
                 let count = counts[&row[0]];
                 let text =
                     format!("{} ({})", format_count(count.mean), format_count(count.longest));
-                let is_its = cell.starts_with(&text)
-                    || (count.calls == 0 && cell.starts_with("refused"));
+                let is_its =
+                    cell.starts_with(&text) || (count.calls == 0 && cell.starts_with("refused"));
                 assert!(is_its, "{title}, {}: {cell} on the page, {text} kept", row[0]);
             }
             assert_eq!(row.len(), there.len() + 1);
