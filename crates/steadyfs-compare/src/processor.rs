@@ -88,6 +88,9 @@ impl Comparison {
                 let count = |case: &str| counts.of(&entry.facts.id, &standing.board, case);
                 for outcome in &mut standing.outcomes {
                     let Some(figures) = &outcome.row.figures else { continue };
+                    if outcome.row.failed.is_some() {
+                        continue;
+                    }
                     outcome.processor = count(&outcome.row.case).map(|count| {
                         let mean_us = cpu.time_us(count.mean);
                         let total_us = figures.mean_us + mean_us;
