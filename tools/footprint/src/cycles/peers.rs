@@ -48,8 +48,8 @@ fn measure() -> Result<(), Failed> {
         Some("fatfs-on-dhara") => &[NAND],
         _ => &[],
     };
-    // SPIFFS counts pages of its indexes and of its collector's reserve as room for data. On a fuller
-    // volume it refuses some of these calls however often they are made.
+    // SPIFFS counts pages of its indexes and of its collector's reserve as room for data. On a
+    // fuller volume it refuses some of these calls however often they are made.
     let room_percent = if option_env!("STEADYFS_PEER") == Some("spiffs") { 80 } else { 100 };
     for medium in media {
         let medium = Medium { patience: PATIENCE, ..*medium };
