@@ -92,18 +92,8 @@ fn configured(source: &Path) -> PathBuf {
     fs::write(copies.join("ff.c"), code).expect("the directory of the build can be written");
     let mut settings =
         fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");
-    let changes = [
-        ("FF_USE_MKFS", "1"),
-        ("FF_USE_FASTSEEK", "1"),
-        ("FF_USE_TRIM", "1"),
-        ("FF_MAX_SS", "4096"),
-        ("FF_FS_NORTC", "1"),
-        ("FF_CODE_PAGE", "437"),
-        ("FF_USE_LFN", "2"),
-    ];
-    for (name, value) in changes {
-        settings += &format!("\n#undef {name}\n#define {name} {value}\n");
-    }
+    settings += "\n";
+    settings += include_str!("shims/fatfs_settings.h");
     fs::write(copies.join("ffconf.h"), settings)
         .expect("the directory of the build can be written");
     copies

@@ -9,7 +9,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use steadyfs_compare::{AnyEntrant, Board, CompareReport, Comparison, Options, contenders, kept};
+use steadyfs_compare::{
+    AnyEntrant, Board, CompareReport, Comparison, Cpu, Options, contenders, kept,
+};
 use steadyfs_lab::bench::Case;
 
 /// Arguments of `steady compare`.
@@ -54,6 +56,10 @@ pub struct Arguments {
     patience: u64,
     #[command(flatten)]
     driver: DriverArgument,
+    /// Add processor time to the cases with counted instructions: cortex-m3 and its clock, such as
+    /// cortex-m3@72MHz [default: flash time alone]
+    #[arg(long, value_name = "NAME@CLOCK")]
+    cpu: Option<Cpu>,
     #[command(flatten)]
     seed: SeedArgument,
     /// Measure nothing: show the kept results
@@ -84,7 +90,8 @@ Examples:
   steady compare --all --report compare.html
   steady compare --device nor --case append-64,replace-rename
   steady compare --contender fat-on-disk --case cuts --cuts 10000
-  steady compare --kept --report compare.html";
+  steady compare --kept --report compare.html
+  steady compare --kept --cpu cortex-m3@72MHz";
 
 /// Finished weights of cases, and the share of the time: `--all` without contenders in C, on two
 /// cores.
@@ -186,6 +193,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(directory) = &arguments.keep {
         kept::write(&comparison, directory).map_err(Failure::new)?;
+    }
+    // After --keep: kept results are of the flash alone.
+    if let Some(cpu) = &arguments.cpu {
+        comparison.add_processor(cpu.clone());
     }
     if let Some(path) = &arguments.markdown {
         write_file(path, &comparison.markdown())?;

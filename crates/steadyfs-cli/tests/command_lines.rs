@@ -283,6 +283,10 @@ const SESSIONS: [Session; 12] = [
                 With(&[("--kept", "--kept --results kept")]),
             ),
             (
+                "steady compare --kept --cpu cortex-m3@72MHz",
+                With(&[("--kept", "--kept --results kept")]),
+            ),
+            (
                 "steady compare --kept --markdown docs/results/side-by-side.md",
                 With(&[
                     ("--kept", "--kept --results kept"),

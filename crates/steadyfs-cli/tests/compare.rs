@@ -40,7 +40,7 @@ fn no_result_has_a_line_that_is_wider_than_a_terminal() {
     let bench = Bench::new("width");
     let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/results");
     for line in [
-        &format!("compare --kept --results {results}")[..],
+        &format!("compare --kept --results {results} --cpu cortex-m3@72MHz")[..],
         "devices",
         "bench --device w25q128jv --size 1MiB --case append-64,create",
         "evaluate --accesses 1000",

@@ -54,6 +54,8 @@ const CASES: &[(&str, &str)] = &[
     ("evaluate --device NO/chip.toml", "expected the file of a profile"),
     ("life --device broken.toml", "expected"),
     ("transactions --device NO/card.toml", "expected the file of a profile"),
+    ("compare --kept --cpu cortex-m3", "expected a processor and its clock"),
+    ("compare --kept --cpu cortex-m3@0MHz", "expected a processor and its clock"),
     // Outputs that cannot be written.
     ("evaluate --report NO/x.html", "expected a directory in which files can be made"),
     ("evaluate --json NO/x.json", "expected a directory in which files can be made"),

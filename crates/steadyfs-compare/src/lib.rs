@@ -10,6 +10,7 @@
 //!   run ── the cases of steadyfs_lab::bench on each board       cuts ── power that fails in any operation
 //!      ▼
 //!   result ── as JSON, kept in bench/results                    table · report ── for people
+//!      ▲ processor ── kept counts of instructions, as time of a cpu
 //! ```
 //!
 //! Begin with [`run()`]. `docs/results/contenders.md` describes how to add a contender.
@@ -17,11 +18,13 @@
 mod any_entrant;
 mod chip;
 pub mod contenders;
+mod cpu;
 mod cuts;
 mod entrant;
 mod figures;
 pub mod kept;
 mod markdown;
+mod processor;
 mod report;
 mod result;
 mod run;
@@ -29,7 +32,9 @@ mod table;
 
 pub use any_entrant::{AnyEntrant, Extent};
 pub use chip::Chip;
+pub use cpu::Cpu;
 pub use entrant::{Entrant, Facts};
+pub use processor::{Count, Counts, CountsOf, Places, Processor};
 pub use report::CompareReport;
 pub use result::{Board, Comparison, Cuts, Entry, Need, Outcome, Standing};
 pub use run::{CompareError, Options, run};

@@ -18,7 +18,14 @@ with a slider for the rate.
 impl Comparison {
     /// Returns the page.
     pub fn markdown(&self) -> String {
-        let mut page = HEAD.to_string();
+        let mut page = match self.cpu {
+            Some(_) => HEAD.replacen(
+                "processor time.",
+                "processor time, except in the tables with a processor.",
+                1,
+            ),
+            None => HEAD.to_string(),
+        };
         let versions = self
             .entries
             .iter()
@@ -44,6 +51,10 @@ impl Comparison {
                 .filter(|answer| !answer.rows.is_empty())
             {
                 let _ = write!(page, "\n### {}\n\n{}", answer.question, table(answer));
+            }
+            if let (Some(totals), Some(places)) = (self.totals(board), self.places_text(board)) {
+                let _ = write!(page, "\n### {}\n\n{}", totals.question, table(&totals));
+                let _ = writeln!(page, "\n{places}");
             }
             let _ = writeln!(
                 page,

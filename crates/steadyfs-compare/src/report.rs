@@ -98,6 +98,9 @@ impl<'a> CompareReport<'a> {
             let notes: String = notes.iter().map(|note| paragraph(&escape(note))).collect();
             body += &table(answer, &(notes + &again(answer, board)));
         }
+        if let (Some(totals), Some(places)) = (self.0.totals(board), self.0.places_text(board)) {
+            body += &table(&totals, &paragraph(&escape(&places)));
+        }
         body
     }
 
@@ -254,6 +257,14 @@ impl Page for CompareReport<'_> {
              {contenders}<script type=\"application/json\" id=\"rates\">{rates}</script>\n\
              <script>{TEXT_SCRIPT}{SCRIPT}</script>\n"
         );
+        let footer = match self.0.cpu {
+            Some(_) => FOOTER.replacen(
+                "without processor time",
+                "without processor time, except in the tables with a processor",
+                1,
+            ),
+            None => FOOTER.to_string(),
+        };
         let who: Vec<_> = self.0.entries.iter().map(|entry| entry.facts.name.as_str()).collect();
         Paper {
             brand: "compare",
@@ -277,7 +288,7 @@ impl Page for CompareReport<'_> {
                 ])
                 .collect(),
             body,
-            footer: FOOTER,
+            footer: &footer,
         }
         .html()
     }

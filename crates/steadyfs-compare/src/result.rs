@@ -1,6 +1,8 @@
 //! Results of the measurement, in the form for JSON.
 
+use crate::cpu::Cpu;
 use crate::entrant::Facts;
+use crate::processor::Processor;
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::backlog;
 use steadyfs_lab::bench::{Case, Fault, Figures, Gauge, Row};
@@ -56,6 +58,9 @@ pub struct Comparison {
     pub patience_s: u64,
     /// The chips.
     pub boards: Vec<Board>,
+    /// The processor whose time is added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Cpu>,
     /// The contenders.
     pub entries: Vec<Entry>,
 }
@@ -97,6 +102,9 @@ pub struct Outcome {
     /// Its figures, or the reason why there are none.
     #[serde(flatten)]
     pub row: Row,
+    /// Processor time, if a processor was chosen and the case has a count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Processor>,
     /// RAM before it, for each of some rates, if every call writes the same number of bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
@@ -147,7 +155,7 @@ impl Outcome {
             skipped: Some(reason),
             failed: None,
         };
-        Outcome { row, needs: Vec::new(), times_us: Vec::new() }
+        Outcome { row, processor: None, needs: Vec::new(), times_us: Vec::new() }
     }
 
     /// Returns the outcome of a case.

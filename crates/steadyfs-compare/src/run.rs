@@ -245,6 +245,7 @@ pub fn run(
         seed: options.seed,
         patience_s: options.patience_s,
         boards: options.boards.clone(),
+        cpu: None,
         entries,
     })
 }

@@ -25,7 +25,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn new(question: &str, cases: &'static str, head: &[&str]) -> Answer {
+    /// Returns a table without rows.
+    pub fn new(question: &str, cases: &'static str, head: &[&str]) -> Answer {
         let head = head.iter().map(ToString::to_string).collect();
         Answer { question: question.to_string(), head, rows: Vec::new(), ids: Vec::new(), cases }
     }
@@ -59,7 +60,8 @@ pub fn need(outcome: &Outcome, rate: u64) -> String {
     )
 }
 
-fn duration(us: f64) -> String {
+/// Formats microseconds.
+pub fn duration(us: f64) -> String {
     format_duration(us * 1e3)
 }
 
@@ -399,7 +401,15 @@ impl Comparison {
             format!("{}\n{}\n", answer.question, table(&rows, &align))
         };
         let notes = self.case_notes(board).into_iter().map(|note| paragraph(&note, 2) + "\n");
-        self.case_tables(board).into_iter().map(table).chain(notes).collect()
+        let totals = self.totals(board).map(table);
+        let places = self.places_text(board).map(|places| paragraph(&places, 0) + "\n");
+        self.case_tables(board)
+            .into_iter()
+            .map(table)
+            .chain(notes)
+            .chain(totals)
+            .chain(places)
+            .collect()
     }
 }
 
@@ -430,8 +440,10 @@ impl fmt::Display for Comparison {
         }
         writeln!(
             f,
-            "Seed {}. Times are chip times. A case ends after {} s of chip time at the latest.",
-            self.seed, self.patience_s
+            "Seed {}. Times are chip times{}. A case ends after {} s of chip time at the latest.",
+            self.seed,
+            if self.cpu.is_some() { ", except in the tables with a processor" } else { "" },
+            self.patience_s
         )
     }
 }

@@ -3,3 +3,4 @@
 mod compare;
 mod hasty;
 mod kept;
+mod processor;

@@ -4,7 +4,6 @@
 #include "dhara/map.h"
 #include "ff.h"
 #include "diskio.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +80,12 @@ int dhara_nand_read(const struct dhara_nand *nand, dhara_page_t page, size_t off
 int dhara_nand_is_free(const struct dhara_nand *nand, dhara_page_t page)
 {
 	const uint32_t page_bytes = 1u << nand->log2_page_size;
-	uint8_t data[4096];
+	uint32_t data[1024];
 	dhara_error_t error;
-	if (dhara_nand_read(nand, page, 0, page_bytes, data, &error) < 0)
+	if (dhara_nand_read(nand, page, 0, page_bytes, (uint8_t *)data, &error) < 0)
 		return 0;
-	for (uint32_t at = 0; at < page_bytes; at++)
-		if (data[at] != 0xFF)
+	for (uint32_t word = 0; word < page_bytes / 4; word++)
+		if (data[word] != 0xFFFFFFFF)
 			return 0;
 	return 1;
 }
@@ -165,8 +164,8 @@ struct path {
 
 static struct path full(const char *name)
 {
-	struct path path;
-	snprintf(path.text, sizeof(path.text), DIRECTORY "/%s", name);
+	struct path path = {DIRECTORY "/"};
+	strncat(path.text, name, sizeof(path.text) - sizeof(DIRECTORY "/"));
 	return path;
 }
 

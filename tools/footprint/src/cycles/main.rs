@@ -7,7 +7,9 @@
 #![no_std]
 #![no_main]
 
+mod calls;
 mod chip;
+mod steady;
 mod tally;
 mod workload;
 
@@ -17,8 +19,9 @@ use board::timer;
 use chip::{Nand, Nor};
 use core::fmt::Write;
 use core::panic::PanicInfo;
+use steady::Steady;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
-use workload::{Failed, Medium};
+use workload::{Failed, LARGE_NOR, Medium, NAND, SMALL_NOR};
 
 #[panic_handler]
 fn panic(_: &PanicInfo) -> ! {
@@ -43,16 +46,12 @@ fn measure() -> Result<(), Failed> {
     static mut MEMORY: [u8; MEMORY_BYTES] = [0; MEMORY_BYTES];
     // SAFETY: this function is called once.
     let memory = unsafe { (&raw mut MEMORY).as_mut().unwrap_unchecked() };
-    let nand =
-        Medium { name: "128 MiB NAND", small_files: 500, settling: 8000, growth_bytes: 64 << 10 };
-    workload::measure(&nand, &mut Metered::new(Nand::new()), memory)?;
-    let small =
-        Medium { name: "1 MiB NOR", small_files: 100, settling: 1000, growth_bytes: 8 << 10 };
-    let large = Medium { name: "16 MiB NOR", small_files: 500, settling: 6000, ..nand };
-    for (medium, block_bytes) in [(small, 4096), (large, 65536)] {
-        let chip = Metered::new(Nor::new(block_bytes, 256));
+    workload::measure(&NAND, &mut Steady::new(&mut Metered::new(Nand::new()), memory))?;
+    for medium in [SMALL_NOR, LARGE_NOR] {
+        let Medium { block_bytes, block_count, .. } = medium;
+        let chip = Metered::new(Nor::new(block_bytes, block_count));
         let mut chip = NorPages::new(chip, page_bytes_for(block_bytes));
-        workload::measure(&medium, &mut chip, memory)?;
+        workload::measure(&medium, &mut Steady::new(&mut chip, memory))?;
     }
     Ok(())
 }

@@ -1,73 +1,82 @@
 //! Sums of counted instructions.
 
+use crate::calls::{Calls, Counted};
 use board::host::Output;
-use board::meter::{Meter, Spent};
-use board::timer::{self, now};
 use core::fmt::Write;
-use steadyfs::{Error, FileSystem};
-
-pub type Volume<'m, C> = FileSystem<'m, &'m mut C>;
+use steadyfs::Error;
 
 /// Instructions of one kind of call.
 #[derive(Clone, Copy, Default)]
 pub struct Tally {
     calls: u32,
+    /// Calls that the volume refused for lack of room. The sums do not contain them.
+    refused: u32,
     all: Sum,
     /// The instructions without checksums.
     rest: Sum,
+    /// The instructions of all calls and of all refused calls.
+    spent: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
     total: u64,
-    longest: u32,
+    longest: u64,
 }
 
 impl Sum {
-    fn add(&mut self, instructions: u32) {
-        self.total += u64::from(instructions);
+    fn add(&mut self, instructions: u64) {
+        self.total += instructions;
         self.longest = self.longest.max(instructions);
     }
 }
 
 impl Tally {
-    /// Counts a call from its start until now.
-    #[inline(always)]
-    pub fn count(&mut self, start: u32, before: Spent, after: impl FnOnce() -> Spent) {
-        let end = now();
-        let after = after();
-        let all = end.wrapping_sub(start) - after.chip.wrapping_sub(before.chip);
+    /// Counts a call.
+    pub fn add(&mut self, counted: Counted) {
         self.calls += 1;
-        self.all.add(timer::instructions(all));
-        self.rest.add(timer::instructions(all - after.checksum.wrapping_sub(before.checksum)));
+        self.spent += counted.all;
+        self.all.add(counted.all);
+        self.rest.add(counted.rest);
     }
 
     /// Makes a call and counts it.
-    pub fn call<C: Meter, R>(
+    pub fn call<F: Calls, R>(
         &mut self,
-        fs: &mut Volume<'_, C>,
-        call: impl FnOnce(&mut Volume<'_, C>) -> Result<R, Error>,
+        fs: &mut F,
+        call: impl FnOnce(&mut F) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let before = fs.flash().spent();
-        let start = now();
+        let start = fs.start();
         let result = call(fs);
-        self.count(start, before, || fs.flash().spent());
+        let counted = fs.since(start);
+        if matches!(result, Err(Error::NoSpace)) {
+            self.refused += 1;
+            self.spent += counted.all;
+        } else {
+            self.add(counted);
+        }
         result
     }
 
+    /// Returns the instructions of all calls.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+
     /// Prints a row: the medium and the call, the number of calls, then mean and maximum with
-    /// checksums, then mean and maximum without.
+    /// checksums, then mean and maximum without, then the number of refused calls.
     pub fn print(&self, medium: &str, call: &str) {
         let mean = |sum: &Sum| sum.total / u64::from(self.calls.max(1));
         let (all, rest) = (&self.all, &self.rest);
         let _ = writeln!(
             Output,
-            "{medium}|{call}|{}|{}|{}|{}|{}",
+            "{medium}|{call}|{}|{}|{}|{}|{}|{}",
             self.calls,
             mean(all),
             all.longest,
             mean(rest),
-            rest.longest
+            rest.longest,
+            self.refused
         );
     }
 }
