@@ -1,8 +1,8 @@
 //! Tests room: the room that a volume reports is there, after any creations and removals.
 
-use crate::common::{Device, Rng, SHAPES, Shape, for_seeds};
+use crate::common::{Device, Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Config, Error, File, FileSystem, OpenOptions};
+use steadyfs::{Access, Call, Config, Error, File, FileSystem, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// The last page of the file table may have fewer inodes than others, with bits of data behind
@@ -315,5 +315,65 @@ fn room_that_is_reported_is_what_writes_find() {
                 fs.unmount().expect("unmount");
             }
         }
+    });
+}
+
+/// Files with holes, and files whose pages are in any order, are truncated and removed. A step of
+/// the trim list clears several entries of an index together: it frees all pages of the file, no
+/// page of another file, and stays within its bound. Power may fail between the steps.
+#[test]
+fn pages_in_any_order_and_with_holes_are_freed() {
+    for_seeds("space", "pages_in_any_order_and_with_holes_are_freed", 40, |seed| {
+        let (mut rng, shape) = (Rng(seed + 1), &SHAPES[seed as usize % SHAPES.len()]);
+        let mut device = shape.device(seed);
+        let page = shape.logical_bytes();
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let used = fs.usage().used_bytes;
+        // The pages of both files lie among each other.
+        let mut kept = fs.open("kept", OpenOptions::DURABLE).expect("create");
+        let mut file = fs.open("file", OpenOptions::DURABLE).expect("create");
+        let pages = 10 + rng.below(30);
+        let numbers: Vec<u64> = (0..pages).map(|_| rng.below(2 * pages)).collect();
+        let mut order = numbers.clone();
+        match rng.below(3) {
+            0 => order.sort_unstable(),
+            1 => order.sort_unstable_by(|one, other| other.cmp(one)),
+            _ => {}
+        }
+        for &number in &order {
+            fs.write(&mut file, number * page, &vec![7; page as usize]).expect("write");
+            if rng.one_in(2) {
+                fs.write(&mut kept, number * page, &vec![9; page as usize]).expect("write");
+            }
+        }
+        let end = rng.below(2 * pages * page);
+        if rng.one_in(2) {
+            bounded(&mut fs, Call::Truncate, |fs| fs.truncate(&mut file, end)).expect("truncate");
+        }
+        fs.close(file).expect("close");
+        bounded(&mut fs, Call::Remove { depth: 1 }, |fs| fs.remove("file")).expect("remove");
+        fs.close(kept).expect("close");
+        fs.commit().expect("commit");
+        for round in 0..pages + 40 {
+            if rng.one_in(9) {
+                // The old volume is not unmounted.
+                fs = device.mount(Access::ReadWrite).expect("mount");
+            }
+            let value = [round as u8];
+            bounded(&mut fs, Call::SetAttribute, |fs| fs.set_attribute(ROOT, "k", Some(&value)))
+                .expect("attribute");
+            fs.commit().expect("commit");
+        }
+        let mut kept = fs.open("kept", OpenOptions::READ).expect("open");
+        let there = fs.allocated(kept.inode()).expect("allocated");
+        let left = fs.usage().used_bytes.saturating_sub(used + there);
+        // Two pages for the indexes of `kept`, one for attributes.
+        assert!(left <= 3 * page, "{}: {left} bytes left, pages {order:?}, {end}", shape.name);
+        let mut content = vec![0; (fs.size(&mut kept).expect("size")) as usize];
+        fs.read(&mut kept, 0, &mut content).expect("read");
+        assert!(content.chunks(page as usize).all(|page| page.iter().all(|&byte| byte == page[0])));
+        let mut scratch = vec![0; 1 << 16];
+        fs.check(&mut scratch, false, &mut |finding| panic!("{}: {finding:?}", shape.name))
+            .expect("check");
     });
 }
