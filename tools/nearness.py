@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the tables of bounds in docs/results/bench.md again: `steady adversary` on three chips.
 
-    tools/nearness.py            measures and writes the tables: some ten minutes
+    tools/nearness.py            measures and writes the tables: about a minute
     tools/nearness.py --check    fails if a table does not match the command's output now
 
 STEADY names a built `steady`.
