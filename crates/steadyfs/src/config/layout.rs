@@ -545,8 +545,9 @@ impl Layout {
     }
 
     /// Returns the number of pages at the beginning of a ring block that may hold the number of its
-    /// first root. Even if any one of these pages is lost, another page holds the number. They are
-    /// the pages of the root. If the root has only one page, they reach up to its copies.
+    /// first root. Even if any one of these pages is lost, another page holds the number. If the
+    /// root has several pages, these are the pages of the root. If it has one page, these are all
+    /// pages up to the end of its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
             1 => {

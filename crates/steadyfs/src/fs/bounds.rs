@@ -140,8 +140,9 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     }
 
     /// Returns the worst case of the next mount, if the volume is [unmounted](FileSystem::unmount)
-    /// now. This mount programs nothing, and takes much less time than [`mount`](Self::mount).
-    /// Two pages may need several reads. Each further page that fails takes more reads.
+    /// now. This mount programs nothing, and takes much less time than [`mount`](Self::mount). The
+    /// bound includes repeated reads of two damaged pages. Each further damaged page takes more
+    /// reads.
     ///
     /// It is the worst case of [`mount`](Self::mount) if a power cut interrupted the first change
     /// behind an unmount, or the unmount itself, and nothing was changed since.

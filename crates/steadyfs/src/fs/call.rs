@@ -460,8 +460,8 @@ pub(super) fn looks_of_steps<F: Flash>(volume: &Volume<'_, F>, count: u32) -> u3
     looks((1 + 4 + levels * unit) * count)
 }
 
-/// Returns the reads of `count` looks at pages of the file system. A look reads a leaf of the
-/// map, and the page.
+/// Returns the number of reads in `count` looks at pages of the file system. A look reads a leaf of
+/// the map, and the page.
 pub(super) fn looks(count: u32) -> u32 {
     count.saturating_mul(2)
 }

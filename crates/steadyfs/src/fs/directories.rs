@@ -1,9 +1,9 @@
 //! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
 //!
-//! A *bucket* is a logical page of the directory, and holds records in no order. Let a directory
-//! have `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the number
-//! of the bucket for this name. If the directory has no bucket with this number yet, the low `l`
-//! bits are the number of the bucket.
+//! A *bucket* is a logical page of the directory. Its records have no order. Let a directory have
+//! `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the number of
+//! the bucket for this name. If the directory has no bucket with this number yet, the low `l` bits
+//! are the number of the bucket.
 //!
 //! If the directory has too many entries for its buckets, one bucket is split: the records whose
 //! hash has bit `l` set move to a new page. So a look-up reads one page for any number of names,

@@ -130,8 +130,9 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Reserves room for the bytes `from..to` of a file, within its size or behind it. Writes
-    /// there then cannot fail for lack of room. The size of the file stays.
+    /// Reserves room for the bytes `from..to` of a file. The range may lie within the file or
+    /// behind its end. Later writes to the range cannot fail for lack of room. The size of the file
+    /// stays the same.
     ///
     /// A call reserves up to 512 neighbouring pages, or skips some pages that exist already. It
     /// returns the end of the part that has room now. Call it again from this offset until it

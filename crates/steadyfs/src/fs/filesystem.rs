@@ -36,8 +36,9 @@ pub enum Change {
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Number of bytes, used and free, for file data and for the file table except its first page.
-    /// It stays the same, unless so many blocks go bad that the volume shrinks.
+    /// Number of bytes, used or free, for file data and the file table. The first page of the file
+    /// table is not included. The number stays the same, unless so many blocks go bad that the
+    /// volume shrinks.
     pub usable_bytes: u64,
     /// Number of bytes in use. The pages of removed files are included, though writes [can
     /// use](FileSystem::free_bytes) them. The data of a file of up to 144 bytes lies in the file

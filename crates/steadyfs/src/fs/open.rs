@@ -147,7 +147,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Nothing, or one commit if the volume commits on close. For the last handle of a removed
-    /// file, [`Call::Remove`](super::Call::Remove).
+    /// file, the cost of [`Call::Remove`](super::Call::Remove).
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed even if

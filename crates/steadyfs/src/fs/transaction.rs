@@ -291,8 +291,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes =
             self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
-        // A new transaction frees pages of removed files. These steps are included here, so that
-        // the new transaction begins in time.
+        // A new transaction first frees pages of removed files. The room for these steps counts
+        // here, so that the open transaction is committed early enough.
         let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()

@@ -272,8 +272,8 @@ impl<F: Flash> Logical<'_, F> {
         self.flush_next()
     }
 
-    /// Writes one of the pages that had patches in the journal buffer before the call. The pages
-    /// take turns.
+    /// Writes one of the logical pages that had patches in the journal buffer before the call.
+    /// Successive calls take these pages in turn.
     fn flush_next(&mut self) -> Result<(), Error> {
         match self.journal.take_turn() {
             Some(logical) => self.flush_page(logical),

@@ -350,8 +350,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
     }
 
-    /// Returns true if after a power cut any part of the unflushed data may be on the medium. This
-    /// applies to devices whose cache reorders, and to groups of moves.
+    /// Returns true if a power cut may leave any part of the unflushed data on the medium. This is
+    /// so if the device's cache reorders writes, or if moves are made in groups.
     fn loses_any(&self) -> bool {
         self.records.pages.flash().reorders() || self.records.layout.moves_join()
     }

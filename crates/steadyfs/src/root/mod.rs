@@ -201,8 +201,8 @@ impl Ring {
         self.closed
     }
 
-    /// Returns true if the newest root ends the use of the volume, but a later mount may find other
-    /// content in the ring. A power cut may have left such content.
+    /// Returns true if the newest root ends the use of the volume, but a power cut may have left
+    /// other content in the ring, which a later mount may find.
     pub fn is_doubtful(&self) -> bool {
         self.closed && (self.unknown != 0 || self.is_overtaken)
     }
@@ -281,8 +281,8 @@ impl Ring {
         (good as u32) < RING_MIN.min(layout.ring_count) - 1
     }
 
-    /// Takes the number of the next root. It is the smallest number that is larger than all others
-    /// and belongs to the root's place.
+    /// Takes the number of the next root: the smallest number that is larger than the numbers of
+    /// all other roots and belongs to the root's place in the ring.
     fn take_number(&mut self, layout: &Layout) -> u32 {
         let (count, least) = (layout.ring_count, self.number + 1);
         self.number = least + (u32::from(self.place) + count - least % count) % count;

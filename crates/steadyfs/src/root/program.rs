@@ -69,7 +69,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             if is_due {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
-                    // If the device can program a root, it answers again. If the second erase then
+                    // A programmed root proves that the device answers again. If the second erase
                     // fails too, the fault is in this block.
                     self.write(flags, lost)?;
                     // The root may have been written into this very block.

@@ -63,16 +63,14 @@ const STATES: usize = 11;
 pub(crate) enum BlockChoice {
     LeastWorn,
     /// The most worn block whose wear is *in line*: at most the mean wear, plus a sixteenth of the
-    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Data at
-    /// rest does not stay in a block for ever, so the wear of such a block would grow without
-    /// limit.
+    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Its wear
+    /// would grow without limit, because data at rest does not stay in a block for ever.
     MostWorn,
     /// The least worn block with live frames.
     LeastWornInUse,
     /// The block with the fewest live frames, but at least one live frame. Among equal blocks, it
-    /// is the least worn one. Each erase by which the wear is above a wear in line counts as two
-    /// more live frames. These additions raise the number of live frames at most to the given
-    /// number.
+    /// is the least worn one. Each erase above the wear in line counts as two more live frames.
+    /// With these additions, a block counts as having at most the given number of live frames.
     Emptiest(u32),
 }
 
@@ -136,9 +134,9 @@ impl<'m> Blocks<'m> {
         self.state[block as usize / 2] >> (block % 2 * 4) & 0xF
     }
 
-    /// Returns the blocks in one of these states. The states form a set of bits, so one comparison
-    /// per block is enough. The search ends with the last such block, because there may be
-    /// thousands of other blocks.
+    /// Returns the blocks whose state is one of `states`. The states form a set of bits, so one
+    /// comparison per block is enough. The search ends with the last such block, because there may
+    /// be thousands of other blocks.
     fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
         let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
         let count: u32 = states.iter().map(|&state| self.count(state)).sum();
