@@ -227,7 +227,8 @@ impl Config {
         if frames < 0xC00 || frames >= 0x2000 {
             return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
-        // A slightly smaller overlay, if a small block has no room for the root otherwise.
+        // A slightly smaller overlay, in case a small block has no room for the root with the usual
+        // overlay.
         let small = Self {
             overlay_entries: clamp(frames / 26, 80, 144) as u16,
             transaction_pages: 32,

@@ -39,9 +39,9 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     /// chosen for their hashes, the bound is larger. If a write covers more than one logical page,
     /// each further piece costs at most this bound.
     ///
-    /// The bound of an [overwrite](Call::Overwrite) holds if no change waits for a commit.
-    /// Otherwise the overwrite also commits the waiting changes. The bound of [`of`](Self::of)
-    /// includes these changes.
+    /// The bound of an [overwrite](Call::Overwrite) holds only if no change waits for a commit,
+    /// because the overwrite also commits waiting changes. The bound of [`of`](Self::of) includes
+    /// waiting changes.
     pub fn at_fill(&self, call: Call, failures: u32) -> Bound {
         self.fs.bound_of(call, Buffer::Any, failures)
     }

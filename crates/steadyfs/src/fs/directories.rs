@@ -124,7 +124,7 @@ impl Directories {
 
     /// Makes a directory the current one: the functions below work on it.
     ///
-    /// Nothing if the directory was used last. Otherwise two looks.
+    /// Nothing if the directory was used last, and two looks if not.
     pub fn enter<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
@@ -265,8 +265,8 @@ impl Directories {
         let hash = hash(self.directory().seed, name);
         let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
         let place = match gap.place {
-            // A call that writes the depth does not split a bucket: its bound includes only one of
-            // these.
+            // A call that writes the depth does not split a bucket, because its bound includes only
+            // one of these two changes.
             Some(place)
                 if depth.max(volume.depth()) == volume.depth()
                     && self.is_crowded(volume, buckets) =>
@@ -499,7 +499,7 @@ impl Directories {
     /// A subdirectory is listed only by the directory that its inode names. On a damaged volume,
     /// another directory may also have a record of it, perhaps a directory inside the subdirectory.
     /// A walk along such records would never end. If the mount has found damage, such an entry is
-    /// skipped. Otherwise it is [`Error::Corrupt`].
+    /// skipped. If not, the call returns [`Error::Corrupt`].
     ///
     /// # Cost
     /// - A look at the directory's inode.

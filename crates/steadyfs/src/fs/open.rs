@@ -61,8 +61,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Creates a file and opens it. Not inlined: otherwise an open that truncates an existing file
-    /// would need the stack of this function as well.
+    /// Creates a file and opens it. Not inlined, so that an open that truncates an existing file
+    /// does not need the stack of this function too.
     #[inline(never)]
     fn create_open(
         &mut self,
@@ -96,7 +96,7 @@ impl<F: Flash> FileSystem<'_, F> {
             && file.size > 0
             && let Err(error) = self.truncate(&mut file, 0)
         {
-            // The caller gets no handle, so this one must not stay in the table.
+            // The caller gets no handle, so the table must not keep an entry for this handle.
             let _ = self.release_handle(&file);
             return Err(error);
         }

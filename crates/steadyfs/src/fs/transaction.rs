@@ -230,7 +230,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.begin()?;
         // An undo of this call must not undo earlier calls.
         self.accept();
-        // Commit first, because the call could otherwise be refused halfway.
+        // Commit first, so that the call cannot be refused halfway.
         self.commit_if(self.commits_first(call, is_long))?;
         if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());

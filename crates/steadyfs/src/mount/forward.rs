@@ -269,9 +269,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(true)
     }
 
-    /// Returns true if the source of a move is unreadable. Then its copy is unreadable too, even if
-    /// no power cut has hit the copy. An unreadable copy of a readable source is different: a leaf
-    /// that was written after the copy may name it.
+    /// Returns true if the source of a move is unreadable. The copy of an unreadable source is
+    /// unreadable too, even if no power cut has hit the copy. An unreadable copy of a readable
+    /// source is different: a leaf that was written after the copy may name the copy.
     fn source_is_lost(&mut self, tag: &Tag) -> Result<bool, Error> {
         let source = tag.source();
         if source >= self.records.layout.frame_count() {

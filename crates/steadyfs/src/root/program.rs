@@ -44,8 +44,8 @@ impl<F: Flash> Roots<'_, '_, F> {
                 }
                 // The block is bad now, so the next ring block is tried.
                 Ok(false) => {}
-                // Another block is tried. Otherwise every root would meet the same block that does
-                // not answer.
+                // Another block is tried, so that not every root meets the block that does not
+                // answer.
                 Err(Error::Device) if failures < layout.config.failures.max(1) => failures += 1,
                 Err(error) => return Err(error),
             }

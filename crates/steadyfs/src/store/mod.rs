@@ -95,8 +95,8 @@ fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` into tables, and makes a store without content. `superblock` is `None` if
-    /// the volume is about to be formatted; otherwise it names the blocks of the ring.
+    /// Divides `memory` into tables, and makes a store without content. `superblock` names the
+    /// blocks of the ring. It is `None` if the volume is about to be formatted.
     fn empty(
         flash: F,
         config: &Config,

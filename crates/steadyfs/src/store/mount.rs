@@ -130,7 +130,7 @@ impl<'m, F: Flash> Store<'m, F> {
         result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
     }
 
-    /// Ends a repair. If `mended` is true, the volume can be used without limits; otherwise it can
+    /// Ends a repair. If `mended` is true, the volume can be used without limits. If not, it can
     /// only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.logical.ftl.status.end_repair(mended);

@@ -28,7 +28,7 @@ impl Node {
         Self { inode, first: 0, count: 0, logical: 0 }
     }
 
-    /// If the last run holds `page`, returns the page behind the run. Otherwise returns `page`.
+    /// If the last run holds `page`, returns the page behind the run. If not, returns `page`.
     pub fn run_end(&self, page: u32) -> u32 {
         if page.wrapping_sub(self.first) < self.count { self.first + self.count } else { page }
     }

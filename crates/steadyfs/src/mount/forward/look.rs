@@ -72,8 +72,8 @@ impl<F: Flash> Forward<'_, '_, F> {
     }
 
     /// Makes a cursor if a new record is at a place, or right behind it. If `head` is given, the
-    /// place lies in this head's block. Otherwise it is the start of a listed block, which any head
-    /// may have programmed since the root.
+    /// place lies in this head's block. If not, the place is the start of a listed block, and any
+    /// head may have programmed this block since the root.
     ///
     /// Returns true if the place holds something else: a torn page, or a lost record with nothing
     /// behind it.
