@@ -30,8 +30,9 @@ pub enum Call {
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     ///
     /// If the number of bytes exceeds a logical page, the bound is for the writes of all pages. It
-    /// is the sum of their bounds, or a bound of all pages together if that is smaller. The offset
-    /// may be any. If it is known, [`sequence_ns`](CallBounds::sequence_ns) returns less.
+    /// is the sum of their bounds, or a bound of all pages together if that is smaller. The bound
+    /// holds for any offset. If the offset is known, [`sequence_ns`](CallBounds::sequence_ns)
+    /// returns less.
     Write(u32),
     /// A [`Write`](Self::Write) to a file that is larger than 144 bytes, so its data is not in its
     /// inode. [`CallBounds::write_call`] finds the right call.

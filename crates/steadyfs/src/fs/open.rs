@@ -151,8 +151,8 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed even if
-    /// the call returns an error. But after [`Error::WrongMount`] it keeps its entry in the mount
-    /// that made it.
+    /// the call returns an error. But after [`Error::WrongMount`] the handle keeps its entry in the
+    /// mount that made it.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commits.events().contains(CommitOn::CLOSE) && file.options.changes();
@@ -165,8 +165,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// A handle that is dropped without [`close`](Self::close) keeps its entry in the table of open
     /// files. If its file is removed, it also keeps the room of the file.
     ///
-    /// Later calls free the room of removed files, a few pages in each call. They begin behind the
-    /// commit of the removal.
+    /// Later calls free the room of removed files, a few pages in each call. They begin only after
+    /// the removal is committed.
     ///
     /// # Power loss
     /// As in [`close`](Self::close).

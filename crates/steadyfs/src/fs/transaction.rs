@@ -74,8 +74,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a
     /// number of logical pages. Partly written pages then wait in this memory for the commit. Each
-    /// of them costs one frame for any number of writes. Without such memory (write-through), each
-    /// write of a part of a page costs one frame.
+    /// of these pages costs one frame for any number of writes. Without such memory
+    /// (write-through), each write of a part of a page costs one frame.
     ///
     /// More pages save programs if several files are written in small pieces in long transactions.
     /// But a commit may have to write all these pages.
@@ -211,7 +211,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Returns true if changes wait for a commit. The changes of a call that returns an error do
     /// not count. But such a call may have freed pages of removed files first, or written small
-    /// changes of earlier calls into their pages. Both count.
+    /// changes of earlier calls into their pages. These changes count.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }

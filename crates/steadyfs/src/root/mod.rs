@@ -1,8 +1,8 @@
 //! The ring of roots: the states from which a mount starts.
 //!
 //! A *root* is the state with which a mount begins. The whole state is written, and then written
-//! again as the root's *copies*. Nothing that an older root needs is destroyed before all of this
-//! is written:
+//! again as the root's *copies*. Nothing that an older root needs is destroyed before the root and
+//! its copies are written:
 //!
 //! ```text
 //! a ring block of a mount:    | root | pages that a cut may touch | copies | root | copies | …
@@ -263,7 +263,7 @@ impl Ring {
         (self.is_first_round(last, space) && self.rests(last, space)).then_some(last)
     }
 
-    /// Returns true if the ring is in its first round, which has not reached a place yet.
+    /// Returns true if the ring is in its first round and has not reached a place yet.
     fn is_first_round(&self, place: u32, space: &Space<'_>) -> bool {
         let erased_once =
             |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
