@@ -4,7 +4,7 @@
 //! A head programs the pages of a block one after the other. So a record is complete if another
 //! record lies behind it in its block. The last record of each block may be torn by a power cut, or
 //! its program may have failed. It counts only if the checksums of all its pages are right. Its tag
-//! is not used before that.
+//! is not used before this check.
 //!
 //! A missing sequence number means a lost record. If the numbers jump by [`FAILURE_JUMP`] or more,
 //! no record is lost: they jump after a failed program. A lost move does no harm, because its
@@ -121,7 +121,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }
-            // If no later record proves it, the record counts only if all its checksums are right.
+            // If no later record proves this record, it counts only if all its checksums are right.
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // If the source of a move was lost before, the copy cannot have a right checksum.
                 let is_move = TagKinds::MOVED.has(record.tag.kind);

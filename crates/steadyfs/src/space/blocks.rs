@@ -204,7 +204,7 @@ impl<'m> Blocks<'m> {
         self.live_total = (0..self.block_count()).map(|block| self.live(block)).sum();
     }
 
-    /// Marks a frame as live or not. Returns true if that changed anything.
+    /// Sets whether a frame is live. Returns true if this changes the state of the frame.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
         let (byte, bit) = self.place(frame);
         let byte = &mut self.live[byte];
@@ -300,8 +300,8 @@ impl<'m> Blocks<'m> {
         self.wear_mean() + self.wear_mean() / 16 + 1
     }
 
-    /// Returns a number of live frames that the choice of the [emptiest](BlockChoice::Emptiest)
-    /// block in use does not exceed, because it could take this block; `None` if it could not.
+    /// Returns a limit of the live frames of the [emptiest](BlockChoice::Emptiest) block in use, if
+    /// this block is a candidate for the choice; `None` if it is no candidate.
     pub fn emptiest_at_most(&self, block: u32) -> Option<u32> {
         if block >= self.block_count() || !matches!(self.state(block), State::Used | State::Weak) {
             return None;
