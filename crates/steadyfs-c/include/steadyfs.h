@@ -659,8 +659,8 @@ typedef struct steadyfs_settings {
   uint16_t pages_per_logical_page;
   // Number of map changes that RAM holds. At least transaction_pages + 40, and at most 8,192.
   // More give fewer programs per write and more usable space. Each takes 4 bytes of RAM, or 8
-  // bytes if the volume has more than 32,768 logical pages. Default: 64 or more, depending on
-  // the medium's size.
+  // bytes if all blocks together hold more than 32,768 logical pages. Default: 64 or more,
+  // depending on the medium's size.
   uint16_t overlay_entries;
   // Number of logical pages that one transaction may write, 2 to 1,024. More allow larger
   // transactions. If the number is less than 16, even a single call may be refused.

@@ -249,7 +249,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Writes sectors into a stream, as [`write`](Self::write) or
     /// [`write_durable`](Self::write_durable) does. All sectors of one logical page are in the same
-    /// stream. The last write to the page decides which stream it is.
+    /// stream: the stream of the last write to the page.
     ///
     /// # Power loss, cost, errors
     /// As [`write`](Self::write) or [`write_durable`](Self::write_durable).

@@ -68,7 +68,7 @@ pub struct Settings {
     )]
     pub size: Option<u64>,
     /// Allocation unit of the card or disk: the size that it writes well in order [default: as
-    /// Linux reports it, or to suit the size: 4MiB from 4 GiB on, less below]
+    /// Linux reports it, or by the size: 128KiB to 4MiB, and 16MiB from 511 GiB on]
     #[arg(
         long,
         value_name = "SIZE",

@@ -227,7 +227,8 @@ impl Config {
         if frames < 0xC00 || frames >= 0x2000 {
             return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
-        // A slightly smaller overlay, if a small block has no room for the root otherwise.
+        // A slightly smaller overlay, in case a small block has no room for the root with the usual
+        // overlay.
         let small = Self {
             overlay_entries: clamp(frames / 26, 80, 144) as u16,
             transaction_pages: 32,
@@ -408,11 +409,12 @@ impl Config {
 }
 
 impl SectorLayout {
-    /// Returns the layout for a whole device whose allocation unit is unknown. The unit is 128 KiB
-    /// to 4 MiB. The function compares each unit with the unit that leaves most room for data. It
-    /// chooses the largest unit that loses at most a fortieth of the device. Small cards get small
-    /// units, because a volume keeps some twenty units for itself. From some 400 GiB on, a block is
-    /// 16 MiB.
+    /// Returns the layout for a whole device whose allocation unit is unknown.
+    ///
+    /// The unit is 128 KiB to 4 MiB. The function compares the room for data with each unit, and
+    /// chooses the largest unit that costs at most a fortieth of the device. Small cards get small
+    /// units, because a volume keeps some twenty units for itself. From 511 GiB on, a root has no
+    /// room for the states of so many blocks. There a block has 16 MiB.
     pub fn for_size(sectors: u32) -> Self {
         let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
         let usable = |layout: &Self| {

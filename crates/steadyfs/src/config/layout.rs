@@ -202,7 +202,8 @@ impl Layout {
         // page, it may be longer than a small page.
         let is_long = programs_bytes && taken + record_pages <= pages_per_block;
         self.journal_bytes = if is_long { record_pages * page_bytes } else { page_bytes };
-        // Enough blocks that their wear is the average wear, and that one of them may go bad.
+        // The ring has so many blocks that they wear like the average block, and that one may go
+        // bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let levelled = if config.wear_spread > 0 {
             // If the medium programs bytes, blocks are used up later than the count of programs
@@ -230,7 +231,7 @@ impl Layout {
         self.leaf_changes =
             max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), self.fold_frees);
         let full_logs = if self.leaf_log_bytes > 0 { self.leaf_count } else { 0 };
-        // A call may be unable to use the rest of the block of each other stream.
+        // A call may be unable to use the places that are left in the blocks of other streams.
         self.reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
         let listed = ceil_div(config.checkpoint_programs as u32, pages_per_block)
             + 4
@@ -545,8 +546,9 @@ impl Layout {
     }
 
     /// Returns the number of pages at the beginning of a ring block that may hold the number of its
-    /// first root. Even if any one of these pages is lost, another page holds the number. They are
-    /// the pages of the root. If the root has only one page, they reach up to its copies.
+    /// first root. Even if any one of these pages is lost, another page holds the number. If the
+    /// root has several pages, these are the pages of the root. If it has one page, these are all
+    /// pages up to the end of its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
             1 => {

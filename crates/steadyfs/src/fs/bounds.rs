@@ -35,13 +35,13 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     }
 
     /// Returns the worst case of a call at the present fill, whatever small changes earlier calls
-    /// left in the buffers. It depends on geometry, settings, fill and `failures`. If names were
-    /// chosen for their hashes, the bound is larger. If a write covers more than one logical page,
-    /// each further piece costs at most this bound.
+    /// left in the buffers. The result depends on geometry, settings, fill and `failures`. If names
+    /// were chosen for their hashes, the bound is larger. If a write covers more than one logical
+    /// page, each further piece costs at most this bound.
     ///
-    /// The bound of an [overwrite](Call::Overwrite) holds if no change waits for a commit.
-    /// Otherwise the overwrite also commits the waiting changes. The bound of [`of`](Self::of)
-    /// includes these changes.
+    /// The bound of an [overwrite](Call::Overwrite) holds only if no change waits for a commit,
+    /// because the overwrite also commits waiting changes. The bound of [`of`](Self::of) includes
+    /// waiting changes.
     pub fn at_fill(&self, call: Call, failures: u32) -> Bound {
         self.fs.bound_of(call, Buffer::Any, failures)
     }
@@ -140,11 +140,12 @@ impl<F: Flash> CallBounds<'_, '_, F> {
     }
 
     /// Returns the worst case of the next mount, if the volume is [unmounted](FileSystem::unmount)
-    /// now. This mount programs nothing, and takes much less time than [`mount`](Self::mount).
-    /// Two pages may need several reads. Each further page that fails takes more reads.
+    /// now. This mount programs nothing, and takes much less time than [`mount`](Self::mount). The
+    /// bound includes repeated reads of two damaged pages. Each further damaged page takes more
+    /// reads.
     ///
-    /// It is the worst case of [`mount`](Self::mount) if a power cut interrupted the first change
-    /// behind an unmount, or the unmount itself, and nothing was changed since.
+    /// A power cut may have interrupted an unmount, or the first change after it. If nothing was
+    /// changed since, the result is the worst case of [`mount`](Self::mount).
     pub fn clean_mount(&self) -> Cost {
         self.fs.volume.store.bounds().clean_mount().plus(&self.tables())
     }

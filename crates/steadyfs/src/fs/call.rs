@@ -30,8 +30,9 @@ pub enum Call {
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     ///
     /// If the number of bytes exceeds a logical page, the bound is for the writes of all pages. It
-    /// is the sum of their bounds, or a bound of all pages together if that is smaller. The offset
-    /// may be any. If it is known, [`sequence_ns`](CallBounds::sequence_ns) returns less.
+    /// is the sum of their bounds, or a bound of all pages together if that is smaller. The bound
+    /// holds for any offset. If the offset is known, [`sequence_ns`](CallBounds::sequence_ns)
+    /// returns less.
     Write(u32),
     /// A [`Write`](Self::Write) to a file that is larger than 144 bytes, so its data is not in its
     /// inode. [`CallBounds::write_call`] finds the right call.
@@ -460,8 +461,8 @@ pub(super) fn looks_of_steps<F: Flash>(volume: &Volume<'_, F>, count: u32) -> u3
     looks((1 + 4 + levels * unit) * count)
 }
 
-/// Returns the reads of `count` looks at pages of the file system. A look reads a leaf of the
-/// map, and the page.
+/// Returns the number of reads in `count` looks at pages of the file system. A look reads a leaf of
+/// the map, and the page.
 pub(super) fn looks(count: u32) -> u32 {
     count.saturating_mul(2)
 }

@@ -1,9 +1,9 @@
 //! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
 //!
-//! A *bucket* is a logical page of the directory, and holds records in no order. Let a directory
-//! have `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the number
-//! of the bucket for this name. If the directory has no bucket with this number yet, the low `l`
-//! bits are the number of the bucket.
+//! A *bucket* is a logical page of the directory. Its records have no order. Let a directory have
+//! `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the number of
+//! the bucket for this name. If the directory has no bucket with this number yet, the low `l` bits
+//! are the number of the bucket.
 //!
 //! If the directory has too many entries for its buckets, one bucket is split: the records whose
 //! hash has bit `l` set move to a new page. So a look-up reads one page for any number of names,
@@ -124,7 +124,7 @@ impl Directories {
 
     /// Makes a directory the current one: the functions below work on it.
     ///
-    /// Nothing if the directory was used last. Otherwise two looks.
+    /// Nothing if the directory was used last, and two looks if not.
     pub fn enter<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
@@ -265,8 +265,8 @@ impl Directories {
         let hash = hash(self.directory().seed, name);
         let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
         let place = match gap.place {
-            // A call that writes the depth does not split a bucket: its bound includes only one of
-            // these.
+            // A call that writes the depth does not split a bucket, because its bound includes only
+            // one of these two changes.
             Some(place)
                 if depth.max(volume.depth()) == volume.depth()
                     && self.is_crowded(volume, buckets) =>
@@ -499,7 +499,7 @@ impl Directories {
     /// A subdirectory is listed only by the directory that its inode names. On a damaged volume,
     /// another directory may also have a record of it, perhaps a directory inside the subdirectory.
     /// A walk along such records would never end. If the mount has found damage, such an entry is
-    /// skipped. Otherwise it is [`Error::Corrupt`].
+    /// skipped. If not, the call returns [`Error::Corrupt`].
     ///
     /// # Cost
     /// - A look at the directory's inode.

@@ -13,7 +13,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Returns the size of a file in bytes.
     ///
     /// # Cost
-    /// Nothing. After a change through another handle, one look at the inode.
+    /// Nothing, or one look at the inode after a change through another handle.
     ///
     /// # Errors
     /// [`Error::Stale`].
@@ -26,8 +26,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// length of `data` only at the end of the file.
     ///
     /// # Cost
-    /// [`Call::Read`](super::Call::Read). If one command for several pages fails, the volume reads
-    /// these pages once more. These are at most sixteen pages.
+    /// [`Call::Read`](super::Call::Read). If a command for several pages fails, the volume reads
+    /// these pages once more, at most sixteen pages.
     ///
     /// # Errors
     /// [`Error::NotReadable`], [`Error::Stale`].
@@ -43,7 +43,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Writes at `offset`. A handle that [appends](super::OpenOptions::append) writes at the end
     /// instead. The file grows if needed, and a gap reads as zeros.
     ///
-    /// A long write is a sequence of writes. Each of them covers one logical page.
+    /// A long write is a sequence of writes of one logical page each.
     ///
     /// # Power loss
     /// A cut before the next commit undoes the whole write. Through a durable handle, the write of
@@ -130,8 +130,9 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Reserves room for the bytes `from..to` of a file, within its size or behind it. Writes
-    /// there then cannot fail for lack of room. The size of the file stays.
+    /// Reserves room for the bytes `from..to` of a file. The range may lie within the file or
+    /// behind its end. Later writes to the range cannot fail for lack of room. The size of the file
+    /// stays the same.
     ///
     /// A call reserves up to 512 neighbouring pages, or skips some pages that exist already. It
     /// returns the end of the part that has room now. Call it again from this offset until it

@@ -36,8 +36,9 @@ pub enum Change {
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Number of bytes, used and free, for file data and for the file table except its first page.
-    /// It stays the same, unless so many blocks go bad that the volume shrinks.
+    /// Number of bytes, used or free, for file data and the file table. The first page of the file
+    /// table is not included. The number stays the same, unless so many blocks go bad that the
+    /// volume shrinks.
     pub usable_bytes: u64,
     /// Number of bytes in use. The pages of removed files are included, though writes [can
     /// use](FileSystem::free_bytes) them. The data of a file of up to 144 bytes lies in the file
@@ -105,8 +106,9 @@ pub struct Usage {
 /// effect than a power cut between two calls. If a volume is dropped without
 /// [`unmount`](Self::unmount), its state is the state after a power cut.
 ///
-/// If the description of a call names no cost, the call does not touch the medium. A *look* at a
-/// page of the file system is at most two reads: a leaf of the map, and the page.
+/// If the description of a call names no cost, the call does not touch the medium. A cost such as
+/// [`Call::Open`](super::Call::Open) stands for the bound of this call. A *look* at a page of the
+/// file system is at most two reads: a leaf of the map, and the page.
 ///
 /// # Errors of every call
 /// Every call may return [`Error::Device`] and [`Error::Corrupt`]. Calls that change something
@@ -163,11 +165,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Store::format(flash, config, memory, None)
     }
 
-    /// Formats a medium as [`format`](Self::format) does, and erases every block for data. Then no
-    /// call has to erase until all these blocks were used: the first writes, as many as fill the
-    /// volume, are as fast as programs. After each block, this function calls `told` with the
-    /// number of finished blocks and the number of all blocks. It is mainly for NOR, where an erase
-    /// lasts as long as hundreds of programs.
+    /// Formats a medium as [`format`](Self::format) does, and erases every block for data. No call
+    /// then has to erase until all these blocks were used. So until the writes have filled the
+    /// volume, they take only the time of programs. After each block, this function calls `told`
+    /// with the number of finished blocks and the number of all blocks. It is mainly for NOR, where
+    /// an erase lasts as long as hundreds of programs.
     ///
     /// # Power loss
     /// As [`format`](Self::format).

@@ -68,7 +68,7 @@ impl OpenOptions {
 /// renamed or removed, its handles still refer to the same file.
 ///
 /// A handle works with the mount that made it. Another volume, or a later mount of the same volume,
-/// refuses it with [`Error::WrongMount`]. It refuses a write through a handle for reading with
+/// refuses it with [`Error::WrongMount`]. A write through a handle for reading fails with
 /// [`Error::NotWritable`].
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]

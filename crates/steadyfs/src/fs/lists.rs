@@ -170,7 +170,7 @@ impl Lists {
     }
 
     /// Frees a file. If its data lies in the inode or is a run of few pages, the file is freed at
-    /// once. Otherwise it is freed step by step.
+    /// once. Any other file is freed step by step.
     pub fn free_file<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -185,7 +185,7 @@ impl Lists {
     }
 
     /// Frees a directory. If it has no pages or a run of few pages, the directory is freed at once.
-    /// Otherwise it is freed step by step.
+    /// Any other directory is freed step by step.
     pub fn free_directory<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -245,8 +245,8 @@ impl Lists {
         {
             return Err(Error::Corrupt);
         }
-        // If no page is left, the inode is freed in the same step. Otherwise the list would grow for
-        // ever, because its newest inode is freed first.
+        // If no page is left, the inode is freed in the same step. If inodes without pages waited
+        // for a later step, the list would grow for ever, because its newest inode is freed first.
         if let Some(last) = last.filter(|_| !header.inline)
             && volume.free_some(inode, &last, header.extra, gives_up)?
         {

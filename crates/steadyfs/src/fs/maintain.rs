@@ -1,4 +1,4 @@
-//! Work in idle time that later calls would otherwise have to do.
+//! Work in idle time, which later calls then need not do.
 
 use super::call::Call;
 use super::commits::CommitOn;

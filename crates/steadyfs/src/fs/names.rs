@@ -330,8 +330,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. If names were
-    /// chosen to fill a bucket, also a look at each overflow page.
+    /// The cost of [`Call::List`](super::Call::List), and one look at each bucket without entries.
+    /// If names were chosen to fill a bucket, also a look at each overflow page.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a

@@ -61,8 +61,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Creates a file and opens it. Not inlined: otherwise an open that truncates an existing file
-    /// would need the stack of this function as well.
+    /// Creates a file and opens it. Not inlined, so that an open that truncates an existing file
+    /// does not need the stack of this function too.
     #[inline(never)]
     fn create_open(
         &mut self,
@@ -96,7 +96,7 @@ impl<F: Flash> FileSystem<'_, F> {
             && file.size > 0
             && let Err(error) = self.truncate(&mut file, 0)
         {
-            // The caller gets no handle, so this one must not stay in the table.
+            // The caller gets no handle, so the table must not keep an entry for this handle.
             let _ = self.release_handle(&file);
             return Err(error);
         }
@@ -147,12 +147,12 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Nothing, or one commit if the volume commits on close. For the last handle of a removed
-    /// file, [`Call::Remove`](super::Call::Remove).
+    /// file, the cost of [`Call::Remove`](super::Call::Remove).
     ///
     /// # Errors
     /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed even if
-    /// the call returns an error. But after [`Error::WrongMount`] it keeps its entry in the mount
-    /// that made it.
+    /// the call returns an error. But after [`Error::WrongMount`] the handle keeps its entry in the
+    /// mount that made it.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commits.events().contains(CommitOn::CLOSE) && file.options.changes();
@@ -165,8 +165,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// A handle that is dropped without [`close`](Self::close) keeps its entry in the table of open
     /// files. If its file is removed, it also keeps the room of the file.
     ///
-    /// Later calls free the room of removed files, a few pages in each call. They begin behind the
-    /// commit of the removal.
+    /// Later calls free the room of removed files, a few pages in each call. They begin only after
+    /// the removal is committed.
     ///
     /// # Power loss
     /// As in [`close`](Self::close).

@@ -117,7 +117,8 @@ impl Row<'_> {
         })
     }
 
-    /// Returns the worst case of the calls, computed from the present state, if there is one.
+    /// Returns the worst case of the calls, computed from the present state, or `None` if this is
+    /// not possible.
     fn cost<F: Flash>(&self, fs: &FileSystem<'_, F>, stepped: &Stepped) -> Option<Cost> {
         let Stepped { work, looks, between } = stepped;
         let row = fs.volume.store.bounds().row(work, self.calls, [self.per_commit, *between])?;

@@ -74,8 +74,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a
     /// number of logical pages. Partly written pages then wait in this memory for the commit. Each
-    /// of them costs one frame for any number of writes. Without such memory (write-through), each
-    /// write of a part of a page costs one frame.
+    /// of these pages costs one frame for any number of writes. Without such memory
+    /// (write-through), each write of a part of a page costs one frame.
     ///
     /// More pages save programs if several files are written in small pieces in long transactions.
     /// But a commit may have to write all these pages.
@@ -211,7 +211,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Returns true if changes wait for a commit. The changes of a call that returns an error do
     /// not count. But such a call may have freed pages of removed files first, or written small
-    /// changes of earlier calls into their pages. Both count.
+    /// changes of earlier calls into their pages. These changes count.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }
@@ -230,7 +230,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.begin()?;
         // An undo of this call must not undo earlier calls.
         self.accept();
-        // Commit first, because the call could otherwise be refused halfway.
+        // Commit first, so that the call cannot be refused halfway.
         self.commit_if(self.commits_first(call, is_long))?;
         if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());
@@ -291,8 +291,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes =
             self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
-        // A new transaction frees pages of removed files. These steps are included here, so that
-        // the new transaction begins in time.
+        // A new transaction first frees pages of removed files. The room for these steps counts
+        // here, so that the open transaction is committed early enough.
         let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()

@@ -73,8 +73,8 @@ impl<F: Flash> Ftl<'_, F> {
     }
 
     /// Returns the sequence number of page `index` of a copy in the ring. No record since the root
-    /// may have this number. The reason: after an interrupted erase a page may read as anything,
-    /// even as the copy with its tag and its data.
+    /// may have this number. After an interrupted erase, a page may read as anything, even as the
+    /// copy with its tag and its data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
         self.space.sequence().saturating_sub(self.layout.config.pages_per_logical_page.into())
             + u64::from(index)

@@ -46,8 +46,8 @@ impl<F: Flash> Ftl<'_, F> {
             if page > 0 {
                 check = self.read_to_group(from + page, at, &mut tag)?;
             }
-            // A page that cannot be read is copied as a lost page. Otherwise the victim would never
-            // become empty.
+            // A page that cannot be read is copied as a lost page, so that the victim can become
+            // empty.
             if check.is_none() {
                 self.pages.fill_lost();
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());

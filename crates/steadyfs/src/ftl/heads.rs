@@ -12,7 +12,7 @@ const SCARCE: u32 = 4;
 
 /// The reason why a frame or journal page that a head took is not programmed as intended.
 pub(crate) enum Failed {
-    /// The content of a page of the frame, behind the first page, could not be made.
+    /// The content of the second or a later page of the frame could not be composed.
     Unmade(Error),
     /// A program failed. The flag is true if it was the last program of the record: then the record
     /// may still be on the medium.

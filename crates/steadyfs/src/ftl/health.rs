@@ -105,8 +105,8 @@ pub enum BlockState {
 pub struct BlockInfo {
     /// Its use.
     pub state: BlockState,
-    /// Erase count minus an offset: the erase count that the volume's least worn block had at some
-    /// time.
+    /// Erase count minus an offset. The offset is the erase count of the volume's least worn block
+    /// at some earlier time.
     pub wear: u8,
     /// Number of live logical pages and leaves in the block. A superseded page counts until its
     /// leaf is written back.

@@ -123,8 +123,8 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Returns the number of logical pages that may hold data. It shrinks when more blocks are
-    /// bad than the volume has to spare.
+    /// Returns the number of logical pages that may hold data. It shrinks if more blocks go bad
+    /// than the settings allow.
     pub fn usable(&self) -> u32 {
         self.layout.usable_with(self.space.blocks().count(State::Bad))
     }

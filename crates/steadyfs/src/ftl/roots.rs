@@ -26,8 +26,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
         Search { ring, tables }
     }
 
-    /// Runs `work` with the ring. If its error reports that the chip has locked itself, the status
-    /// records that.
+    /// Runs `work` with the ring. If `work` returns an error because the chip has locked itself,
+    /// the status records this.
     pub fn in_ring<R>(
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, VolumeFlags, &mut Lost) -> Result<R, Error>,

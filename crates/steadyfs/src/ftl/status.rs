@@ -127,7 +127,7 @@ impl Status {
 
     /// Forbids all changes until the next mount. The last program of a commit, or unflushed data
     /// after a failed flush, may or may not be on the medium. No later program of this session may
-    /// change which of them is true.
+    /// change this.
     pub fn lose_certainty(&mut self) {
         self.mode = Mode::Unknown;
     }
@@ -195,7 +195,8 @@ impl Status {
         self.lock();
     }
 
-    /// Starts the replacement of lost leaves if `is_begun` is true, and ends it otherwise.
+    /// Starts the replacement of lost leaves if `is_begun` is true, and ends the replacement if
+    /// not.
     pub fn replace_leaves(&mut self, is_begun: bool) {
         self.damage = is_begun.then_some(Damage::Leaf);
     }

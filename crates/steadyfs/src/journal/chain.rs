@@ -1,5 +1,5 @@
-//! The buffer in a chain: the part that a commit programs, the part that is on the medium, and the
-//! effect of a delta.
+//! The buffer on media with chains: the part that a commit programs, the part that is on the
+//! medium, and the effect of a delta.
 
 use super::list::Removed;
 use super::record::{Record, records_in};
@@ -10,7 +10,7 @@ impl Journal<'_> {
     /// or, for a delta, the changes since the previous record.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.list.is_chain() {
-            // A whole buffer needs no notes of dropped pages, because no patches come before it. A
+            // A whole buffer needs no notes of dropped pages, because no earlier patches apply. A
             // delta contains only the changes.
             let removed = if is_delta { Removed::OnMedium } else { Removed::Notes };
             self.list.remove(removed, false);
@@ -28,8 +28,8 @@ impl Journal<'_> {
     /// Applies a delta. Returns `false` if it is not well formed. The discards of the delta stay in
     /// the buffer until the next delta.
     ///
-    /// Room is made first, for all pages, as it was when the delta was made: the room that a late
-    /// page freed may have been given to an early page.
+    /// First the room for all pages is made, in the same way as when the delta was made. An early
+    /// page may have got room that a late page freed.
     pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         self.remove_discards();
         let shape = self.list.shape();
@@ -74,7 +74,7 @@ impl Journal<'_> {
         }
     }
 
-    /// Adds a patch of a delta.
+    /// Adds a patch from a delta to the buffer.
     fn add(&mut self, patch: &Record, data: &[u8]) -> Result<(), Full> {
         self.list.look_for(patch.logical);
         if let Some(old) = self.list.covering(patch) {

@@ -1,5 +1,5 @@
-//! The place at which the last search for a logical page ended. A reader looks for the same page
-//! several times, and for its neighbours, and each search passes over many records.
+//! The place at which the last search for a logical page ended. A search may pass over many
+//! records, and a reader searches several times for the same page and its neighbours.
 
 use super::record::START;
 

@@ -23,7 +23,7 @@ pub(super) enum Removed {
     OnMedium,
     /// The patches and the discard of a logical page.
     Page(u32),
-    /// The patches and the discard of a logical page from before the call in progress.
+    /// The patches and the discard of a logical page that were there before the call in progress.
     EarlierOf(u32),
     /// The records of a logical page that the call in progress has added.
     OwnOf(u32),
@@ -50,7 +50,7 @@ impl Removed {
         }
     }
 
-    /// Returns false if a record with this header is not among these.
+    /// Returns false if a record with this header is certainly not chosen.
     #[inline(always)]
     fn may_have(self, header: Header, shape: RecordShape) -> bool {
         match self {
@@ -62,8 +62,8 @@ impl Removed {
         }
     }
 
-    /// Returns true if a record is among these. `mark` is the end of the records from before the
-    /// call in progress.
+    /// Returns true if a record is chosen. `mark` is the end of the records from before the call in
+    /// progress.
     fn has(self, record: &Record, mark: usize) -> bool {
         match self {
             Self::Superseded => record.superseded,
@@ -183,8 +183,8 @@ impl<'m> RecordList<'m> {
         RecordList { bytes, shape, used, mark, found, is_chain, may_be_superseded, may_have_notes }
     }
 
-    /// Takes over a page that was read. If it is not well formed, returns `false` and changes
-    /// nothing.
+    /// Replaces the list by the content of a page that was read. If the page is not well formed,
+    /// returns `false` and changes nothing.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes)
             .filter(|&used| used <= self.bytes.len())
@@ -229,7 +229,7 @@ impl<'m> RecordList<'m> {
         self.all_of(logical).filter(|record| !record.superseded)
     }
 
-    /// Returns the records of one logical page, with those that are superseded.
+    /// Returns the records of one logical page, including superseded records.
     fn all_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
         core::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! The journal buffer: small changes to logical pages. It lies in RAM and, as one page, on the
-//! medium.
+//! The journal buffer: small changes to logical pages. The buffer lies in RAM, and as one page on
+//! the medium.
 //!
 //! The buffer *is* the newest journal page. It holds every patch that was committed and not yet
 //! written into its logical page, and the patches of the open transaction. A commit programs the
@@ -16,14 +16,14 @@
 //!
 //! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]). It
 //! takes 4 bytes on 1 MiB of NOR, and 6 bytes on 128 MiB of NAND. Records are sorted by logical
-//! page and offset. They neither overlap nor touch. A record without bytes discards its logical
-//! page when it is committed. Afterwards the record has no meaning.
+//! page and offset, and neither overlap nor touch. A record without bytes discards its logical page
+//! when the record is committed. After the commit, the record has no meaning.
 //!
 //! The call in progress can be undone. Its records follow behind a *mark*, in the order in which
-//! the call added them. If records overlap, the later record is valid. The records before the mark
-//! are kept for an undo. If the call writes or discards a page as a whole, the page's earlier
-//! records are *superseded*, and a bit in their header marks them. When the call has succeeded, its
-//! records are sorted in among the other records.
+//! the call added them. If records overlap, the later record is valid. An undo needs the records
+//! before the mark, so they are kept. If the call writes or discards a page as a whole, the page's
+//! earlier records are *superseded*, and a bit in their header marks them. When the call has
+//! succeeded, its records are sorted in among the other records.
 //!
 //! ```text
 //! 2                      mark               used
@@ -41,8 +41,9 @@
 //!   new patch stays behind it, as a fresh record, until the next commit or until its room is
 //!   needed. So a delta contains only the changed bytes.
 //!
-//! Applying a delta removes the patches of the pages that it drops or discards, and the patches
-//! within its own patches. Then it adds its own patches.
+//! A delta is applied in two steps. First, the patches of all pages that the delta drops or
+//! discards are removed, and all patches that lie within patches of the delta. Then the patches of
+//! the delta are added.
 
 mod chain;
 mod found;
@@ -97,8 +98,8 @@ impl<'m> Journal<'m> {
         copy
     }
 
-    /// Takes over a page that was read. If it is not well formed, returns `false` and changes
-    /// nothing.
+    /// Replaces the buffer by the content of a page that was read. If the page is not well formed,
+    /// returns `false` and changes nothing.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         let is_replaced = self.list.replace(page, logical_count, logical_bytes);
         self.dirty &= !is_replaced;
@@ -131,8 +132,8 @@ impl<'m> Journal<'m> {
     }
 
     fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
-        // A merged patch is fresh as a whole, so the next delta is longer. So patches are merged
-        // only if there is too little room.
+        // A merged patch is fresh as a whole, so it makes the next delta longer. Therefore patches
+        // are merged only if there is too little room.
         if self.patch_room(data.len()) > self.room() as usize {
             self.list.merge_overlapping();
         }
@@ -141,14 +142,14 @@ impl<'m> Journal<'m> {
         Ok(())
     }
 
-    /// Adds a patch. In a chain, a patch that changes few bytes of an earlier patch is reduced
-    /// to these bytes.
+    /// Adds a patch. In a chain, if a patch changes only a few bytes of an earlier patch, only
+    /// these bytes are added.
     pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
         let (from, to) = self.list.differing(logical, offset, data);
         if from < to { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
     }
 
-    /// Adds a discard of a logical page whose patches are superseded.
+    /// Adds a discard of a logical page. The page's patches must be superseded already.
     pub fn insert_discard(&mut self, logical: u32) -> Result<(), Full> {
         if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, &[]) }
     }
@@ -310,7 +311,7 @@ mod tests {
         }
     }
 
-    /// The patches of an early page were applied first, before the late page had freed its room.
+    /// The patches of an early page were applied before a late page had freed the room for them.
     #[test]
     fn a_delta_fits_where_a_late_page_has_freed_the_room_of_an_early_one() {
         assert_eq!(SHAPE.header_bytes(), 4);
@@ -355,8 +356,8 @@ mod tests {
     }
 
     proptest! {
-        /// A failed call had merged its patches into the earlier ones. Only a second read of the
-        /// journal page could undo that, and it undid the whole transaction.
+        /// A failed call had merged its patches into earlier patches. Only a second read of the
+        /// journal page could undo the merge, but this read undid the whole transaction.
         #[test]
         fn a_call_is_undone_or_takes_its_place(
             is_chain in any::<bool>(),
@@ -470,8 +471,8 @@ mod tests {
             }
         }
 
-        /// A delta fits into the buffer of a follower, even if its calls have filled the buffer to
-        /// the last byte with room that they had freed.
+        /// A delta fits into the buffer of a reader that follows the chain. This holds even if the
+        /// calls of the delta have freed room and then filled the buffer to the last byte.
         #[test]
         fn a_delta_fits_whatever_the_buffer_held(
             size in 40usize..140,

@@ -3,8 +3,8 @@
 /// Offset of a record that discards its logical page. On the medium, the record has offset 0 and no
 /// bytes.
 pub(super) const DISCARD: u32 = 0xFF_FFFF;
-/// Offset of a record in a delta that voids the earlier patches of its logical page. On the medium,
-/// the record has offset 1 and no bytes.
+/// Offset of a record in a delta. The record voids the earlier patches of its logical page. On the
+/// medium, the record has offset 1 and no bytes.
 pub(super) const DROP: u32 = 0xFF_FFFE;
 /// Bytes before the first record.
 pub(super) const START: usize = 2;
@@ -61,8 +61,8 @@ pub(super) struct Record {
     pub mixed: bool,
 }
 
-/// The two words of a record's header that hold its fields. In a loop over many records, a field is
-/// taken out of them only if it is needed.
+/// The two words of a record's header that hold its fields. A loop over many records extracts a
+/// field only if it needs the field.
 #[derive(Clone, Copy)]
 pub(super) struct Header {
     low: u32,
@@ -87,7 +87,7 @@ impl Header {
         field(self.high >> (29 - shape.length), shape.length)
     }
 
-    /// Returns the offset of the patch. Of a record without bytes, it returns the kind: 0 for a
+    /// Returns the offset of the patch. For a record without bytes, returns the kind: 0 for a
     /// discard, and 1 for a note of a dropped page.
     pub fn offset(self, shape: RecordShape) -> u32 {
         field(self.high >> (29 - shape.length - shape.offset), shape.offset)
@@ -174,8 +174,9 @@ impl Record {
         None
     }
 
-    /// Returns the place of the record before the first one with a flag, from `at` on; `at` if that
-    /// is the one. Returns the end of `bytes` if no record has a flag.
+    /// Finds the first record with a flag from `at` on. Returns the place of the record before it,
+    /// or `at` if the record at `at` has the flag. Returns the end of `bytes` if no record has a
+    /// flag.
     #[inline(never)]
     pub fn before_flagged(shape: RecordShape, bytes: &[u8], mut at: usize) -> usize {
         let mut before = at;

@@ -14,9 +14,9 @@
 //! made in the buffer. So a commit programs little more than the caller's data.
 //!
 //! The committed state at a record depends only on the records of its block, from the first record
-//! to this one. A chain never continues in another block. A mount after a power cut, or a failed
-//! program, starts a new chain in another block. A mount copies the journal into the ring as a
-//! page, as on other media.
+//! to this one. A chain never continues in another block. After a power cut or a failed program, a
+//! new chain starts in another block. A mount copies the journal into the ring as a page, as on
+//! other media.
 
 use super::Journal;
 use crate::config::{Layout, SLOT_BYTES};
@@ -82,7 +82,8 @@ impl<F: Flash> Records<'_, '_, F> {
         self.layout.programs_bytes() && !self.ring.has(block)
     }
 
-    /// Returns the number of slots of the next record, which is the whole buffer or a delta.
+    /// Returns the number of slots of the next record. The record is a delta if `is_delta` is true,
+    /// and the whole buffer if not.
     pub fn next_places(&mut self, is_delta: bool) -> u32 {
         slots(self.compose(is_delta))
     }
@@ -180,8 +181,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok((end, None))
     }
 
-    /// Returns the place of the copy that a clean end made of the newest chain, or [`NONE`]. The
-    /// copy is a page in the ring.
+    /// A clean end copies the newest chain into the ring, as a page. Returns the place of this
+    /// copy, or [`NONE`].
     pub fn copy_of_chain(&self) -> u32 {
         let (newest, copy) = (self.space.journal_at(), self.space.journal_copy());
         let is_copied = self.ring.is_closed()
@@ -192,8 +193,8 @@ impl<F: Flash> Records<'_, '_, F> {
         if is_copied { copy } else { NONE }
     }
 
-    /// Verifies the newest chain, if its copy was read instead. If a record cannot be read, the
-    /// copy becomes the newest journal record.
+    /// Verifies the newest chain, if a mount has read the chain's copy instead. If a record of the
+    /// chain cannot be read, the copy becomes the newest journal record.
     pub fn verify_copied_chain(&mut self) -> Result<(), Error> {
         let copy = self.copy_of_chain();
         if copy == NONE {
@@ -210,8 +211,8 @@ impl<F: Flash> Records<'_, '_, F> {
     ///
     /// - Its records cannot be read, so the ring's copy of the journal is used instead of the
     ///   chain.
-    /// - The bits behind its last record are not erased, so a record that is programmed there could
-    ///   not be read.
+    /// - The bits behind its last record are not erased, so a record programmed there would be
+    ///   unreadable.
     pub fn leave_touched_chain(&mut self) -> Result<(), Error> {
         let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
@@ -238,8 +239,8 @@ impl<F: Flash> Records<'_, '_, F> {
         let mut near = room.min(page_bytes as usize);
         self.pages.bytes_mut()[near..].fill(0xFF);
         if !self.read_piece(block, offset, 0..near)? {
-            // The bytes may lie in two pages, of which the second cannot be read. Records that end
-            // in the first page must be readable all the same.
+            // The bytes may lie in two pages, and the second page may be unreadable. Records that
+            // end in the first page must be readable in that case too.
             let first = (page_bytes - offset % page_bytes) as usize;
             if first >= near || !self.read_piece(block, offset, 0..first)? {
                 return Ok(None);
@@ -249,7 +250,7 @@ impl<F: Flash> Records<'_, '_, F> {
         let Some(end) = self.possible_end(0, near).filter(|&end| end <= room) else {
             return Ok(None);
         };
-        // The length may be any number, so an impossible length was rejected before this read.
+        // The stored length may be any number, so impossible lengths are rejected before this read.
         if end > near && !self.read_piece(block, offset, near..end)? {
             return Ok(None);
         }
@@ -282,8 +283,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Some(ChainRecord { tag, bytes, start: part.start, read_end })
     }
 
-    /// Reads the record of a chain behind another record, which is in the page buffer. The page
-    /// buffer often has the next record, too: then nothing is read.
+    /// Reads the record of a chain that follows the record in the page buffer. If the page buffer
+    /// already has the next record, as it often does, nothing is read.
     fn read_next_record(
         &mut self,
         tries: u32,
@@ -342,7 +343,7 @@ impl<F: Flash> Records<'_, '_, F> {
         Err(Error::Unknown)
     }
 
-    /// Returns true if every record of a chain before `to` can be read.
+    /// Returns true if all records of a chain before the record `to` can be read.
     pub fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
         let (mut at, mut before) = (self.space.journal_start(to), None);
         while at < to {
@@ -355,8 +356,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(at == to)
     }
 
-    /// Returns the place behind a record of a chain, or `None` if the record cannot be read any
-    /// more. If it cannot be read, the next record begins a new chain.
+    /// Returns the place behind a record of a chain. Returns `None` if the record cannot be read
+    /// any more; the next record then begins a new chain.
     #[cfg(feature = "scrub")]
     pub fn look_at(&mut self, at: u32) -> Result<Option<u32>, Error> {
         let record = self.read_chain_record(TRIES, at)?;
@@ -412,7 +413,7 @@ impl<F: Flash> Records<'_, '_, F> {
             return Ok(());
         }
         self.read(NONE, place)?;
-        // A mount that changes nothing does not use the discards, so they can stay.
+        // The discards can stay, because a mount that changes nothing does not use them.
         if !self.pages.flash().is_clean() {
             self.journal.remove_discards();
         }
@@ -434,7 +435,7 @@ impl<F: Flash> Records<'_, '_, F> {
         result
     }
 
-    /// Takes over a journal page after it was read and verified.
+    /// Replaces the journal buffer by a journal page that was read and verified.
     fn read_page(&mut self, page: PageIndex) -> Result<Tag, Error> {
         let pages = self.layout.journal_pages();
         let mut first = None;

@@ -39,11 +39,11 @@ struct Census {
     patched_pages: u32,
     /// Number of records without bytes.
     kept_records: u32,
-    /// Number of those that discard a page.
+    /// Number of records that discard a page.
     discards: u32,
 }
 
-/// Numbers of the buffer. They are counted when they are first used.
+/// The numbers of the buffer's records. They are counted when they are first used.
 pub(crate) struct Counts<'s> {
     journal: &'s Journal<'s>,
     census: OnceCell<Census>,
@@ -82,11 +82,11 @@ impl<'s> Counts<'s> {
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
     list: &'s RecordList<'s>,
-    /// Some of the sizes, the largest first. Behind the last size of the buffer there are zeros.
+    /// Some of the sizes, the largest first. Zeros follow the smallest size in the buffer.
     found: [u16; SIZES_AT_ONCE],
     /// Index of the next size.
     next: usize,
-    /// Number of pages that were found, of those with the last size.
+    /// Of the pages with the last size, the number of pages found so far.
     as_last: usize,
 }
 
@@ -187,8 +187,8 @@ impl Journal<'_> {
         best
     }
 
-    /// Returns the logical page whose patches of the call itself take the most room, and the number
-    /// of bytes of these patches.
+    /// Among the patches that the call itself has added, returns the logical page whose patches
+    /// take the most room, and their number of bytes.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
         let own = || self.list.records_from(self.list.mark()).filter(Record::is_patch);
         let size = |logical: u32| {
@@ -300,19 +300,20 @@ impl Journal<'_> {
     /// Counts a write of a page that made room in the buffer. Returns true if a page with few
     /// patches must be written as well.
     ///
-    /// Small patches that never change again would use room for ever. So one such page is written
+    /// Small patches that never change again would keep their room for ever. So one such page is
+    /// written
     ///
     /// - after every such write if patches still use more than half of the buffer,
     /// - after every fourth such write if patches still use more than a 36th of the buffer. A 36th
-    ///   of 2 KiB is 56 bytes: the patches that each append to a file replaces.
+    ///   of 2 KiB is 56 bytes: the size of the patches that each append to a file replaces.
     pub fn note_flush(&mut self) -> bool {
         let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4))
     }
 
-    /// Returns the next logical page that had patches before the call. The pages have their turn in
-    /// the order of their numbers.
+    /// Returns the next logical page that had patches before the call. The pages take turns in the
+    /// order of their numbers.
     pub fn take_turn(&mut self) -> Option<u32> {
         let next = self.patched_from(self.turn + 1).or_else(|| self.patched_from(0));
         self.turn = next.unwrap_or(self.turn);

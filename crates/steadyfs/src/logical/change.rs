@@ -133,9 +133,9 @@ impl<F: Flash> Logical<'_, F> {
     /// patches of the transaction.
     ///
     /// # Cost
-    /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page
-    /// whose patches are largest in the buffer is written, if that makes enough room. Otherwise the
-    /// patched page is written.
+    /// Nothing while the journal buffer has room, and at most two frames if it has none. To make
+    /// room, the logical page with the most bytes of patches is written. If that frees too little,
+    /// the patched page itself is written.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.patch_piece(&Piece { logical, offset, bytes, stream: 0, commits: false })
     }
@@ -146,13 +146,14 @@ impl<F: Flash> Logical<'_, F> {
         let Piece { logical, offset, bytes, .. } = *piece;
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.ftl.check_logical(logical)?;
-        // The page in the cache has the newest content, so further bytes are written there.
+        // The page in the cache has the newest content, so further bytes are written into the
+        // cache.
         if self.cache.find_dirty(logical).is_some() {
             return self.write(piece);
         }
         let most = self.ftl.layout.patched_pages_max();
-        // Pages are written out of the buffer in turn. Otherwise small patches would fill the
-        // buffer for good.
+        // Pages are written out of the buffer in turn, so that small patches do not fill the buffer
+        // for good.
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
@@ -272,8 +273,8 @@ impl<F: Flash> Logical<'_, F> {
         self.flush_next()
     }
 
-    /// Writes one of the pages that had patches in the journal buffer before the call. The pages
-    /// take turns.
+    /// Writes one of the logical pages that had patches in the journal buffer before the call.
+    /// Successive calls take these pages in turn.
     fn flush_next(&mut self) -> Result<(), Error> {
         match self.journal.take_turn() {
             Some(logical) => self.flush_page(logical),

@@ -16,9 +16,9 @@ pub(crate) struct Piece<'b> {
     pub commits: bool,
 }
 
-/// Number in a record that was removed from a full program page. When a page is full, the search
-/// for a record continues in the next page. It must still do so after the removal. On the medium
-/// this number has all bits set.
+/// Number in a record that was removed from a full program page. If a page is full, the search for
+/// a record continues in the next page. This number makes the search continue even after the
+/// removal. On the medium all its bits are set.
 pub(crate) const REMOVED: u32 = u32::MAX;
 
 /// A change of a logical page. It is applied to each program page separately, and applied again if

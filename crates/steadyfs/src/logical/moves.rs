@@ -55,7 +55,8 @@ impl<F: Flash> Logical<'_, F> {
     /// number of frames that it has examined.
     pub fn move_group(&mut self, victim: BlockIndex, most: u32) -> Result<u32, Error> {
         let most = most.min(self.ftl.map.changes_max());
-        // The frames move in one command, so the overlay must have room for all of them before.
+        // The frames move in one command. So the overlay must have room for all of them before the
+        // command.
         self.make_room(most)?;
         self.ftl.ready_head(HeadIndex::USER)?;
         // One command programs pages of one block only.

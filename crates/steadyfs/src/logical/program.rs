@@ -12,7 +12,7 @@ use crate::space::{Frame, HeadIndex};
 impl<F: Flash> Logical<'_, F> {
     /// Programs the content of `source` as the next frame of the head that suits it.
     ///
-    /// The frame is taken from the head after its first page is composed. So an error before that
+    /// The frame is taken from the head after its first page is composed. So an error in this step
     /// leaves no hole in the sequence numbers. After a later error the frame counts as used.
     ///
     /// # Power loss

@@ -29,7 +29,7 @@ impl<F: Flash> Logical<'_, F> {
     /// the first logical page, or all of `data`.
     ///
     /// `in_order` permits a read of consecutive pages in one command. It is set to false when such
-    /// a read fails, so the rest of the same file read uses single reads.
+    /// a command fails. The remaining pages of the caller's read are then read one by one.
     ///
     /// # Cost
     /// The cost of [`read`](Self::read). If the medium has a command for many pages, consecutive
@@ -189,8 +189,9 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     /// Loads program page `index` of a logical page, with its patches, into the page buffer, and
-    /// notes that the buffer shows this page. Returns `false` if it does not. A page with patches
-    /// is loaded only at its second read in a row, because it displaces a page of the medium.
+    /// notes that the buffer shows this page. Returns `false` if the buffer does not show the page.
+    /// A page with patches is loaded only at its second read in a row, because it displaces a page
+    /// of the medium.
     fn show_page(
         &mut self,
         frame: Frame,

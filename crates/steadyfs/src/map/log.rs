@@ -44,7 +44,7 @@ fn changes_of(layout: &Layout, leaf: u32) -> LeafChanges {
     LeafChanges { leaf, width: layout.entry_bytes as usize, entries, frames }
 }
 
-/// Returns the largest number of changes that the log of a page of a leaf can hold.
+/// Returns the largest number of changes that the log in one page of a leaf holds.
 fn changes_max(layout: &Layout) -> usize {
     layout.leaf_log_bytes() as usize / changes_of(layout, 0).bytes()
 }
@@ -191,7 +191,7 @@ impl Map<'_> {
     }
 
     /// Programs the overlay entries of a leaf's page into the log of that page. The page buffer
-    /// holds the page.
+    /// must hold the leaf's page.
     fn program_changes<F: Flash>(
         &self,
         pages: &mut Pages<'_, F>,

@@ -246,8 +246,8 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Reads bytes of a block, without tags. `offset` is an offset in the data of the block's
-    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// Reads bytes of a block, without tags. `offset` counts the data bytes of the block's pages,
+    /// from the start of the block. A volume calls this function only if
     /// [`Geometry::programs_bytes`] is true.
     ///
     /// # Errors
@@ -262,8 +262,8 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
-    /// Programs bytes of a block, without tags. `offset` is an offset in the data of the block's
-    /// pages, which follow each other without gaps. A volume calls this function only if
+    /// Programs bytes of a block, without tags. `offset` counts the data bytes of the block's
+    /// pages, from the start of the block. A volume calls this function only if
     /// [`Geometry::programs_bytes`] is true. The pages need not be in order. No byte is programmed
     /// twice, with two exceptions. A byte of `0xFF` leaves the stored byte unchanged. A byte of 0
     /// may be programmed over any byte.

@@ -26,11 +26,11 @@ pub trait NorFlash {
     /// Returns the number of erase blocks.
     fn block_count(&self) -> u32;
 
-    /// Returns the worst-case nanoseconds of `(read, program, erase)`. A read and a program
-    /// transfer `bytes` bytes. A program of a whole page begins at a multiple of the page size. For
-    /// a shorter program, the time is given as if all its bytes lay in one program page of the
-    /// chip. Bounds contain the time of the driver only if these times
-    /// [contain it](crate::guide::drivers#the-time-of-the-driver).
+    /// Returns the worst-case times of `(read, program, erase)` in nanoseconds. The read and the
+    /// program transfer `bytes` bytes. A program of a whole page begins at a multiple of the page
+    /// size. For a shorter program, the time is given as if all its bytes lay in one program page
+    /// of the chip. Bounds contain the time of the driver only if these times [contain
+    /// it](crate::guide::drivers#the-time-of-the-driver).
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
 
     /// Reads bytes.

@@ -121,8 +121,8 @@ impl<D: SectorDevice> SectorPages<D> {
         seal(&mut self.blocks.sector, PAGE, generation, self.blocks.layout.volume);
     }
 
-    /// Writes up to [`COMMAND_PAGES_MAX`] consecutive pages with their tags. It sends one command.
-    /// If tags lie in a table, it sends one command for the pages and one for the tags.
+    /// Writes up to [`COMMAND_PAGES_MAX`] consecutive pages with their tags, in one command. If
+    /// tags lie in a table, they take a second command.
     fn write_many(
         &mut self,
         generation: Generation,

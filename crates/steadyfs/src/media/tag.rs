@@ -264,7 +264,8 @@ mod tests {
         assert_eq!(Tag::carried_check(&bytes), 0xDEAD_BEEF);
     }
 
-    /// A mount that did not read the page took a tag with one damaged byte for another record.
+    /// A mount read only the tag of a page. One byte of the tag was damaged, and the mount took the
+    /// tag for the tag of another record.
     #[test]
     fn a_tag_with_one_damaged_byte_is_refused() {
         let good =

@@ -10,7 +10,8 @@ pub(super) const HORIZON: u64 = 1 << 22;
 pub(super) type RecordCursors = [Option<RecordCursor>; LISTED_MAX + 3];
 
 /// The next record of a block. A mount has one cursor for each block on its stack. So the cursor
-/// stores the sequence number relative to the root's, which halves its size.
+/// stores only the distance of the sequence number from the root's number, which halves the size of
+/// the cursor.
 #[derive(Clone, Copy)]
 pub(super) struct RecordCursor {
     /// Frame of the record, or place of a journal record.

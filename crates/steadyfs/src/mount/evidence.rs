@@ -47,12 +47,12 @@ impl TornEvidence {
     }
 
     /// Returns true if the unreadable moves whose source is unreadable account exactly for a gap in
-    /// the sequence numbers. Each of them has `unit` pages.
+    /// the sequence numbers. Each unreadable move has `unit` pages.
     pub fn are_lost_copies(&self, gap: u64, unit: u32) -> bool {
         gap > 0 && gap == u64::from(self.lost_copies) * u64::from(unit)
     }
 
-    /// Resets the number of these moves, because a record counts.
+    /// Resets the number of unreadable moves whose source is unreadable, because a record counts.
     pub fn end_gap(&mut self) {
         self.lost_copies = 0;
     }

@@ -4,7 +4,7 @@
 //! A head programs the pages of a block one after the other. So a record is complete if another
 //! record lies behind it in its block. The last record of each block may be torn by a power cut, or
 //! its program may have failed. It counts only if the checksums of all its pages are right. Its tag
-//! is not used before that.
+//! is not used before this check.
 //!
 //! A missing sequence number means a lost record. If the numbers jump by [`FAILURE_JUMP`] or more,
 //! no record is lost: they jump after a failed program. A lost move does no harm, because its
@@ -121,7 +121,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }
-            // If no later record proves it, the record counts only if all its checksums are right.
+            // If no later record proves this record, it counts only if all its checksums are right.
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // If the source of a move was lost before, the copy cannot have a right checksum.
                 let is_move = TagKinds::MOVED.has(record.tag.kind);
@@ -269,9 +269,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(true)
     }
 
-    /// Returns true if the source of a move is unreadable. Then its copy is unreadable too, even if
-    /// no power cut has hit the copy. An unreadable copy of a readable source is different: a leaf
-    /// that was written after the copy may name it.
+    /// Returns true if the source of a move is unreadable. The copy of an unreadable source is
+    /// unreadable too, even if no power cut has hit the copy. An unreadable copy of a readable
+    /// source is different: a leaf that was written after the copy may name the copy.
     fn source_is_lost(&mut self, tag: &Tag) -> Result<bool, Error> {
         let source = tag.source();
         if source >= self.records.layout.frame_count() {
@@ -350,8 +350,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
     }
 
-    /// Returns true if after a power cut any part of the unflushed data may be on the medium. This
-    /// applies to devices whose cache reorders, and to groups of moves.
+    /// Returns true if a power cut may leave any part of the unflushed data on the medium. This is
+    /// so if the device's cache reorders writes, or if moves are made in groups.
     fn loses_any(&self) -> bool {
         self.records.pages.flash().reorders() || self.records.layout.moves_join()
     }

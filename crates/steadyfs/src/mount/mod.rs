@@ -57,6 +57,7 @@ pub enum Damage {
     /// determined.
     Tables,
     /// A leaf of the map cannot be read any more. Reads of the pages that it maps return
-    /// [`Error::Corrupt`]. After a repair they still do, until the pages are written again.
+    /// [`Error::Corrupt`]. After a repair, these reads still fail until the pages are written
+    /// again.
     Leaf,
 }

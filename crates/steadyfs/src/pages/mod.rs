@@ -55,8 +55,8 @@ pub enum Verify {
     /// such a page must still be right, and the device's ECC must report success.
     ///
     /// A mount verifies the checksum of every page that a power cut may have torn. So this setting
-    /// trusts the medium in one point only: that data which was written completely stays correct.
-    /// It suits flash behind an ECC.
+    /// relies on the medium only for one thing: data that was written completely stays correct. It
+    /// suits flash behind an ECC.
     Metadata,
 }
 

@@ -102,8 +102,8 @@ impl<'m> ReadCache<'m> {
         })
     }
 
-    /// Counts a page that the caller reads as a whole. Returns true if this page must be cached:
-    /// one of [`PASSING`] such pages is.
+    /// Counts a page that the caller reads as a whole. Returns true if this page must be cached.
+    /// One of every [`PASSING`] such pages is cached.
     pub fn admits(&mut self, page_bytes: usize) -> bool {
         let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else {
             return false;
@@ -112,7 +112,7 @@ impl<'m> ReadCache<'m> {
         *passed == 0
     }
 
-    /// Copies a page into `data` if the cache has the page. Returns true if it does.
+    /// Copies a page into `data` if the cache has the page. Returns true if the cache has the page.
     pub fn find(&mut self, page: PageIndex, expected: Expect, data: &mut [u8]) -> bool {
         let Some(mut places) = self.places(data.len()) else { return false };
         let Some(place) = places.set(page).find(|place| PlaceHead::parse(place).is_in(page, 1))

@@ -24,9 +24,9 @@ pub(crate) struct Watch {
     patrolled: u16,
     /// The block that was read last.
     block: BlockIndex,
-    /// The number, plus one, of the block in which a weak page was last found, until it is fetched.
-    /// If another block overwrites it here, the block is found again, because its pages are read
-    /// again.
+    /// The number, plus one, of the block in which a weak page was last found, until the number is
+    /// fetched. If the number of another block overwrites it, the first block is found again,
+    /// because its pages are read again.
     weak: Option<NonZeroU32>,
     /// The next frame of the scrub round, and the number of frames that remain in the round.
     round: (u32, u32),

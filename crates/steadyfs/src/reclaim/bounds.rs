@@ -84,8 +84,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
             .saturating_sub(self.view.ftl.layout.patched_pages_max())
     }
 
-    /// Returns a number that [`flushes`](Self::flushes) of one call does not exceed, for any sizes
-    /// of the patches in the buffer.
+    /// Returns a limit of [`flushes`](Self::flushes) of one call, for any sizes of the patches in
+    /// the buffer.
     pub(super) fn flushes_most(&self, work: &Work) -> u32 {
         let records = work.records() + self.view.ftl.transaction.stale_pages();
         self.turns(work) + records + records.min(1)
@@ -103,10 +103,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let header = self.journal.patch_room(0) as u32;
         let lacking = work.bytes(header) - self.journal.room();
         let sizes = self.sizes_of_flushes(work, lacking);
-        // `least` is the size of the largest page that is still in the buffer when the last of
-        // these pages is written. Each page that is written frees its size, also if it is written
-        // in turn. If all larger pages were written, the records would find room. If all pages
-        // together free too little, the smallest size counts.
+        // `least` is the size of the largest page that is left in the buffer when the last of these
+        // pages is written. Each written page frees its size, even if it is written in turn. If all
+        // pages of larger size were written, the records would find room. If all pages together
+        // free too little, `least` is the smallest size.
         let (mut freed, mut least) = (0, 0);
         for size in sizes.clone() {
             (freed, least) = (freed + size, size);
@@ -115,8 +115,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
             }
         }
         let least = least.saturating_sub(header);
-        // Any number of long patches may be written with their own pages, so the worst number is
-        // searched.
+        // Any number of long patches may be written with their own pages, so the loop searches for
+        // the worst number.
         let (mut own, mut most, mut count, mut freed) = (work.longer_than(least), 0, 0, 0);
         for size in sizes.map(Some).chain([None]) {
             while freed + work.shortest(own, least, header) >= lacking {
@@ -133,9 +133,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// first.
     ///
     /// A page that the call discards or writes as a whole frees its size only at the end of the
-    /// call. In the worst case these are the largest pages, so they are left out. Before a call
-    /// discards many pages or splits a large bucket, it writes large pages until its last records
-    /// have room. If these suffice, the pages that it then discards are among them.
+    /// call. In the worst case these are the largest pages, so the result leaves them out. Before a
+    /// call discards many pages or splits a large bucket, it writes large pages until its last
+    /// records have room. If the large pages suffice, the pages that the call then discards are
+    /// among them.
     fn sizes_of_flushes(&self, work: &Work, lacking: u32) -> impl Iterator<Item = u32> + Clone {
         let most = self.journal.large_page_bytes() as u32;
         // A call writes at most one old page as a whole before its last records. Its other pages
@@ -143,7 +144,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let whole = work.frames.min(1);
         let early = work.early_writes as usize;
         let mut large = self.counts.sizes().skip(early).take_while(|&size| size >= most);
-        // The search ends at the first page that suffices: few pages are looked at.
+        // The search ends as soon as the pages suffice, so it looks at few pages.
         let mut left = lacking + whole * most;
         let suffices = large.any(|size| {
             left = left.saturating_sub(size);
@@ -324,8 +325,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
             .plus(&Cost { reads: frames * merging, ..Cost::default() })
     }
 
-    /// Returns the cost of failures. A frame whose program failed is written or moved once more in
-    /// another block, and a root may be needed first to get this block. After a failed erase,
+    /// Returns the cost of failures. After a failed program, the frame is written or moved once
+    /// more in another block, and a root may have to list this block first. After a failed erase,
     /// another block is erased.
     fn failures_cost(&self, failures: u32) -> Cost {
         let unit = u32::from(self.view.ftl.layout.config.pages_per_logical_page);
@@ -337,8 +338,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
-    /// Returns the plan of a call, enlarged if the reserve may run short: then the call may have to
-    /// empty the whole victim. If `is_near` is true, the call is made now, and no program fails.
+    /// Returns the plan of a call. The plan has more moves if the reserve may run short, because
+    /// the call may then have to empty the whole victim. If `is_near` is true, the call is made
+    /// now, and no program fails.
     fn urgently(&self, plan: Plan, changes: &Changes, is_near: bool) -> Plan {
         let fpb = self.view.ftl.layout.frames_per_block;
         // If the journal's head takes a block, the reserve lacks the frames of this block.
@@ -372,11 +374,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns the number of erases of a call: one erase for the stock, or the erases that heads
-    /// need because too few blocks are erased, if these are more. They are more only just after a
-    /// mount, or if a call fills a whole block. If one head takes all moves, the moves need no
-    /// erase, because a move is made only if an erased frame is ready. If several heads take moves,
-    /// a move may use up a frame that was ready for another head's move.
+    /// Returns the number of erases of a call: one erase for the stock, or the erases for heads if
+    /// these are more. Heads need erases if too few blocks are erased. They need more than one only
+    /// just after a mount, or if a call fills a whole block. If one head takes all moves, the moves
+    /// need no erase, because a move is made only if an erased frame is ready. If several heads
+    /// take moves, a move may use up a frame that was ready for another head's move.
     fn erases(&self, moving: &Plan, erasing: &Plan, changes: &Changes) -> u32 {
         let moves = if self.view.ftl.layout.moves_apart() { moving.moves } else { 0 };
         let taken = self.blocks_taken(moves, erasing.folds, changes);
@@ -394,8 +396,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let blocks = |head: HeadIndex, places: u32| {
             places.saturating_sub(rest(head)).div_ceil(space.capacity(head))
         };
-        // A call writes pages without a stream, and pages of the one stream that it names. With
-        // automatic streams it may write to all streams, but it never takes more blocks than it
+        // A call writes pages without a stream, and pages of the single stream that it names. With
+        // automatic streams it may write to all streams, but takes at most as many blocks as it
         // writes frames.
         let streams = space
             .heads()

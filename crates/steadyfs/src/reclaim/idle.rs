@@ -9,9 +9,9 @@
 //! - The overlay has room for the changes of the burst.
 //! - The next ring block is erased.
 //!
-//! Idle work brings the store into this state, one step at a time. If more blocks are needed than
-//! one root lists, further blocks are erased and marked as *clean*. A later root lists clean blocks
-//! as erased. The cost of each step is computed before the step.
+//! Idle work brings the store into this state, one step at a time, and computes the cost of each
+//! step before the step. If a burst needs more blocks than one root lists, further blocks are
+//! erased and marked as *clean*. A later root lists clean blocks as erased.
 
 use super::{Bounds, ReclaimView};
 use crate::cost::Cost;
@@ -48,11 +48,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// ready, or if no step can improve the state.
     pub fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         let layout = &self.ftl.layout;
-        // Before any other step programs, the medium must show that the volume is in use.
+        // A root and a journal page must show that the volume is in use before any other step
+        // programs.
         if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
             return Some(IdleStep::Mark);
         }
-        // Otherwise the next root would have to erase its block.
+        // Without this step, the next root would have to erase its block.
         if self.ftl.ring.needs_block() {
             return Some(IdleStep::RingBlock);
         }
@@ -65,8 +66,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
         if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
-            // Otherwise a call that needs a block might have to write a root first. The bound of a
-            // call does not include both a root and an erase.
+            // Without this root, a call that needs a block might have to write a root first. The
+            // bound of a call does not include both a root and an erase.
             return Some(IdleStep::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
@@ -130,14 +131,14 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     }
 
     /// Returns the block with the fewest live frames, if emptying it gains at least an eighth of a
-    /// block. Its moves may force leaf write-backs, because the overlay has room for `room`
-    /// entries. These leaves are subtracted from the gain. If there are any, the new copy of the
-    /// first leaf is subtracted too. So idle work comes to an end.
+    /// block. The overlay has room for only `room` entries, so the moves may force leaf
+    /// write-backs. The frames of these leaves are subtracted from the gain. If there are any, the
+    /// frame for a new copy of the first leaf is subtracted too. So idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
         let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(0))?;
         let live = self.ftl.space.blocks().live(block);
-        // No leaf write-back removes entries that the open transaction will add.
+        // A leaf write-back does not remove entries that the open transaction will add later.
         let room = room.saturating_sub(self.ftl.transaction.len());
         let full = (self.ftl.map.len() + live).saturating_sub(room);
         let leaves = full.div_ceil(self.ftl.layout.leaf_changes_above(room));
@@ -198,8 +199,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Returns the cost of an erased block for a head, if the head needs a block now and no block
-    /// is erased. A root may have to list the block first.
+    /// Returns the cost of erasing a block for a head. The cost is zero if the head has places
+    /// left, or if an erased block is ready. A root may have to list the block first, so it is
+    /// included.
     fn block_cost(&self, head: HeadIndex) -> Cost {
         let space = &self.view.ftl.space;
         if space.rest(head) > 0 || space.blocks().count(State::Erased) > 0 {

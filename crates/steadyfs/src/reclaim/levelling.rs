@@ -1,8 +1,8 @@
 //! Wear levelling: data at rest is moved out of blocks whose erase count lags behind. So these
 //! blocks wear like the others.
 //!
-//! Moving the data of a full block takes as many frames as it frees, but frees them later. Until
-//! then, the frames that are saved for wear levelling take their place.
+//! The moves of a full block take as many frames as they free, but the frames become free later.
+//! Until then, the frames that are saved for wear levelling replace them.
 
 use super::ReclaimView;
 use crate::features::WEAR_LEVELLING;
@@ -15,9 +15,9 @@ pub(crate) enum Levelling {
     /// The call does not check wear: the volume does not level wear, or nothing was erased since
     /// the last check.
     Rests,
-    /// Moving a full block would take too many moves in each call at present. `frames` frames may
-    /// be saved for it. While less than a whole block is saved, wear is checked again only after
-    /// the next erase.
+    /// At present, each call would need too many moves to empty a full block. `frames` frames may
+    /// be saved for this block. While less than a whole block is saved, wear is checked again only
+    /// after the next erase.
     Saves { frames: u32 },
     /// No block's erase count lags behind.
     Nothing,
@@ -45,7 +45,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
         let (quota, written) = (self.quota(0), written.max(1));
         let afford = self.affordable_as(fpb, true).saturating_sub(written);
-        // To empty a full block, a call must not make more moves than its quota.
+        // No full block is emptied if a call would then make more moves than its quota.
         if (fpb + quota.per_erase) * written > quota.moves(written) * afford {
             // If blocks become empty without moves and no victim is needed, a frame is saved here.
             return Levelling::Saves { frames: u32::from(self.affordable(0) > fpb / 2) };
@@ -61,9 +61,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
             .unwrap_or(Levelling::Nothing)
     }
 
-    /// Returns the work for a head whose block lags, if an erased block that does not lag is ready
-    /// for it. In another block that lags, the head would have to change its block again at once. A
-    /// block lags if its wear is less than `least`.
+    /// Returns the work for a head whose block lags, if an erased block is ready that does not lag.
+    /// If the new block lagged too, the head would have to change its block again at once. A block
+    /// lags if its wear is less than `least`.
     fn lagging_head(&self, is_open: bool, least: u32) -> Option<Levelling> {
         let (space, blocks) = (&self.ftl.space, self.ftl.space.blocks());
         let lags = |block: BlockIndex| u32::from(blocks.wear(block)) < least;
@@ -87,7 +87,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     fn resting_block(&self, least: u32) -> Option<Levelling> {
         let blocks = self.ftl.space.blocks();
         let weak = blocks.choose(State::Weak, BlockChoice::LeastWornInUse);
-        // While unused blocks are worn even less, heads use them first, so moving data gains
+        // If unused blocks have even less wear, heads use these blocks first. So moving data gains
         // nothing.
         let unused = || {
             blocks

@@ -1,8 +1,8 @@
 //! The pace of reclamation: every call does a small share of it.
 //!
-//! At the end of each call that changed the volume, a few live frames of the *victim* are moved. So
-//! the victim is empty before the frames of the reserve are needed. The work of a call is first
-//! [planned](plan), and then the store carries out the plan.
+//! At the end of each call that changed the volume, the store moves a few live frames out of the
+//! *victim*. So the victim is empty before the frames of the reserve are needed. The work of a call
+//! is [planned](plan) first. Then the store carries out the plan.
 //!
 //! The formula for the pace has these terms:
 //!
@@ -20,8 +20,8 @@
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉` frames. An erase that is still due for this
 //! victim counts as `e` moves. Moves and leaf write-backs do not change `x`. So `x` falls by at
 //! most `h` in a call, or by one more because `fold` counts whole leaves only. The share
-//! `(w + e) / x` does not rise. So the victim is empty before `x` is 0, or a few frames later.
-//! These few frames are taken from the reserve.
+//! `(w + e) / x` does not rise. So the victim is empty before `x` is 0, or a few frames later. The
+//! reserve provides these few frames.
 //!
 //! [`ReclaimState`] is the state that is kept from one call to the next. A [`ReclaimView`] reads
 //! this state and the rooms that reclamation depends on. It changes nothing.
@@ -70,7 +70,8 @@ pub(crate) enum Erasure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReclaimState {
     victim: BlockIndex,
-    /// The block that was found last while it was too early to choose a victim, or [`NONE`].
+    /// The best candidate of the last search, made when it was too early to choose a victim, or
+    /// [`NONE`].
     candidate: BlockIndex,
     /// Number of live frames that the last victim had when it was chosen.
     last_live: u16,
@@ -85,7 +86,7 @@ pub(crate) struct ReclaimState {
     erases_seen: u16,
     /// A flag that changes with each victim that may save frames.
     every_second: bool,
-    /// True if the reclamation of a call failed and was not made up for.
+    /// True if the reclamation of a call failed, and no later call has done its work.
     behind: bool,
     /// Moves of the victim that are due but not made yet.
     waiting: DeferredMoves,
@@ -137,7 +138,7 @@ impl ReclaimState {
         self.written += frames;
     }
 
-    /// Returns true if the reclamation of a call failed, and was not made up for.
+    /// Returns true if the reclamation of a call failed, and no later call has done its work.
     pub fn is_behind(&self) -> bool {
         self.behind
     }
@@ -155,8 +156,8 @@ impl ReclaimState {
         self.has_erased = false;
         self.waiting = DeferredMoves::default();
         let written = core::mem::take(&mut self.written);
-        // Moving a full block frees only as many frames as the moves take. So the frames that the
-        // caller wrote meanwhile were taken from the savings.
+        // The moves of a full block take as many frames as they free. So the frames that the caller
+        // wrote meanwhile came from the savings.
         if core::mem::take(&mut self.levelling) { written } else { 0 }
     }
 
@@ -177,8 +178,8 @@ impl ReclaimState {
 
     /// Makes the block that a view has found the victim. Returns the number of frames that are
     /// saved for wear levelling, which is 0 if `saves` is false. Up to 4 frames are saved, as long
-    /// as the moves of each call stay below the largest number that a call may make. If even one
-    /// frame is too many, one frame is saved at every second victim.
+    /// as each call makes fewer moves than it may make at most. If even one frame is too many, one
+    /// frame is saved with every second victim.
     #[must_use]
     pub fn begin(&mut self, found: &Emptiest, saves: bool) -> u32 {
         (self.victim, self.last_live) = (found.block, found.live as u16);

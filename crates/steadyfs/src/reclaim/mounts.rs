@@ -108,24 +108,24 @@ impl<F: Flash> Bounds<'_, '_, F> {
 /// counted: two blocks hold roots, and one block is erased anyway.
 ///
 /// A record with discards is read as a whole. On some media any part of the unflushed data may
-/// survive a power cut, for example on a device whose cache reorders writes. There every record is
-/// read as a whole. The source of the first incomplete copy is read as well.
+/// survive a power cut, for example on a device whose cache reorders writes. There a mount reads
+/// every record as a whole, and the source of the first incomplete copy.
 ///
 /// If programs fail because the medium takes no more programs, the mount reads the volume once
 /// more. Then the cost is at most twice this bound.
 pub(crate) fn mount_bound(layout: &Layout) -> Cost {
     let unit = u32::from(layout.config.pages_per_logical_page);
-    // The quota assumes that an erase lasts as long as a block of moves, so its number of moves is
-    // large. With more moves, a root may be late by more programs.
+    // The more moves a call makes, the later a root may be. So the quota assumes that an erase
+    // lasts as long as all moves of a block, which gives a large number of moves.
     let moves = WorkQuota::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block)
         .moving(2)
         .moves;
     let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
     let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
     let chains = 3 + layout.extra_heads() + layout.listed_blocks;
-    // For the ring, as many reads of tags as of pages are counted. If a damaged page may look
-    // blank, the search for the end of a block reads two more tags. These are fewer than the tags
-    // counted here.
+    // For the ring, the bound counts as many reads of tags as reads of pages. If a damaged page may
+    // look blank, the search for the end of a block reads two more tags. The counted tags include
+    // these two.
     let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
     let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
     // Each record of a chain is read when it is found, when it is verified, and when it is applied.
@@ -177,8 +177,8 @@ pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
         layout.journal_pages()
     };
     let firsts = layout.ring_count * layout.first_root_pages();
-    // For each page, the page behind it may be read because a damaged page may look blank. The page
-    // behind the gap of a root may be read as well.
+    // A damaged page may look blank, so the page behind each page may be read too. The page behind
+    // the gap of a root may also be read.
     let ends = 3 * (layout.geometry.pages_per_block.ilog2() + 2);
     Cost {
         reads: TRIES * (2 + firsts + layout.root_programs + journal + layout.journal_pages()) + 1,

@@ -29,7 +29,8 @@ impl Pace<'_> {
     }
 
     /// Returns the number of frames that the caller may write until a victim with `live` live
-    /// frames must be empty. If the reserve lacks frames, it is their number, negative.
+    /// frames must be empty. If the reserve lacks frames, the result is the negative number of
+    /// missing frames.
     pub fn beside(&self, live: u32) -> i32 {
         // Entries above the soft limit cause leaf write-backs, which take frames.
         let excess = (self.entries + live).saturating_sub(self.layout.overlay_soft);
@@ -42,8 +43,8 @@ impl Pace<'_> {
 impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the pace at present.
     ///
-    /// The frames in the rest of the journal's block count. The journal takes a whole block at
-    /// once. Because its rest counts, the pace does not change at that time.
+    /// The unused frames of the journal's block count. So the pace does not change when the journal
+    /// takes another whole block.
     pub(super) fn pace(&self) -> Pace<'_> {
         let (layout, space) = (&self.ftl.layout, &self.ftl.space);
         let journal = space.rest(HeadIndex::JOURNAL) * layout.frames_per_block

@@ -27,13 +27,13 @@
 //! [`WorkQuota`] contains these limits. [`PlanInput::plan`] makes a plan that never exceeds them.
 //! The bound of a call is the largest cost that its [`WorkQuota`] allows.
 //!
-//! The calls may fall behind the pace: the pace does not count leaves and roots in advance, and
-//! several blocks may be erased during one victim. The missing frames are then taken from the
-//! reserve. They are only a few, because `c` is rounded up and so exceeds the need.
+//! The calls may fall behind the pace, because the pace does not count leaves and roots in advance,
+//! and because several blocks may be erased during one victim. The reserve provides the missing
+//! frames. They are only a few, because `c` is rounded up and so exceeds the need.
 //!
 //! A move must not cause work that the plan does not contain. So a move is made only if an erased
-//! frame is ready for it, and if the overlay has room for its entry. Otherwise the call might have
-//! to write a leaf or a root, or to erase, in addition to the full number of moves.
+//! frame is ready for it, and if the overlay has room for its entry. Without this rule, the call
+//! might have to write a leaf or a root, or to erase, in addition to the full number of moves.
 
 use super::waiting::made_at_most;
 use crate::config::Layout;
@@ -84,7 +84,8 @@ impl WorkQuota {
         let work =
             |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
         let moves = work(erase_moves).div_ceil(gain);
-        // If the number of moves is rounded up anyway, an erase may count as more moves.
+        // The number of moves is rounded up. Within this rounding, an erase may count as more
+        // moves.
         let mut per_erase = erase_moves;
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
@@ -214,8 +215,8 @@ pub(super) struct PlanInput {
     pub afford: u32,
     /// Number of frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
-    /// Number of moves after which the caller may write more than `written` frames. Further victims
-    /// are included. [`u32::MAX`] if the plan needs no such number.
+    /// Number of moves after which the caller may write more than `written` frames, including moves
+    /// of further victims. [`u32::MAX`] if the plan does not need this number.
     pub in_a_row: u32,
     /// True if reclamation has not erased a block since the victim was chosen.
     pub needs_erase: bool,
@@ -333,8 +334,8 @@ impl PlanInput {
     /// The leaf or root lasts as long as `beside` moves.
     ///
     /// The call leaves at most `beside` moves to later calls. The number is chosen so that the
-    /// longest of this call and the later calls is as short as possible. If `moves` is already the
-    /// largest number that a call may make, at least one move is left.
+    /// longest call, among this call and the later calls, is as short as possible. If `moves` is
+    /// already the largest number that a call may make, at least one move is left.
     fn less(&self, quota: &WorkQuota, moves: u32, beside: u32) -> u32 {
         if self.is_short {
             return moves;
@@ -354,8 +355,8 @@ impl PlanInput {
         moves.saturating_sub(waits.min_by_key(longest).unwrap_or(least))
     }
 
-    /// Returns the number of moves of a call that also erases. With this number the call lasts as
-    /// long as the next calls, which make the remaining moves.
+    /// Returns the number of moves of a call that also erases. The next calls make the remaining
+    /// moves. The number is chosen so that this call lasts as long as each of them.
     fn beside_erase(&self, quota: &WorkQuota, most: u32) -> u32 {
         if self.is_short || self.is_urgent {
             return u32::MAX;

@@ -28,7 +28,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         plan.folds = plan.folds.min(self.folds_most(changes.entries, plan.moves));
     }
 
-    /// Returns a number that the moves at the end of a call do not exceed.
+    /// Returns a limit of the moves at the end of a call.
     pub(super) fn moves_most(&self, quota: &WorkQuota, changes: &Changes) -> u32 {
         let most = quota.moving(changes.frames).moves;
         let reclaim = self.reclaim;
@@ -77,7 +77,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     fn row_after(&self, changes: &Changes) -> Row<'_> {
         let (ftl, mut row) = (self.ftl, self.row());
         let (fpb, saved) = (ftl.layout.frames_per_block, ftl.reserve.frames());
-        // For wear levelling, or because of a weak page, a head may give up its block.
+        // A head may give up its block for wear levelling, or because of a weak page.
         let given_up = if self.levels_or_scrubs() { fpb.saturating_sub(saved) } else { 0 };
         // A record that does not fit at the end of the journal's block leaves this end unused.
         let record = ftl.layout.journal_record_places();
@@ -109,9 +109,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         work.div_ceil(x as u32).min(fpb)
     }
 
-    /// Returns a number that the leaf write-backs at the end of a call do not exceed. The call adds
-    /// `entries` entries to the overlay, and `moves` moves add one each. A write-back removes the
-    /// entries of the leaf that has most.
+    /// Returns a limit of the leaf write-backs at the end of a call. The call adds `entries`
+    /// entries to the overlay, and each of its `moves` moves adds one more. A write-back removes
+    /// the entries of the leaf with most entries.
     fn folds_most(&self, entries: u32, moves: u32) -> u32 {
         let layout = &self.ftl.layout;
         let mut folds = 0;

@@ -1,9 +1,9 @@
 //! The room in the open transaction, and the room that a call may need there.
 //!
 //! A call is admitted if each [`Share`] has room for all changes of the call. The call's [`Work`]
-//! limits these changes. It also determines the bound in time. So an admitted call is never refused
-//! halfway. Patches need no share of their own: pages are written out of the journal
-//! buffer to make room for patches, and these pages are counted.
+//! is the limit of these changes, so an admitted call is never refused halfway. The bound in time
+//! is computed from the same `Work`. Patches need no share of their own: pages are written out of
+//! the journal buffer to make room for patches, and these pages are counted.
 
 use super::{Bounds, Work};
 use crate::commit::UNDO_PAGES;
@@ -41,9 +41,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
             share(places, [1, 0], transaction.capacity()),
             share(places + self.counts.discards(), [1, 1], self.view.ftl.map.changes_max()),
             share(kept * header, [notes * header, (1 + notes) * header], self.journal.capacity()),
-            // The undo of the call holds notes on pages that the call writes, and on pages of the
+            // The undo of the call has notes on pages that the call writes, and on pages of the
             // transaction that the call discards. After a commit the transaction has no pages, so
-            // only notes on written pages are still needed.
+            // the call needs only notes on written pages.
             Share {
                 used: work.discards.min(transaction.len()),
                 needed: (work.frames + flushes.min(work.pages)).min(UNDO_PAGES),

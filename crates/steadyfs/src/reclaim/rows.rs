@@ -76,9 +76,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work`
     /// together. The first call is made now.
     ///
-    /// The result is the worst case of all pages that the calls may write, written one after the
-    /// other, and of their commits. Between two commits the calls write at least `per_commit`
-    /// pages.
+    /// The result assumes that the calls write as many pages as they may, one after the other, and
+    /// make all their commits. Between two commits the calls write at least `per_commit` pages.
     pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
         let (layout, space) = (&self.view.ftl.layout, &self.view.ftl.space);
         // A call that writes nothing still does a share of reclamation, so it counts as one frame.
@@ -111,8 +110,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// more commits come between steps of the trim list. Returns `None` if moves wait for later
     /// calls, or if a call has left work to the next one.
     ///
-    /// The moves of all calls need erased frames. Each plan erases at most one block, so there are
-    /// no more than the present ones and one block for each call.
+    /// The moves of all calls need erased frames. Each plan erases at most one block. So the erased
+    /// frames are the present ones, and those of one block for each call.
     #[inline(never)]
     pub fn row(&self, work: &Work, calls: u32, [per_commit, between]: [u32; 2]) -> Option<Cost> {
         let (ftl, view) = (self.view.ftl, &self.view);
@@ -177,8 +176,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` each. The
-    /// first call is made now. The blocks that are erased at present are counted, because these
-    /// erases are not needed again.
+    /// first call is made now. Each block that is erased at present saves one erase.
     pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
         let erased = self.view.ftl.space.blocks().count(State::Erased);
         let in_a_row = self.envelopes_with(erased, calls, work, timing).map(|each| {

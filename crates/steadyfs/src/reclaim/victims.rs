@@ -60,8 +60,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         }
     }
 
-    /// Returns the live frames of the present victim, if there is one, and then at least as many
-    /// live frames as the next victims have. [`NO_BLOCK`] stands for no further victim.
+    /// Returns the numbers of live frames of the present victim, if there is one, and of the next
+    /// victims. The number for a later victim may be too large, but not too small. [`NO_BLOCK`]
+    /// stands for no further victim.
     pub(super) fn lives(&self) -> [u32; VICTIMS] {
         let (blocks, victim) = (self.ftl.space.blocks(), self.reclaim.victim());
         let mut lives = [NO_BLOCK; VICTIMS];

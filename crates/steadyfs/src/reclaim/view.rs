@@ -13,8 +13,8 @@ const ERASE_GAP: u8 = 12;
 /// Number of calls after an erase that write no leaf and no root, if these are not urgent.
 const SIDE_GAP: u8 = 3;
 /// Least number of free overlay entries. If fewer entries are free, leaf write-backs do not wait.
-/// Entries must be kept free because, if blocks are small, several calls in a row may erase and
-/// write no leaf back.
+/// If blocks are small, several calls in a row may erase and write no leaf back, so they need free
+/// entries.
 const HARD_ROOM: u32 = 16;
 
 /// Work that a call has done so far. The plan of its remaining work depends on this.
@@ -42,9 +42,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         self.quota_of(frames, 0)
     }
 
-    /// Returns the number of superseded frames that calls may leave live if they write `frames`
-    /// frames. Only overlay entries show that these frames are superseded. A later call finds the
-    /// volume fuller by this number.
+    /// Returns the number of superseded frames that stay live if calls write `frames` frames. Only
+    /// overlay entries show that these frames are superseded. For a later call, the volume is
+    /// fuller by this number of frames.
     pub fn superseded(&self, frames: u32) -> u32 {
         frames.min(u32::from(self.ftl.layout.config.overlay_entries).saturating_sub(self.entries()))
     }
@@ -125,8 +125,8 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         self.reclaim.calls_since_erase < SIDE_GAP || self.awaits_flush(flushed)
     }
 
-    /// Returns true if work that reads should wait for a call that has flushed. There it costs
-    /// less, because the flush has ended the stream of writes already.
+    /// Returns true if work that reads should wait for a call that has flushed. In such a call it
+    /// costs less, because the flush has already ended the stream of writes.
     pub fn awaits_flush(&self, flushed: bool) -> bool {
         self.ftl.layout.moves_join() && !flushed
     }
@@ -191,11 +191,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     pub fn emptiest(&self) -> VictimChoice {
         let fpb = self.ftl.layout.frames_per_block;
         let blocks = self.ftl.space.blocks();
-        // With this much room the choice can wait, and more frames die meanwhile.
+        // With so much room, the choice can wait. Meanwhile more frames die.
         if self.ftl.space.pool() > self.reserve() + 3 * fpb {
             return VictimChoice::Waits { candidate: NONE };
         }
-        // While the last candidate leaves time enough, so does every better one.
+        // If the last candidate leaves enough time, then so does every candidate with fewer live
+        // frames.
         let candidate = self.reclaim.candidate;
         if blocks.emptiest_at_most(candidate).is_some_and(|live| self.is_early(live)) {
             debug_assert!(
@@ -225,10 +226,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 
     /// Returns true if it is too early to choose a victim with `live` live frames.
     ///
-    /// The victim is chosen as late as possible, because frames die in the meantime. If this
-    /// victim has hardly any live frames, it is emptied soon. So it is chosen early enough to
-    /// leave time for the next victim. If it is too early for some number of live frames, it is
-    /// too early for a smaller number as well.
+    /// The victim is chosen as late as possible, because frames die in the meantime. A victim with
+    /// hardly any live frames is soon empty, so its choice must leave time for the next victim. If
+    /// it is too early for some number of live frames, it is also too early for any smaller number.
     fn is_early(&self, live: u32) -> bool {
         self.affordable(live) > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1
     }
@@ -239,9 +239,9 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         (WEAR_LEVELLING || SCRUB) && self.ftl.layout.config.wear_spread > 0
     }
 
-    /// Returns the number of erases by which a block of data at rest may lag behind the mean. It is
-    /// half of the difference that is kept between blocks, which is 5/8 of `wear_spread`. On a
-    /// young volume it is a sixth of the mean erase count.
+    /// Returns the number of erases by which a block of data at rest may lag behind the mean. The
+    /// volume keeps the differences between blocks below 5/8 of `wear_spread`, and the lag is half
+    /// of this limit. On a young volume the lag is a sixth of the mean erase count.
     pub fn lag_kept(&self) -> u32 {
         let spread = u32::from(self.ftl.layout.config.wear_spread) * 5 / 8;
         let most = (spread / 2).max(1);
@@ -257,12 +257,11 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
         let spaced = since >= ERASE_GAP;
         let lacks_stock =
             stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
-        // Number of blocks that the heads may take in the next call. Most calls do not take the
-        // last of them.
+        // Number of blocks that the heads may take in the next call. Most calls take fewer.
         let fpb = self.ftl.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
-        // If a root found its next block unprepared, its call would erase twice. After a mount the
-        // first root is far away.
+        // If the next ring block were not erased when a root needs it, the call would erase twice.
+        // After a mount the first root is far away.
         let is_last = self.ftl.ring.roots_left(&self.ftl.layout) < 2;
         let ring_is_urgent = self.ftl.ring.needs_block()
             && self.ftl.ring.is_used(&self.ftl.layout, 4)

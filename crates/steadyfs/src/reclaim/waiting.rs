@@ -47,8 +47,8 @@ impl DeferredMoves {
             Urgency::Now => all.min(many),
             // The victim has no more frames to fill the group.
             _ if all >= live => all.min(many),
-            // The limit is above one group, so that no group follows right after a group that was
-            // made because two were due.
+            // The limit is above one group. So if a group is made because two are due, no other
+            // group follows right after it.
             Urgency::Flushed if all >= many + many / 4 => many,
             Urgency::Flushed | Urgency::Streaming => 0,
         };

@@ -42,8 +42,7 @@ impl Work {
     /// One commit.
     pub(crate) const COMMIT: Self = Self { commits: 1, ..Self::NONE };
 
-    /// Largest factor for [`times`](Self::times), with which the numbers of patches do not
-    /// overflow.
+    /// Largest factor for [`times`](Self::times). With it, the numbers of patches do not overflow.
     pub(crate) const MANY: u32 = 1 << 10;
 
     /// Returns the work of one patch for each length in bytes. The patches change `pages` pages.
@@ -152,9 +151,9 @@ impl Work {
         sum
     }
 
-    /// Returns the largest number of records for which there may be no room. There is room for
-    /// `room` bytes, and each record has a header of `header` bytes. In the worst case the longest
-    /// records take the room, and the shortest records are left out.
+    /// Returns the largest number of records that may find no room, if there is room for `room`
+    /// bytes and each record has a header of `header` bytes. In the worst case the longest records
+    /// take the room, and the shortest records find none.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
         let patches = self

@@ -1,8 +1,8 @@
 //! The ring of roots: the states from which a mount starts.
 //!
 //! A *root* is the state with which a mount begins. The whole state is written, and then written
-//! again as the root's *copies*. Nothing that an older root needs is destroyed before all of this
-//! is written:
+//! again as the root's *copies*. Nothing that an older root needs is destroyed before the root and
+//! its copies are written:
 //!
 //! ```text
 //! a ring block of a mount:    | root | pages that a cut may touch | copies | root | copies | …
@@ -201,8 +201,8 @@ impl Ring {
         self.closed
     }
 
-    /// Returns true if the newest root ends the use of the volume, but a later mount may find other
-    /// content in the ring. A power cut may have left such content.
+    /// Returns true if the newest root ends the use of the volume, but a power cut may have left
+    /// other content in the ring, which a later mount may find.
     pub fn is_doubtful(&self) -> bool {
         self.closed && (self.unknown != 0 || self.is_overtaken)
     }
@@ -263,7 +263,7 @@ impl Ring {
         (self.is_first_round(last, space) && self.rests(last, space)).then_some(last)
     }
 
-    /// Returns true if the ring is in its first round, which has not reached a place yet.
+    /// Returns true if the ring is in its first round and has not reached a place yet.
     fn is_first_round(&self, place: u32, space: &Space<'_>) -> bool {
         let erased_once =
             |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
@@ -281,8 +281,8 @@ impl Ring {
         (good as u32) < RING_MIN.min(layout.ring_count) - 1
     }
 
-    /// Takes the number of the next root. It is the smallest number that is larger than all others
-    /// and belongs to the root's place.
+    /// Takes the number of the next root: the smallest number that is larger than the numbers of
+    /// all other roots and belongs to the root's place in the ring.
     fn take_number(&mut self, layout: &Layout) -> u32 {
         let (count, least) = (layout.ring_count, self.number + 1);
         self.number = least + (u32::from(self.place) + count - least % count) % count;

@@ -44,8 +44,8 @@ impl<F: Flash> Roots<'_, '_, F> {
                 }
                 // The block is bad now, so the next ring block is tried.
                 Ok(false) => {}
-                // Another block is tried. Otherwise every root would meet the same block that does
-                // not answer.
+                // Another block is tried, so that not every root meets the block that does not
+                // answer.
                 Err(Error::Device) if failures < layout.config.failures.max(1) => failures += 1,
                 Err(error) => return Err(error),
             }
@@ -69,7 +69,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             if is_due {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
-                    // If the device can program a root, it answers again. If the second erase then
+                    // A programmed root proves that the device answers again. If the second erase
                     // fails too, the fault is in this block.
                     self.write(flags, lost)?;
                     // The root may have been written into this very block.

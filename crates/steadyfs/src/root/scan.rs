@@ -165,9 +165,9 @@ impl<F: Flash> Search<'_, '_, F> {
         self.begin_with(base, Base { lost, flags })
     }
 
-    /// Returns true if the root in the tables is not certain, and was begun before a certain root
-    /// with a smaller number. In that case the root that it follows is older than the certain root.
-    /// An interrupted erase hid this root from the mount that began the certain root.
+    /// Returns true if the root in the tables is not certain, and was begun before `certain`, which
+    /// has a smaller number. The root that it follows is then older than `certain`. An interrupted
+    /// erase hid the root in the tables from the mount that began `certain`.
     fn is_stale(&self, newer: &FoundRoot, certain: &FoundRoot) -> bool {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }
@@ -205,7 +205,7 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(Some(base))
     }
 
-    /// Returns the number of the first root in each ring block; 0 if no number can be read.
+    /// Returns for each ring block the number of its first root, or 0 if no number can be read.
     pub(super) fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];

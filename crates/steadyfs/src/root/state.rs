@@ -72,8 +72,8 @@ impl<F: Flash> RootState<'_, '_, F> {
     }
 
     /// Copies page `index` of a root between the page buffer and the header and tables. In a root
-    /// the tables follow the header, one behind the other. If `read` is true, the page buffer is
-    /// the source; otherwise it is the destination.
+    /// the tables follow the header, one behind the other. If `read` is true, copies from the page
+    /// buffer; if not, copies into the page buffer.
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state, streams] = self.space.tables_mut();

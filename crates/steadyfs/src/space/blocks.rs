@@ -63,16 +63,14 @@ const STATES: usize = 11;
 pub(crate) enum BlockChoice {
     LeastWorn,
     /// The most worn block whose wear is *in line*: at most the mean wear, plus a sixteenth of the
-    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Data at
-    /// rest does not stay in a block for ever, so the wear of such a block would grow without
-    /// limit.
+    /// mean, plus one erase. A block with more wear is chosen only if no block is in line. Its wear
+    /// would grow without limit, because data at rest does not stay in a block for ever.
     MostWorn,
     /// The least worn block with live frames.
     LeastWornInUse,
     /// The block with the fewest live frames, but at least one live frame. Among equal blocks, it
-    /// is the least worn one. Each erase by which the wear is above a wear in line counts as two
-    /// more live frames. These additions raise the number of live frames at most to the given
-    /// number.
+    /// is the least worn one. Each erase above the wear in line counts as two more live frames.
+    /// With these additions, a block counts as having at most the given number of live frames.
     Emptiest(u32),
 }
 
@@ -136,9 +134,9 @@ impl<'m> Blocks<'m> {
         self.state[block as usize / 2] >> (block % 2 * 4) & 0xF
     }
 
-    /// Returns the blocks in one of these states. The states form a set of bits, so one comparison
-    /// per block is enough. The search ends with the last such block, because there may be
-    /// thousands of other blocks.
+    /// Returns the blocks whose state is one of `states`. The states form a set of bits, so one
+    /// comparison per block is enough. The search ends with the last such block, because there may
+    /// be thousands of other blocks.
     fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
         let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
         let count: u32 = states.iter().map(|&state| self.count(state)).sum();
@@ -206,7 +204,7 @@ impl<'m> Blocks<'m> {
         self.live_total = (0..self.block_count()).map(|block| self.live(block)).sum();
     }
 
-    /// Marks a frame as live or not. Returns true if that changed anything.
+    /// Sets whether a frame is live. Returns true if this changes the state of the frame.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
         let (byte, bit) = self.place(frame);
         let byte = &mut self.live[byte];
@@ -302,8 +300,8 @@ impl<'m> Blocks<'m> {
         self.wear_mean() + self.wear_mean() / 16 + 1
     }
 
-    /// Returns a number of live frames that the choice of the [emptiest](BlockChoice::Emptiest)
-    /// block in use does not exceed, because it could take this block; `None` if it could not.
+    /// Returns a limit of the live frames of the [emptiest](BlockChoice::Emptiest) block in use, if
+    /// this block is a candidate for the choice; `None` if it is no candidate.
     pub fn emptiest_at_most(&self, block: u32) -> Option<u32> {
         if block >= self.block_count() || !matches!(self.state(block), State::Used | State::Weak) {
             return None;

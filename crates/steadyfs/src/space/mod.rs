@@ -277,7 +277,7 @@ impl<'m> Space<'m> {
     }
 
     /// Gives a head an erased block: the most worn block if `worn` is true, and the least worn
-    /// block otherwise. Returns `false` if no block is erased.
+    /// block if not. Returns `false` if no block is erased.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> bool {
         let choice = if worn { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
         let Some(block) = self.blocks.choose(State::Erased, choice) else { return false };

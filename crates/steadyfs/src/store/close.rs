@@ -1,6 +1,6 @@
 //! Closing: writes the root that ends the use of a volume.
 //!
-//! The [first leaf](crate::map) is copied, if it has no copy. On a volume with few small files, the
+//! If the [first leaf](crate::map) has no copy, it is copied. On a volume with few small files, the
 //! newest journal page holds most of the data. So a copy of this page is written between the
 //! closing root and the copies of the root:
 //!
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! If idle work has already programmed the journal page twice, the root names both places, and no
-//! further copy is written. The root counts only if a page of its copies can be read, and these are
-//! programmed last. So the copy of the journal is complete if the root counts, and it is erased
-//! together with the root. A mount reads this copy if the newest journal page cannot be read. If
-//! the newest page is a record of a chain, a mount reads the copy in any case: it is shorter.
+//! further copy is written. The root counts only if a page of its copies can be read, and these
+//! copies are programmed last. So if the root counts, the copy of the journal is complete. Both are
+//! erased together. A mount reads this copy if the newest journal page cannot be read. If journal
+//! records form a chain, a mount always reads the copy, because the copy is shorter than the chain.
 
 use super::Store;
 use crate::error::Error;
@@ -25,15 +25,15 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Power loss
     /// After a power cut the next mount begins with this root, or with an earlier root and the
-    /// records since.
+    /// records programmed since.
     ///
     /// # Cost
     /// - `root_programs + journal_pages` programs;
     /// - one erase if the ring block is full and the next one is not prepared;
-    /// - the mark of a block in which a program failed, if there is one;
+    /// - if a program has failed in a block, the mark of this block;
     /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last
-    ///   copy. If no head was used since the mount, this takes a journal page more, and up to two
-    ///   erases.
+    ///   copy. If no head was used since the mount, this copy takes another journal page, and up to
+    ///   two erases.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {
@@ -49,7 +49,7 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.ring.set_closed(true);
         let result = self.write_closing_root();
         let ftl = &mut self.logical.ftl;
-        // The use continues, and no root names the copy of the journal.
+        // The closing has failed, so the use continues, and no root names the copy of the journal.
         if result.is_err() {
             ftl.ring.set_closed(false);
             ftl.space.set_journal_copy(NONE);

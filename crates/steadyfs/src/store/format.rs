@@ -50,17 +50,17 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        // The first superblock comes last. If it is missing and there is no root, the format was
-        // interrupted.
+        // The first superblock is programmed last. If a mount finds neither this superblock nor a
+        // root, the format was interrupted.
         self.logical.ftl.in_ring(|roots, said, _| {
             roots.write_first(said).and_then(|()| roots.program_superblock(0))
         })?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
-    /// Erases up to `most` blocks for data. After each block it calls `told` with the number of
-    /// blocks that are done and the number of all blocks. The root that ends the format contains
-    /// the states of the erased blocks. With this root, heads may program the first
+    /// Erases up to `most` blocks for data. After each block, calls `told` with the number of
+    /// finished blocks and the number of all blocks. The root that ends the format contains the
+    /// states of the erased blocks. With this root, heads may program the first
     /// `Layout::first_blocks` of them.
     fn erase_for_data(
         &mut self,
@@ -96,8 +96,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// and of everything that was programmed after it.
     ///
     /// Returns true if no sequence number is large enough, so that all blocks must be erased. No
-    /// volume reaches such numbers in the life of a chip, but the old pages may have been written
-    /// by anything.
+    /// volume reaches such numbers in the life of a chip, but another program may have written the
+    /// old pages.
     fn pass_earlier_volume(&mut self) -> Result<bool, MountError> {
         let Geometry { block_count, pages_per_block, .. } = self.logical.ftl.layout.geometry;
         let mut newest = 0;

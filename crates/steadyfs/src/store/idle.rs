@@ -1,4 +1,4 @@
-//! Idle work: executes the steps that [`reclaim`](crate::reclaim) chooses to do ahead of time.
+//! Idle work: executes the steps that [`reclaim`](crate::reclaim) has chosen for idle time.
 
 use super::Store;
 use crate::cost::Budget;
@@ -35,8 +35,8 @@ impl<F: Flash> Store<'_, F> {
         self.view().idle_step(frames).or(self.lacks_journal_copy().then_some(IdleStep::CopyJournal))
     }
 
-    /// Returns true if the newest journal page is on the medium only once, and programming it once
-    /// more would copy it. Returns false if records form a chain, because each copy would then take
+    /// Returns true if the newest journal page is on the medium only once, and a second program
+    /// would make a copy. Returns false if records form a chain, because each copy would then take
     /// a block.
     fn lacks_journal_copy(&self) -> bool {
         let space = &self.logical.ftl.space;

@@ -27,7 +27,7 @@ pub struct Description {
     /// Position of another page with the same content. There is one after a clean end, and after
     /// idle work.
     pub journal_copy: Option<PageIndex>,
-    /// Size of the changes in bytes that are in the journal, and not in their pages yet.
+    /// Number of bytes of the changes that are in the journal, but not in their pages yet.
     pub journal_bytes: u32,
     /// Number of changes of the map that no leaf contains yet.
     pub overlay_entries: u32,

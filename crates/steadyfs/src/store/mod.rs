@@ -95,8 +95,8 @@ fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` into tables, and makes a store without content. `superblock` is `None` if
-    /// the volume is about to be formatted; otherwise it names the blocks of the ring.
+    /// Divides `memory` into tables, and makes a store without content. `superblock` names the
+    /// blocks of the ring. It is `None` if the volume is about to be formatted.
     fn empty(
         flash: F,
         config: &Config,
@@ -203,8 +203,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.space.sequence() as u32
     }
 
-    /// Returns the number of logical pages that may hold data. The number shrinks if more blocks
-    /// are bad than the volume has to spare.
+    /// Returns the number of logical pages that may hold data. The number shrinks if more blocks go
+    /// bad than the settings allow.
     pub fn usable(&self) -> u32 {
         self.logical.ftl.usable()
     }
@@ -222,8 +222,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.patrol()
     }
 
-    /// Starts a scrub round at a scattered frame. If a device is never on for a whole round, its
-    /// rounds still reach every frame over time.
+    /// Starts a scrub round at a scattered frame. So even if a device is never on for a whole
+    /// round, its rounds reach every frame over time.
     pub fn start_scrub(&mut self) {
         self.logical.ftl.start_scrub();
     }

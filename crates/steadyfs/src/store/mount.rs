@@ -40,8 +40,8 @@ impl<'m, F: Flash> Store<'m, F> {
             if SETTLE {
                 // A blank ring block hides no root, so the first change need not erase it.
                 ftl.search().mark_blank_places()?;
-                // The next record continues the chain only if it could be read there: all records
-                // before it can be read, and nothing has touched the slots behind them.
+                // The next record continues the chain only if a mount could read it there: all
+                // records before it can be read, and nothing has touched the slots behind them.
                 let mut records = self.logical.records();
                 records.verify_copied_chain()?;
                 records.leave_touched_chain()?;
@@ -56,8 +56,8 @@ impl<'m, F: Flash> Store<'m, F> {
             && self.logical.ftl.status.damage().is_none()
         {
             match self.settle(last) {
-                // The medium takes no more programs. The volume can still be read. The same root is
-                // used again, because the root of this mount is not complete.
+                // The medium takes no more programs, but the volume can still be read. The mount
+                // uses the same root again, because its own root is not complete.
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
                 result => return result.map(|()| true),
             }
@@ -84,7 +84,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Brings the store to the state at the clean end of the volume's use. Uses no code for
     /// recovery. Returns [`MountError::NeedsRecovery`] if there was no clean end, if anything was
-    /// changed since, or if this is in doubt.
+    /// changed after it, or if either is in doubt.
     ///
     /// # Cost
     /// See [`bounds`](crate::reclaim).
@@ -100,8 +100,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Accepts the losses that the mount found. The first `tables` logical pages hold tables; the
-    /// first leaf must still map those of them that it covers. Until
+    /// Accepts the losses that the mount found. The first `tables` logical pages hold tables. For
+    /// tables in the range of the first leaf, this leaf must be readable. Until
     /// [`end_repair`](Self::end_repair) every mount finds that a repair was begun.
     ///
     /// # Cost
@@ -125,12 +125,12 @@ impl<'m, F: Flash> Store<'m, F> {
         let result = self.settle(last).and_then(|()| {
             if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) }
         });
-        // The search in the store does not find lost tables of the file system. So if it found no
-        // damage, the damage from before counts.
+        // The search in the store does not find lost tables of the file system. If the search found
+        // no damage, the earlier damage counts.
         result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
     }
 
-    /// Ends a repair. If `mended` is true, the volume can be used without limits; otherwise it can
+    /// Ends a repair. If `mended` is true, the volume can be used without limits. If not, it can
     /// only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.logical.ftl.status.end_repair(mended);
@@ -143,8 +143,8 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Writes leaves with a lost page again. The new leaf marks the logical pages that the lost
-    /// page mapped as missing. The blocks of these pages become free only after that, because the
-    /// lost page may be readable tomorrow.
+    /// page mapped as missing. The blocks of these pages become free only after this write, because
+    /// the lost page may be readable tomorrow.
     fn replace_leaves(&mut self) -> Result<(), Error> {
         self.begin()?;
         self.logical.ftl.status.replace_leaves(true);
@@ -153,7 +153,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.logical.fold_leaf(leaf)?;
             }
         }
-        // Only after this root later mounts do not need the lost leaf.
+        // From this root on, later mounts do not need the lost leaf.
         self.logical.ftl.write_root()?;
         self.logical.ftl.status.replace_leaves(false);
         (0..self.logical.ftl.space.blocks().block_count())

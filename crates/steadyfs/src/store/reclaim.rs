@@ -24,7 +24,7 @@ impl<'m, F: Flash> Store<'m, F> {
     ///
     /// The first such call after a mount writes a journal page. After a power cut, this page shows
     /// that the other heads may have been in use. If the page is absent, the other heads were not
-    /// in use. So a restart costs no frames if nothing was written before it.
+    /// in use. So if nothing was written before a restart, the restart costs no frames.
     pub fn begin(&mut self) -> Result<(), Error> {
         if self.logical.ftl.status.is_read_only() {
             return Err(Error::ReadOnly);
@@ -34,7 +34,7 @@ impl<'m, F: Flash> Store<'m, F> {
         // The call may change the page that the page buffer shows.
         ftl.pages.invalidate_resident();
         ftl.note_weak();
-        // A copy that was made at the end of the volume's use may be one frame too many.
+        // The copy of the first leaf, made at the last clean end, may take a frame that calls need.
         if self.view().needs_copy_frame() {
             let ftl = &mut self.logical.ftl;
             ftl.map.drop_copy(&mut ftl.space);
@@ -53,8 +53,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         // An undo of this call must not undo changes of earlier calls.
         self.logical.accept();
-        // Without this step, a mount would apply the later frames of stale pages, which do not
-        // count.
+        // Stale pages have frames on the medium that do not count. Without this step, a mount would
+        // apply them.
         self.logical.rewrite_stale()?;
         self.logical.mark_use()
     }
@@ -62,8 +62,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Ends a call that may have changed the volume, and does its share of reclamation.
     ///
     /// The call took effect, so an error of reclamation is not an error of the call. Later calls do
-    /// the work that is still due. When the room for this work becomes scarce, later calls
-    /// [begin](Self::begin) with this work. If the work then fails, they return the error.
+    /// the missing work. When the reserve runs short, a later call [begins](Self::begin) with this
+    /// work, and returns an error if the work fails again.
     ///
     /// # Cost
     /// See [`bounds`](crate::reclaim).
@@ -74,7 +74,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.reclaim.set_behind(result.is_err());
     }
 
-    /// Does the work that is still due from an earlier call, if the room for it is scarce.
+    /// If the reserve runs short, does the work that an earlier call left undone.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         if self.reclaim.is_behind() && self.view().is_short(0) {
             // Moves are due only in calls that write, so this call counts as one that writes a
@@ -164,7 +164,7 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Moves frames of the victim. If it becomes empty, moves frames of the next victim.
+    /// Moves frames of the victim. If this victim becomes empty, moves frames of the next victim.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
         let view = self.view();
         // A group of moves costs least after a flush, which has already ended the stream of writes.
@@ -254,8 +254,8 @@ impl<'m, F: Flash> Store<'m, F> {
         let Ftl { reserve, layout, pages, .. } = &mut self.logical.ftl;
         if let Levelling::Saves { frames } = levelling {
             reserve.deposit(frames, layout);
-            // All savings are there, and only room is missing. Any call may make room, so wear is
-            // checked again in the next call.
+            // All frames are saved, and only room is missing. Any call may make room, so the next
+            // call checks wear again.
             if reserve.is_full(layout) {
                 return Ok(Chosen::None);
             }

@@ -1,5 +1,5 @@
-//! Scrubbing: reads all stored data, even if no caller reads it. So pages whose bits have begun to
-//! flip are found while the ECC can still correct them.
+//! Scrubbing: reads all stored data, even if no caller reads it. So it finds pages with flipped
+//! bits while the ECC can still correct the bits.
 
 use super::Store;
 use crate::cost::{Budget, Cost};
@@ -79,7 +79,8 @@ impl<F: Flash> Scrub<'_, '_, F> {
 
     /// Reads the root and the journal page. If journal records form a chain, the next steps read
     /// the chain's records instead of a page. If a page is weak, the next root, the next commit or
-    /// idle work writes its content again. Returns true if the round has steps left for the chain.
+    /// idle work writes the page's content again. Returns true if the round has steps left for the
+    /// chain.
     fn look_at_own_pages(&mut self) -> Result<bool, Error> {
         let Ftl { layout, ring, .. } = &self.logical.ftl;
         let (block, next) = ring.newest();

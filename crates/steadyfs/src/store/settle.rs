@@ -22,9 +22,9 @@ use crate::space::{Frame, HeadIndex, NONE};
 /// - one frame for the copy of the last record, and one frame for a later move of this copy;
 /// - one frame for the pace of reclamation.
 ///
-/// Each head of a further stream adds one frame. Each head adds one frame if its next place holds
-/// content that is not a record. The frames are taken from the reserve, and each victim gives a few
-/// frames back.
+/// Each head of a further stream adds one frame. If the next place of a head holds content that is
+/// not a record, this head adds one frame. The reserve provides the frames, and each victim gives a
+/// few of them back.
 const RESTART_FRAMES: u32 = 5;
 /// Number of sequence numbers that a mount skips. A power cut may have made the first page of a
 /// listed block unsteady. Such a page may later read as a record, and must not look newer than the
@@ -45,8 +45,8 @@ impl<F: Flash> Store<'_, F> {
     /// Power cuts may interrupt any number of mounts in a row: the next mount still finds the same
     /// state.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
-        // Everything to copy is determined before anything is programmed, so an error here changes
-        // nothing on the medium.
+        // The mount determines everything to copy before it programs anything. So an error here
+        // changes nothing on the medium.
         let mut carried = self.carried(&last)?;
         let ftl = &mut self.logical.ftl;
         // A blank ring block hides no root, so it needs no erase.
@@ -99,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
         let unsteady = last.record.filter(|_| !last.is_complete);
         let ftl = &self.logical.ftl;
         let at = ftl.space.journal_at();
-        // A ring block of an earlier mount will be erased some day, so a journal page there is
+        // Sooner or later the ring blocks of earlier mounts are erased, so a journal page there is
         // copied.
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
         let mut carried = Carried {
@@ -118,7 +118,7 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let fpb = ftl.layout.frames_per_block;
-        // Copies of earlier mounts lie in ring blocks, which will be erased some day.
+        // Copies of earlier mounts lie in ring blocks, which are erased sooner or later.
         for block in ftl.ring.all() {
             let end = (block + 1) * fpb;
             let mut next = self.logical.ftl.space.blocks().first_live(block);
@@ -199,9 +199,9 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
-    /// Moves copied frames out of the ring if the ring block is full of them: the next mount can
-    /// copy only this number of frames and the last record. Otherwise the frames would become too
-    /// many if power cuts follow each other.
+    /// Moves copied frames out of the ring if they fill the ring block. The next mount can copy
+    /// only this number of frames and the last record. Without these moves, power cuts in a row
+    /// would make the frames too many.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.logical.ftl.ring.current();
         // The next mount can still copy everything.

@@ -118,8 +118,8 @@ impl<F: Flash> FileSystem<'_, F> {
         let checked = self.check(scratch, true, report);
         let is_in_doubt = checked.is_ok() && self.volume.store.status().is_in_doubt();
         let doubts = if is_in_doubt { self.report_doubt(report) } else { Ok(0) };
-        // Only content may still be missing. With any other fault, a call could take a page of
-        // another file.
+        // The repair is complete if nothing but content is missing. After any other fault, a call
+        // might take a page of another file.
         let is_mended = checked
             .is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
         self.volume.store.end_repair(is_mended && doubts.is_ok())?;

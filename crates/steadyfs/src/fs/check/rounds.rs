@@ -5,8 +5,8 @@
 //!                              changed: next round ─┴─ changed: next round
 //! ```
 //!
-//! Names are added after all pages and inodes in use were marked. Otherwise a directory that grows
-//! could take a page in use, or a free page that still has content.
+//! Names are added after all pages and inodes in use were marked. Without the marks, a directory
+//! that grows could take a page in use, or a free page that still has content.
 //!
 //! The findings of a step depend on the repairs of the steps before it. So a step that changed
 //! anything ends its round. The repair ends after a round without changes.

@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::fs::inode::ROOT;
 use crate::media::Flash;
 
-/// Maximum length of the run of free bits in RAM, as a number of empty bytes of the allocation map.
+/// Maximum length of the run of free bits that RAM keeps, as a number of empty bytes of the
+/// allocation map.
 const RUN_BYTES: u32 = 64;
 
 /// Number of bytes in the map for the inodes of the largest logical page.
@@ -20,8 +21,8 @@ fn page_is_free(bits: &[u8], first: u32, count: u32) -> bool {
     (first % 8..first % 8 + count).all(|bit| bits[bit as usize / 8] >> (bit % 8) & 1 == 0)
 }
 
-/// Returns the bits of the first program page of the file table, if the second program page has
-/// fewer inodes. Otherwise returns 0.
+/// Returns the bits of the first program page of the file table if the second program page has
+/// fewer inodes, and 0 if not.
 ///
 /// `bits` is the first byte of the map of inodes. If a page has eight inodes or more, the bits of
 /// both pages lie in different bytes, and the result is 0.
@@ -60,7 +61,7 @@ impl<F: Flash> Volume<'_, F> {
             self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
                 for (first, &word) in (base..).step_by(32).zip(bytes.as_chunks().0) {
                     let mut word = u32::from_le_bytes(word);
-                    // Most words have bits of data pages alone.
+                    // Most words have only bits of data pages.
                     if (files..bits.saturating_sub(31)).contains(&first) {
                         space.used += word.count_ones();
                         continue;
@@ -104,10 +105,10 @@ impl<F: Flash> Volume<'_, F> {
         (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
     }
 
-    /// Takes a free data page. Pages that are taken one after the other are neighbours if possible.
+    /// Takes a free data page. Successive calls return neighbouring pages if possible.
     ///
     /// # Cost
-    /// One patch. If the last run of free bits is used up, also reads of the allocation map.
+    /// One patch. If the last run of free bits is used up, the call also reads the allocation map.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
         self.space.check_room(self.capacity(), room)?;
         if self.space.count == 0 {
@@ -151,7 +152,7 @@ impl<F: Flash> Volume<'_, F> {
         // A run does not cross a program page of the map.
         self.store.logical.patch(page, at, &bytes[..length])?;
         (self.space.next, self.space.count) = (end, self.space.count - count as u16);
-        // The bytes of a run behind its first byte were empty.
+        // The search found all bytes of the run behind its first byte empty.
         self.space.byte = if end.is_multiple_of(8) { 0 } else { bytes[length - 1] };
         self.space.used += count;
         Ok(self.plan.data + first - self.plan.data_bit())
@@ -180,8 +181,8 @@ impl<F: Flash> Volume<'_, F> {
                         let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
                         (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
                     });
-                    // The bits of the byte after the last whole byte are treated as taken, because
-                    // some of them have no page.
+                    // Some bits of the byte after the last whole byte have no page, so all its bits
+                    // count as taken.
                     let other =
                         (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
                     (run, other)
@@ -318,7 +319,8 @@ impl<F: Flash> Volume<'_, F> {
                 self.space.check_room(self.capacity(), room)?;
             }
             let (page, at) = self.bit_place(inode);
-            // The search counts the root as taken, but its bit is never set.
+            // The search counts the root directory's inode as taken, but the bit of this inode is
+            // never set.
             let root = u8::from(byte == 0);
             self.store.logical.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
             self.space.inodes += 1;
@@ -328,8 +330,8 @@ impl<F: Flash> Volume<'_, F> {
         Err(Error::TooManyFiles)
     }
 
-    /// Frees an inode. If it was the last inode of its page of the file table, frees this page
-    /// too. The caller does not write to the inode any more. Refuses an inode that is free.
+    /// Frees an inode. If it was the last inode of its page of the file table, frees this page too.
+    /// The caller must not write to the inode any more. Refuses an inode that is free.
     pub fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
         let first = inode - inode % self.inodes_of_page();
         let (page, at) = self.bit_place(first);
@@ -338,7 +340,7 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.read(page, at, bits)?;
         let (index, bit) = (inode / 8 - first / 8, 1 << (inode % 8));
         if bits[index as usize] & bit == 0 {
-            // A damaged list may name the same inode again and again.
+            // A damaged list may name the same inode several times.
             return Err(Error::Corrupt);
         }
         bits[index as usize] &= !bit;

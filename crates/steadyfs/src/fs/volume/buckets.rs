@@ -45,8 +45,8 @@ impl Buckets {
     /// Returns the program page of a bucket in which a search for a hash begins.
     ///
     /// Bits of the key select this page, so all records with the same key lie on one path of pages.
-    /// A page on this path may become full later. Even then, a search finds at most as many records
-    /// with its key as the insert of its name counted.
+    /// A search never finds more records with the key of a name than the insert of this name has
+    /// counted. This holds even if a page on the path becomes full later.
     pub fn home_of(&self, hash: u32) -> u32 {
         let first = if self.record_bytes == 4 { 12 } else { 16 };
         self.key_of(hash) >> first & (self.pages_per_logical_page - 1)
@@ -82,7 +82,7 @@ impl Buckets {
     /// Returns the number of entries above which a directory of `count` buckets grows.
     ///
     /// A bucket that is not split yet holds up to twice the average number of records. Small
-    /// buckets need more room, because random hashes fill them less evenly.
+    /// buckets need more free room, because random hashes fill them less evenly.
     pub fn entries_max(&self, count: u32) -> u32 {
         let slots = self.slots();
         // With random hashes, at most one of a million buckets with twice the average has too many

@@ -68,9 +68,9 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Returns the page of a file at a byte offset, and the offset within this page.
     ///
-    /// It shifts the offset. If the page size is not a power of two, a short division follows: a
-    /// 64-bit division would take 400 bytes of code. The largest file has fewer than 2³² steps of
-    /// this shift.
+    /// The function shifts the offset, and divides only the shifted offset if the page size is not
+    /// a power of two. A 64-bit division would take 400 bytes of code. In the largest file, the
+    /// shifted offset is less than 2³².
     pub fn split(&self, offset: u64) -> (u32, u32) {
         let logical_bytes = self.store.layout().logical_bytes;
         let shift = logical_bytes.trailing_zeros();
@@ -90,8 +90,8 @@ impl<F: Flash> Volume<'_, F> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
-            // Apply the larger patch last: if the larger patch fills the journal, the inode's page
-            // is written with both patches.
+            // Apply the larger patch last. If it fills the journal buffer, the inode's page is then
+            // written with both patches.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
             return self.store.logical.patch_or_write_through(
@@ -249,8 +249,8 @@ impl<F: Flash> Volume<'_, F> {
         }
     }
 
-    /// Zeroes the inline bytes between the end of a file and `offset`, because bytes of an
-    /// earlier file may be there.
+    /// Writes zeros over the inline bytes between the end of a file and `offset`, because bytes of
+    /// an earlier file may be there.
     fn fill_inline_gap(&mut self, file: &File, offset: u64) -> Result<(), Error> {
         if offset <= file.size {
             return Ok(());

@@ -24,7 +24,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(pages)
     }
 
-    /// Counts the pages that an index names from entry `from` on. Pages of entries are counted too.
+    /// Counts the pages that an index names from entry `from` on, including pages of entries.
     fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
         if !self.plan.index_is_deep {
             return self.count_entries(index, from);
@@ -35,7 +35,7 @@ impl<F: Flash> Volume<'_, F> {
             if let Some(page) = self.index_entry(index, entry)? {
                 pages += self.count_entries(page, within)?;
             }
-            // Only the first page of entries is divided between two files.
+            // Only the first page of entries may have entries of two files.
             within = 0;
         }
         Ok(pages)

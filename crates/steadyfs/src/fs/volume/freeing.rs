@@ -1,5 +1,5 @@
-//! Frees pages of removed files and of the truncated ends of files: a few pages at once, many pages
-//! in several steps.
+//! Frees the pages of removed files, and the pages behind the new end of truncated files. A few
+//! pages are freed at once, many pages in several steps.
 
 use super::Volume;
 use super::space::Room;
@@ -34,7 +34,7 @@ const LOOKS: u32 = 3;
 /// The pages of a file from a given page on.
 pub enum Tail {
     None,
-    /// A few pages without an index. The open transaction has room to discard these pages.
+    /// A few pages that no index names. The open transaction has room to discard these pages.
     Run(TailRun),
     Large,
 }
@@ -78,7 +78,7 @@ pub struct LastRegion {
 }
 
 impl LastRegion {
-    /// Returns the last one of an inode's regions that has pages.
+    /// Returns the last region of an inode that has pages.
     fn of(area: &[u8; AREA_BYTES]) -> Option<Self> {
         let taken = |number: &u32| Region::of(area, *number) != Region::EMPTY;
         let number = (0..REGIONS).rev().find(taken)?;
@@ -101,7 +101,7 @@ impl<F: Flash> Volume<'_, F> {
         if cut.index != 0 && within > 0 {
             head.index = self.copy_index(cut.index, within)?;
         }
-        // Write the tail's area first, then the area of the rest.
+        // Write the regions of the tail first, then the regions of the remaining file.
         let at_first = (first.min(REGIONS) * REGION_BYTES) as usize;
         area[..at_first].fill(0);
         if let Some(place) = area[at_first..].first_chunk_mut() {
@@ -197,7 +197,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(if is_few { Tail::Run(TailRun { number, region, kept }) } else { Tail::Large })
     }
 
-    /// Frees an inode and its pages, if the pages are few. Returns true if it freed them.
+    /// If an inode has few pages, frees the inode and the pages, and returns true.
     pub fn free_at_once(
         &mut self,
         inode: u32,
@@ -208,8 +208,8 @@ impl<F: Flash> Volume<'_, F> {
         if matches!(tail, Tail::Large) {
             return Ok(false);
         }
-        // A page that is discarded frees no room before the end of the call. So the room for the
-        // changes behind the first discard is made now.
+        // A discarded page frees no room in the journal buffer before the end of the call. So the
+        // room for all changes after the first discard is made now.
         let extensions = u32::from(header.name_more > 0) + u32::from(header.attributes > 0);
         if tail.pages() + extensions > 0 {
             let ahead = RecordsAhead::freeing(tail.pages(), extensions + 1);
@@ -312,7 +312,7 @@ impl<F: Flash> Volume<'_, F> {
         let Some(last) = self.last_entries(index, kept / entries, 1)? else { return Ok(false) };
         let (entry, kept) =
             (last.first, if last.first == kept / entries { kept % entries } else { 0 });
-        // An entry that was lost or is out of range names no page.
+        // A lost entry, or an entry that is out of range, names no page.
         let Some(Ok(page)) = self.named_by(last.numbers[0]) else {
             self.clear_entries(index, entry, 1)?;
             return Ok(true);
@@ -330,9 +330,9 @@ impl<F: Flash> Volume<'_, F> {
         Ok(true)
     }
 
-    /// Returns the last used entry of an index page, with up to `most` entries in all that end with
-    /// it. They lie in one program page. Ignores the entries before `kept`. Returns `None` if no
-    /// entry is used.
+    /// Returns the last used entry of an index page and the entries before it, up to `most` entries
+    /// in all. All of them lie in one program page. Ignores the entries before `kept`. Returns
+    /// `None` if no entry is used.
     fn last_entries(
         &mut self,
         page: u32,
@@ -374,7 +374,8 @@ impl<F: Flash> Volume<'_, F> {
         self.clear_entries(page, last.first, last.count)?;
         let mut run = 0..0;
         for &number in &last.numbers[..last.count as usize] {
-            // A hole names no page, and nor does an entry that was lost or is out of range.
+            // A hole names no page. The same is true of a lost entry, and of an entry that is out
+            // of range.
             let Some(Ok(target)) = self.named_by(number) else { continue };
             // Neighbours are freed together: fewer reads and patches of the allocation map.
             if target != run.end {

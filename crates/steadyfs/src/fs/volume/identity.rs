@@ -4,8 +4,9 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Identity of a mount: a number that no other mount of the program has.
 ///
-/// The identity is a counter, because nothing else differs in all cases. Two copies of a volume
-/// have the same superblock and the same sequence numbers. A later mount may use the same memory.
+/// The identity comes from a counter, because no other property differs between any two mounts. Two
+/// copies of a volume have the same superblock and the same sequence numbers. A later mount may use
+/// the same memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountId(u32);
 

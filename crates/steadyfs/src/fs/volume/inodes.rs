@@ -63,8 +63,8 @@ impl<F: Flash> Volume<'_, F> {
             if !LONG_NAMES {
                 return Err(Error::Unsupported);
             }
-            // The extension's own first bytes come with the rest of the name. The first part of the
-            // name replaces them.
+            // This read also returns the first bytes of the extension itself. The first part of the
+            // name then overwrites these bytes.
             let first = inline - EXTENSION_AT as usize;
             self.read_extension(header.name_more, &mut name[first..length])?;
         }
@@ -120,8 +120,8 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes the rest of a name that exceeds the inode's room into an extension. Updates `header`:
-    /// the length of the name, and the extension. Returns an extension that is not needed any more,
-    /// or 0. The caller removes it.
+    /// the length of the name, and the extension. Returns the number of an extension that is not
+    /// needed any more, which the caller must remove, or 0.
     fn write_long_name(
         &mut self,
         inode: u32,
@@ -170,8 +170,8 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes a new name of an inode. Returns an extension that is not needed any more, or 0.
     ///
-    /// The caller [removes](Self::remove_extension) it at the end of the call. A discarded page
-    /// frees no room in the journal buffer before.
+    /// The caller [removes](Self::remove_extension) this extension at the end of the call. Before
+    /// the end, a discarded page would free no room in the journal buffer.
     pub fn write_name(
         &mut self,
         inode: u32,

@@ -10,8 +10,8 @@ use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
 /// The first page of the allocation map, behind the root page.
 pub const MAP: u32 = 1;
-/// Number of pages that are reserved for a full volume. With them, a file can be truncated, and a
-/// repair can name the inodes that it finds.
+/// Number of pages that are reserved for a full volume. They allow a truncation of a file, and a
+/// repair that gives names to the inodes that it finds.
 pub const SPARE_PAGES: u32 = 4;
 
 /// The first logical page of each part, and the numbers that describe indexes and regions.
@@ -40,7 +40,7 @@ impl VolumePlan {
         let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = MAP + map_pages;
-        // An entry of all ones means that the entry is lost, so no page has this number.
+        // In a lost entry all bits are ones, so no page has this number.
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
         let index_entries = page / index_bytes;
         // One level suffices if the indexes of all regions together can map every data page.

@@ -122,8 +122,8 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Refuses a search that exceeds the depth of the volume, because only a damaged volume needs
-    /// such a search. If the mount has reported damage, the depth itself may be lost. Then no
-    /// search is refused.
+    /// such a search. If the mount has reported damage, no search is refused, because the depth
+    /// itself may be lost.
     pub fn check_searched(&self, searched: Depth) -> Result<(), Error> {
         let is_sound =
             searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
@@ -148,7 +148,8 @@ impl<F: Flash> Volume<'_, F> {
     /// Returns the header of an inode, if the inode has this name.
     ///
     /// # Cost
-    /// One look. If the part of a long name in the inode is equal, one more look at the rest.
+    /// One look. If a long name is equal up to the part in the inode, one more look at the rest of
+    /// the name.
     pub fn header_of_name(
         &mut self,
         inode: u32,

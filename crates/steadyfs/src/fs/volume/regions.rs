@@ -1,10 +1,10 @@
 //! Page of a file → logical page: runs and indexes in the regions of its inode.
 //!
-//! A file that was written in order is one run of any length, and costs one look-up. If a page is
-//! outside the run of its region, it has an entry in the region's index. The index is a page of
-//! entries. If the volume has more pages than such indexes can map, the index is a page of pages of
-//! entries. An entry is a data page plus one, or 0 for a hole. An index page that was never written
-//! reads as zeros, so a new index need not be written.
+//! A file that was written in order is one run of any length, and its pages are found by one
+//! look-up. If a page is outside the run of its region, it has an entry in the region's index. The
+//! index is a page of entries. If the volume has more pages than such indexes can map, an index has
+//! two levels: its page names pages of entries. An entry is a data page plus one, or 0 for a hole.
+//! An index page that was never written reads as zeros, so a new index need not be written.
 
 use super::Volume;
 use super::space::Room;
@@ -28,7 +28,7 @@ impl Node {
         Self { inode, first: 0, count: 0, logical: 0 }
     }
 
-    /// If the last run holds `page`, returns the page behind the run. Otherwise returns `page`.
+    /// If the last run holds `page`, returns the page behind the run. If not, returns `page`.
     pub fn run_end(&self, page: u32) -> u32 {
         if page.wrapping_sub(self.first) < self.count { self.first + self.count } else { page }
     }
@@ -97,8 +97,8 @@ impl<F: Flash> Volume<'_, F> {
     /// Returns the logical page of a page of a file, or `None` if the page is a hole.
     ///
     /// # Cost
-    /// Nothing within the last run. Otherwise one look at the inode. If the page is outside the
-    /// runs, also one look at each level of the index.
+    /// Nothing if the last run holds the page. One look at the inode if another run holds it. If no
+    /// run holds the page, one look at the inode and one at each level of the index.
     #[inline(always)]
     pub fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         if file_page.wrapping_sub(node.first) < node.count {
@@ -138,7 +138,7 @@ impl<F: Flash> Volume<'_, F> {
         (node.first, node.logical, node.count) =
             (number * region_pages, found.logical, found.count);
         if self.store.flash().is_clean() {
-            // One look at the inode for each region needs less code.
+            // The loop looks at the inode once for each region, because this takes less code.
             return Ok(found);
         }
         // Merge full regions whose pages follow each other into one run.
@@ -185,7 +185,7 @@ impl<F: Flash> Volume<'_, F> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the number in the entry is out of range. If an entry was lost with a
-    /// part of the page, all its bits are ones, which is out of range.
+    /// part of the page, all its bits are ones, and the number is out of range.
     pub fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
         let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {

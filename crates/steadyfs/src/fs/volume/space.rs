@@ -12,7 +12,7 @@ pub enum Room {
     Spare,
 }
 
-/// Limits of a search for a name: the maximum over all directories that the volume ever had.
+/// Limits of a search for a name: the largest numbers of any directory that the volume ever had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
     /// Number of overflow pages of a directory.

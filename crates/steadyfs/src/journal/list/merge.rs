@@ -1,4 +1,5 @@
-//! Sorts records in among the records before the mark, and merges records that touch or overlap.
+//! Inserts records in order among the records before the mark, and merges records that touch or
+//! overlap.
 
 use super::RecordList;
 use crate::journal::record::{Record, START};
@@ -8,8 +9,8 @@ impl RecordList<'_> {
     /// earlier patch contains all of its bytes, or if the call in progress has changed the page.
     pub fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
         let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
-        // If the call has patched the page, earlier patches have old bytes, so a comparison with
-        // them would be wrong.
+        // If the call has already patched the page, earlier patches have old bytes. A comparison
+        // with old bytes would be wrong.
         if !self.is_chain() || self.next_own(logical).is_some() {
             return all;
         }
@@ -148,7 +149,7 @@ impl RecordList<'_> {
         }
         let mut at = START;
         loop {
-            // Only a record with a flag changes, or the record before it. The other records were
+            // Only records with a flag change, and the records before them. The other records were
             // merged earlier.
             at = Record::before_flagged(self.shape, self.page(), at);
             if at == self.used() {

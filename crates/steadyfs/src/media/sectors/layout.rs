@@ -187,8 +187,8 @@ impl SectorLayout {
         }))
     }
 
-    /// Reads the layout from the headers of a block, which begin at the sector `at`. A header
-    /// does not contain `first`.
+    /// Reads the layout from the headers of a block. The headers begin at the sector `at`, and do
+    /// not contain `first`.
     fn header_at<D: SectorDevice>(device: &mut D, at: u32) -> Result<Option<Self>, Failure> {
         let mut sector = [0; SECTOR_BYTES];
         let (end, mut is_header) = (at.saturating_add(HEADERS).min(device.sector_count()), false);

@@ -1,4 +1,4 @@
-//! The search for the next record of each block, by reads of tags.
+//! Searches each block for its next record, by reads of tags.
 
 use super::super::cursor::{HORIZON, RecordCursor, RecordCursors};
 use super::super::evidence::TornEvidence;
@@ -61,9 +61,8 @@ impl<F: Flash> Forward<'_, '_, F> {
         })
     }
 
-    /// Reads the first page's tag and verifies all checksums. A listed block that is not erased
-    /// yet may begin with a page that a power cut tore long ago. The tag of that page may hold
-    /// any value.
+    /// Reads the first page's tag and verifies all checksums. If a listed block is not erased yet,
+    /// an earlier power cut may have torn its first page. The tag of that page may hold any value.
     fn sight_of_listed(&mut self, page: PageIndex) -> Result<TagProbe, Error> {
         Ok(match self.records.pages.record_tag(page, TagKinds::ALL)? {
             Some(tag) => TagProbe::Tag(tag),
@@ -73,8 +72,8 @@ impl<F: Flash> Forward<'_, '_, F> {
     }
 
     /// Makes a cursor if a new record is at a place, or right behind it. If `head` is given, the
-    /// place lies in this head's block. Otherwise it is the start of a listed block, which any head
-    /// may have programmed since the root.
+    /// place lies in this head's block. If not, the place is the start of a listed block, and any
+    /// head may have programmed this block since the root.
     ///
     /// Returns true if the place holds something else: a torn page, or a lost record with nothing
     /// behind it.
