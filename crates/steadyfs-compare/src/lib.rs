@@ -18,6 +18,7 @@
 mod any_entrant;
 mod chip;
 pub mod contenders;
+mod counts;
 mod cpu;
 mod cuts;
 mod entrant;
@@ -32,9 +33,10 @@ mod table;
 
 pub use any_entrant::{AnyEntrant, Extent};
 pub use chip::Chip;
+pub use counts::{Count, Counts, CountsOf, Processor};
 pub use cpu::Cpu;
 pub use entrant::{Entrant, Facts};
-pub use processor::{Count, Counts, CountsOf, Places, Processor};
+pub use processor::Places;
 pub use report::CompareReport;
 pub use result::{Board, Comparison, Cuts, Entry, Need, Outcome, Standing};
 pub use run::{CompareError, Options, run};

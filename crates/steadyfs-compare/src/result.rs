@@ -1,8 +1,8 @@
 //! Results of the measurement, in the form for JSON.
 
+use crate::counts::Processor;
 use crate::cpu::Cpu;
 use crate::entrant::Facts;
-use crate::processor::Processor;
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::backlog;
 use steadyfs_lab::bench::{Case, Fault, Figures, Gauge, Row};
