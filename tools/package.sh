@@ -32,11 +32,17 @@ for crate in $crates; do
     echo "$crate: $(wc -l <<<"$content") files, $(($(stat -c %s "$file") / 1024)) KiB"
 done
 
-# The examples, with the crates of the packages in place of those of the registry.
+# The examples, with the crates of the packages in place of those of the registry. They are built
+# outside of the clone, because cargo would take them for members of its workspace.
+outside=$(mktemp -d)
+trap 'rm -rf "$outside"' EXIT
 patches=()
-for crate in steadyfs steadyfs-sim; do
-    patches+=(--config "patch.crates-io.$crate.path='$packages/$crate-$version'")
+for crate in steadyfs steadyfs-sim steadyfs-drivers; do
+    cp -r "$packages/$crate-$version" "$outside/$crate"
 done
-cd "$packages/steadyfs-drivers-$version"
+for crate in steadyfs steadyfs-sim; do
+    patches+=(--config "patch.crates-io.$crate.path='$outside/$crate'")
+done
+cd "$outside/steadyfs-drivers"
 cargo build --quiet "${patches[@]}" --examples
 cargo run --quiet "${patches[@]}" --example readme
