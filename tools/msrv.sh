@@ -21,12 +21,13 @@ unpack() {
     local found
     found=$(apt-cache madison rustc-web 2>/dev/null | awk -v of="$debian" 'index($3, of ".") == 1 { print $3; exit }')
     [ -n "$found" ] || return 1
+    # Each step is joined to the next one: `set -e` does not hold in a condition.
     mkdir -p "$target/packages" && (
-        cd "$target/packages"
-        apt-get download -qq "rustc-web=$found" "libstd-rust-web-$debian=$found" "libstd-rust-web-dev=$found" libllvm19
-        for package in *.deb; do dpkg-deb -x "$package" ..; done
-        rm -f -- *.deb
-    ) 2>/dev/null
+        cd "$target/packages" &&
+            apt-get download -qq "rustc-web=$found" "libstd-rust-web-$debian=$found" "libstd-rust-web-dev=$found" libllvm19 &&
+            for package in *.deb; do dpkg-deb -x "$package" .. || exit 1; done &&
+            rm -f -- *.deb
+    ) 2>/dev/null && [ -x "$target/usr/bin/rustc" ]
 }
 
 if rustup toolchain list 2>/dev/null | grep -q "^$oldest[.-]"; then
