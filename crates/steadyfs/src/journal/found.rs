@@ -7,12 +7,12 @@ use super::record::START;
 ///
 /// It is valid until the records of an earlier page move.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct SearchPlace {
     logical: u32,
     at: u16,
 }
 
-impl Found {
+impl SearchPlace {
     /// The place for the first logical page, which is valid in every state of the buffer.
     pub const START: Self = Self { logical: 0, at: START as u16 };
 

@@ -3,7 +3,7 @@
 
 mod merge;
 
-use super::found::Found;
+use super::found::SearchPlace;
 use super::record::{DROP, Header, Record, RecordShape, START, well_formed};
 use crate::features::NOR;
 use core::ops::Range;
@@ -92,7 +92,7 @@ pub(super) struct RecordList<'m> {
     /// The offset at which the records of the call in progress begin.
     mark: u16,
     /// The place at which the last search for a logical page ended.
-    found: Found,
+    found: SearchPlace,
     /// True if journal records form chains: each record behind the first record of a block is a
     /// delta to the previous record.
     is_chain: bool,
@@ -111,7 +111,7 @@ impl<'m> RecordList<'m> {
             shape,
             used: 0,
             mark: 0,
-            found: Found::START,
+            found: SearchPlace::START,
             is_chain,
             may_be_superseded: false,
             may_have_notes: false,
@@ -275,7 +275,7 @@ impl<'m> RecordList<'m> {
 
     /// Stores the place of the first record of a logical page for the searches that follow.
     pub fn look_for(&mut self, logical: u32) {
-        self.found = Found::new(logical, self.first_at(START, logical));
+        self.found = SearchPlace::new(logical, self.first_at(START, logical));
     }
 
     /// Returns false if there is neither a discard nor a note of a dropped page. Usually there is

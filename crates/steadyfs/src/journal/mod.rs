@@ -55,7 +55,7 @@ mod room;
 pub(crate) use list::Full;
 pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
-pub(crate) use room::{Counts, RecordsAhead};
+pub(crate) use room::{BufferCounts, RecordsAhead};
 
 use list::{RecordList, Removed};
 use record::{DISCARD, Record};

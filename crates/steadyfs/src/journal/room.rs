@@ -44,13 +44,13 @@ struct Census {
 }
 
 /// The numbers of the buffer's records. They are counted when they are first used.
-pub(crate) struct Counts<'s> {
+pub(crate) struct BufferCounts<'s> {
     journal: &'s Journal<'s>,
     census: OnceCell<Census>,
     sizes: OnceCell<Sizes<'s>>,
 }
 
-impl<'s> Counts<'s> {
+impl<'s> BufferCounts<'s> {
     fn census(&self) -> &Census {
         self.census.get_or_init(|| self.journal.census())
     }
@@ -78,7 +78,7 @@ impl<'s> Counts<'s> {
     }
 }
 
-/// See [`Counts::sizes`].
+/// See [`BufferCounts::sizes`].
 #[derive(Clone)]
 pub(crate) struct Sizes<'s> {
     list: &'s RecordList<'s>,
@@ -222,8 +222,8 @@ impl Journal<'_> {
     }
 
     /// Returns the numbers of the buffer. They hold as long as the buffer does not change.
-    pub fn counts(&self) -> Counts<'_> {
-        Counts { journal: self, census: OnceCell::new(), sizes: OnceCell::new() }
+    pub fn counts(&self) -> BufferCounts<'_> {
+        BufferCounts { journal: self, census: OnceCell::new(), sizes: OnceCell::new() }
     }
 
     /// Returns the number of logical pages that the buffer patches.
@@ -231,7 +231,7 @@ impl Journal<'_> {
         self.census().patched_pages
     }
 
-    /// Counts the records of the buffer.
+    /// BufferCounts the records of the buffer.
     fn census(&self) -> Census {
         let (list, shape, mark) = (&self.list, self.list.shape(), self.list.mark());
         let mut census = Census { patched_pages: 0, kept_records: 0, discards: 0 };
@@ -297,7 +297,7 @@ impl Journal<'_> {
             .sum()
     }
 
-    /// Counts a write of a page that made room in the buffer. Returns true if a page with few
+    /// BufferCounts a write of a page that made room in the buffer. Returns true if a page with few
     /// patches must be written as well.
     ///
     /// Small patches that never change again would keep their room for ever. So one such page is

@@ -21,7 +21,7 @@ use super::{Plan, ReclaimView, Work, WorkQuota};
 use crate::commit::Cache;
 use crate::config::Layout;
 use crate::cost::{Bound, BoundBreakdown, Cost};
-use crate::journal::{Counts, Journal};
+use crate::journal::{BufferCounts, Journal};
 use crate::media::Flash;
 use crate::space::{HeadIndex, Space, State};
 
@@ -49,7 +49,7 @@ pub(super) fn merge_reads(layout: &Layout) -> u32 {
 pub(crate) struct Bounds<'s, 'm, F> {
     pub view: ReclaimView<'s, 'm, F>,
     pub journal: &'s Journal<'m>,
-    pub counts: Counts<'s>,
+    pub counts: BufferCounts<'s>,
     pub cache: &'s Cache<'m>,
 }
 

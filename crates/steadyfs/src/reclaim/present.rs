@@ -2,7 +2,7 @@
 //! larger than the plan of the [quota](super::WorkQuota).
 
 use super::plan::moves_due;
-use super::victims::{NO_BLOCK, Row};
+use super::victims::{NO_BLOCK, VictimRow};
 use super::{Plan, ReclaimView, WorkQuota};
 use crate::media::Flash;
 use crate::space::{HeadIndex, Space, State};
@@ -74,7 +74,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     }
 
     /// Returns the row of victims after the changes of a call.
-    fn row_after(&self, changes: &Changes) -> Row<'_> {
+    fn row_after(&self, changes: &Changes) -> VictimRow<'_> {
         let (ftl, mut row) = (self.ftl, self.row());
         let (fpb, saved) = (ftl.layout.frames_per_block, ftl.reserve.frames());
         // A head may give up its block for wear levelling, or because of a weak page.
@@ -98,7 +98,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 
     /// Returns the largest number of moves of a call that chooses a block of data at rest as its
     /// victim. The call chooses such a block only if its moves stay below the quota.
-    fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, row: &Row<'_>) -> u32 {
+    fn moves_of_rested(&self, quota: &WorkQuota, frames: u32, row: &VictimRow<'_>) -> u32 {
         let fpb = self.ftl.layout.frames_per_block;
         if !self.levels_or_scrubs() || frames == 0 {
             return 0;

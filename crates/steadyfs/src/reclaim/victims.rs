@@ -22,7 +22,7 @@ const SAVED_MAX: u32 = 4;
 
 /// Victims that a call empties in a row.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'l> {
+pub(super) struct VictimRow<'l> {
     /// The pace without the savings for wear levelling.
     pub pace: Pace<'l>,
     /// Number of frames that may still be saved for wear levelling.
@@ -31,7 +31,7 @@ pub(super) struct Row<'l> {
     lent: u32,
 }
 
-impl Row<'_> {
+impl VictimRow<'_> {
     /// Makes another block the victim.
     pub fn choose(&mut self) {
         let lent = core::mem::take(&mut self.lent);
@@ -50,9 +50,9 @@ impl Row<'_> {
 
 impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns a row that begins now.
-    pub(super) fn row(&self) -> Row<'_> {
+    pub(super) fn row(&self) -> VictimRow<'_> {
         let saved = self.ftl.reserve.frames();
-        Row {
+        VictimRow {
             pace: self.pace(),
             saves: (2 * self.ftl.layout.frames_per_block).saturating_sub(saved),
             // A block of data at rest gives back the frames that the caller wrote meanwhile.
@@ -100,7 +100,7 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
     /// most `most`.
     pub(super) fn moves_in_a_row(
         &self,
-        mut row: Row<'_>,
+        mut row: VictimRow<'_>,
         lives: &[u32],
         frames: u32,
         most: u32,
