@@ -1,6 +1,7 @@
 #!/bin/bash
 # Counts the instructions of littlefs, SPIFFS, FatFs on Dhara and SteadyFS on a Cortex-M3 in QEMU.
-# Writes crates/steadyfs-compare/assets/processor.json and docs/results/processor.md. Takes about a quarter of an hour.
+# Writes crates/steadyfs-compare/assets/processor.json and docs/results/processor.md, in about a
+# quarter of an hour.
 #
 #   tools/peers/processor.sh [NAME...]   count the named file systems (default all), write the page
 #   tools/peers/processor.sh --page      write the page again from the kept counts

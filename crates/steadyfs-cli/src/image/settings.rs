@@ -67,8 +67,8 @@ pub struct Settings {
         help_heading = SECTORS
     )]
     pub size: Option<u64>,
-    /// Allocation unit of the card or disk: the size that it writes well in order [default: as
-    /// Linux reports it, or by the size: 128KiB to 4MiB, and 16MiB from 511 GiB on]
+    /// Allocation unit of the card or disk: the size of a fast write in order [default: as Linux
+    /// reports it, or by the size: 128KiB to 4MiB, and 16MiB from 511 GiB on]
     #[arg(
         long,
         value_name = "SIZE",

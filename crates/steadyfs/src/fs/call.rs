@@ -452,9 +452,10 @@ fn levels(depth: u32) -> u32 {
 ///
 /// - the header and the regions of the inode, together;
 /// - the parts of an index page, for each level of the index;
-/// - four bytes of the allocation map: the bits of the pages of four entries. A step without entries
-///   looks at no more: at the bits of its pages in two bytes, or of an index, and at the bits of two
-///   extensions and the inode.
+/// - four bytes of the allocation map, with the bits of the pages of four entries.
+///
+/// A step that clears no entries looks at fewer bits: of its pages in two bytes, of two extensions,
+/// and of the inode.
 pub(super) fn looks_of_steps<F: Flash>(volume: &Volume<'_, F>, count: u32) -> u32 {
     let unit = u32::from(volume.store.layout().config.pages_per_logical_page);
     let levels = 1 + u32::from(volume.plan().index_is_deep);

@@ -1,5 +1,5 @@
-//! The buffer on media with chains: the part that a commit programs, the part that is on the
-//! medium, and the effect of a delta.
+//! The buffer on media with chains. A commit programs a part of it, another part is on the medium
+//! already. A mount applies deltas to it.
 
 use super::list::Removed;
 use super::record::{Record, records_in};

@@ -296,7 +296,8 @@ impl<'m> RecordList<'m> {
         all.filter(|record| !record.superseded)
     }
 
-    /// Returns the first logical page, from `from` on, that was patched before the call in progress.
+    /// Returns the first logical page, from `from` on, that was patched before the call in
+    /// progress.
     pub fn first_patched(&self, from: u32) -> Option<u32> {
         self.records_from(self.first_at(START, from))
             .take_while(|record| record.at < self.mark())

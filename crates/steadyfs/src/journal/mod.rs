@@ -41,9 +41,9 @@
 //!   new patch stays behind it, as a fresh record, until the next commit or until its room is
 //!   needed. So a delta contains only the changed bytes.
 //!
-//! A delta is applied in two steps. First, the patches of all pages that the delta drops or
-//! discards are removed, and all patches that lie within patches of the delta. Then the patches of
-//! the delta are added.
+//! A delta is applied in two steps. First, patches are removed: all patches of dropped and
+//! discarded pages, and all patches within patches of the delta. Then the patches of the delta are
+//! added.
 
 mod chain;
 mod found;

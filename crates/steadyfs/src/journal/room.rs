@@ -187,8 +187,8 @@ impl Journal<'_> {
         best
     }
 
-    /// Among the patches that the call itself has added, returns the logical page whose patches
-    /// take the most room, and their number of bytes.
+    /// Returns the logical page with the most bytes of patches of the call itself, and the number of
+    /// these bytes.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
         let own = || self.list.records_from(self.list.mark()).filter(Record::is_patch);
         let size = |logical: u32| {

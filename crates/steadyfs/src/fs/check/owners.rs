@@ -588,7 +588,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(self
             .fs
             .seen(|fs| fs.volume.raw_entry(page, entry))?
-            .and_then(|number| self.fs.volume.named_by(number)))
+            .and_then(|number| self.fs.volume.plan().named_by(number)))
     }
 
     /// Returns true if a page is content of another file that is in use.

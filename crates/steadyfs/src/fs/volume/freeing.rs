@@ -2,6 +2,7 @@
 //! pages are freed at once, many pages in several steps.
 
 use super::Volume;
+use super::plan::VolumePlan;
 use super::space::Room;
 use crate::config::INODE_BYTES;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use core::ops::Range;
 /// Maximum number of data pages that one step frees.
 const PAGES_PER_STEP: u32 = 8;
 /// Maximum number of entries of an index that one step clears. It frees their pages.
-const ENTRIES_PER_STEP: u32 = PAGES_PER_STEP / 2;
+const ENTRIES_PER_STEP: usize = PAGES_PER_STEP as usize / 2;
 
 /// Returns the bytes up to the last one that is not zero.
 fn without_zeros(bytes: &[u8]) -> &[u8] {
@@ -61,12 +62,42 @@ impl TailRun {
     }
 }
 
-/// Neighbouring entries of an index page, up to the last used one.
+/// Neighbouring entries of an index page, up to the last used entry.
 struct LastEntries {
+    /// Index of the first entry.
     first: u32,
-    count: u32,
+    count: usize,
     /// The values of the entries: pages plus one, or 0 for holes.
-    numbers: [u32; ENTRIES_PER_STEP as usize],
+    numbers: [u32; ENTRIES_PER_STEP],
+}
+
+impl LastEntries {
+    /// Returns up to `most` entries, up to the last used entry. `bytes` begin with entry `first`,
+    /// and an entry has `width` bytes. Returns `None` if no entry is used.
+    fn of(bytes: &[u8], first: u32, width: usize, most: usize) -> Option<Self> {
+        let used = without_zeros(bytes).len().div_ceil(width);
+        let (count, mut numbers) = (used.min(most), [0; ENTRIES_PER_STEP]);
+        let entries = bytes.chunks_exact(width).take(used).skip(used - count);
+        for (number, entry) in numbers.iter_mut().zip(entries) {
+            *number = entry.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
+        }
+        (count > 0).then_some(Self { first: first + (used - count) as u32, count, numbers })
+    }
+
+    /// Returns the neighbouring pages that the entries name. A hole names no page, and nor does an
+    /// entry that was lost or is out of range.
+    fn runs(&self, plan: VolumePlan) -> impl Iterator<Item = Range<u32>> {
+        let numbers = self.numbers[..self.count].iter();
+        let mut pages = numbers.filter_map(move |&number| plan.named_by(number)?.ok()).peekable();
+        core::iter::from_fn(move || {
+            let first = pages.next()?;
+            let mut end = first + 1;
+            while pages.next_if_eq(&end).is_some() {
+                end += 1;
+            }
+            Some(first..end)
+        })
+    }
 }
 
 /// The last region of an inode that has pages.
@@ -310,11 +341,10 @@ impl<F: Flash> Volume<'_, F> {
         }
         let entries = self.plan.index_entries;
         let Some(last) = self.last_entries(index, kept / entries, 1)? else { return Ok(false) };
-        let (entry, kept) =
-            (last.first, if last.first == kept / entries { kept % entries } else { 0 });
+        let kept = if last.first == kept / entries { kept % entries } else { 0 };
         // A lost entry, or an entry that is out of range, names no page.
-        let Some(Ok(page)) = self.named_by(last.numbers[0]) else {
-            self.clear_entries(index, entry, 1)?;
+        let Some(Ok(page)) = self.plan.named_by(last.numbers[0]) else {
+            self.clear_entries(index, &last)?;
             return Ok(true);
         };
         let is_freed = match self.free_indexed(page, kept) {
@@ -324,7 +354,7 @@ impl<F: Flash> Volume<'_, F> {
         if !is_freed {
             // Free the page of entries itself. The truncated file has a copy of the entries that
             // it keeps.
-            self.clear_entries(index, entry, 1)?;
+            self.clear_entries(index, &last)?;
             self.free_pages(page, 1)?;
         }
         Ok(true)
@@ -337,28 +367,20 @@ impl<F: Flash> Volume<'_, F> {
         &mut self,
         page: u32,
         kept: u32,
-        most: u32,
+        most: usize,
     ) -> Result<Option<LastEntries>, Error> {
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
-            let first = kept.max(base) - base;
-            let found = self.store.logical.with_page(page, part, |bytes| {
-                let (first, end) = ((first * width) as usize, (per_page * width) as usize);
-                let used = without_zeros(&bytes[first..end]).len().div_ceil(width as usize);
-                let count = (used as u32).min(most);
-                let mut numbers = [0; ENTRIES_PER_STEP as usize];
-                let taken = bytes[first..].chunks_exact(width as usize).take(used);
-                for (number, entry) in numbers.iter_mut().zip(taken.skip(used - count as usize)) {
-                    *number =
-                        entry.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
-                }
-                (used as u32 - count, count, numbers)
+            let first = kept.max(base);
+            let last = self.store.logical.with_page(page, part, |bytes| {
+                let bytes = &bytes[((first - base) * width) as usize..(per_page * width) as usize];
+                LastEntries::of(bytes, first, width as usize, most)
             })?;
-            if let (before, count @ 1.., numbers) = found {
-                return Ok(Some(LastEntries { first: base + first + before, count, numbers }));
+            if last.is_some() {
+                return Ok(last);
             }
         }
         Ok(None)
@@ -371,37 +393,20 @@ impl<F: Flash> Volume<'_, F> {
         let Some(last) = self.last_entries(page, kept, ENTRIES_PER_STEP)? else {
             return Ok(false);
         };
-        self.clear_entries(page, last.first, last.count)?;
-        let mut run = 0..0;
-        for &number in &last.numbers[..last.count as usize] {
-            // A hole names no page. The same is true of a lost entry, and of an entry that is out
-            // of range.
-            let Some(Ok(target)) = self.named_by(number) else { continue };
-            // Neighbours are freed together: fewer reads and patches of the allocation map.
-            if target != run.end {
-                self.free_run_of(run)?;
-                run = target..target;
-            }
-            run.end += 1;
+        self.clear_entries(page, &last)?;
+        // Neighbours are freed together: fewer reads and patches of the allocation map.
+        for pages in last.runs(self.plan) {
+            self.free_pages(pages.start, pages.end - pages.start)?;
         }
-        self.free_run_of(run)?;
         Ok(true)
     }
 
-    /// Frees neighbouring data pages, or nothing if there are none.
-    fn free_run_of(&mut self, pages: Range<u32>) -> Result<(), Error> {
-        if pages.is_empty() {
-            Ok(())
-        } else {
-            self.free_pages(pages.start, pages.end - pages.start)
-        }
-    }
-
     /// Clears entries of an index page.
-    fn clear_entries(&mut self, page: u32, first: u32, count: u32) -> Result<(), Error> {
+    fn clear_entries(&mut self, page: u32, entries: &LastEntries) -> Result<(), Error> {
         let width = self.plan.index_bytes();
-        let zeros = [0; 4 * ENTRIES_PER_STEP as usize];
-        self.store.logical.patch(page, first * width, &zeros[..(count * width) as usize])
+        let bytes = entries.count * width as usize;
+        let zeros = [0; 4 * ENTRIES_PER_STEP];
+        self.store.logical.patch(page, entries.first * width, &zeros[..bytes])
     }
 
     /// Returns true if an inode and the pages of its indexes are readable. Tries each page
@@ -423,7 +428,7 @@ impl<F: Flash> Volume<'_, F> {
             }
             for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
                 let number = self.raw_entry(index, entry)?;
-                if let Some(Ok(page)) = self.named_by(number)
+                if let Some(Ok(page)) = self.plan.named_by(number)
                     && !self.looks_readable(page)?
                 {
                     return Ok(false);

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::config::{Layout, SPARE_INODES};
+use crate::error::Error;
 use crate::features::PERMISSIONS;
 use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
@@ -79,6 +80,14 @@ impl VolumePlan {
     /// Returns the number of bytes of an entry of an index page.
     pub fn index_bytes(&self) -> u32 {
         self.index_bytes.into()
+    }
+
+    /// Returns the page that an index entry with the value `number` names, or `None` if the entry
+    /// is a hole or was lost.
+    pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
+        let lost = u32::MAX >> (32 - 8 * self.index_bytes());
+        let page = number.checked_sub(1).filter(|_| number != lost)?;
+        Some(if page < self.data_count { Ok(self.data + page) } else { Err(Error::Corrupt) })
     }
 
     /// Returns the maximum number of bytes of a name in the inode itself.

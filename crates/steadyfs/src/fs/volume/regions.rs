@@ -201,18 +201,6 @@ impl<F: Flash> Volume<'_, F> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// Returns the page that an index entry with the value `number` names, or `None` if the entry
-    /// is a hole or was lost.
-    pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
-        let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
-        let page = number.checked_sub(1).filter(|_| number != lost)?;
-        Some(if page < self.plan.data_count {
-            Ok(self.plan.data + page)
-        } else {
-            Err(Error::Corrupt)
-        })
-    }
-
     /// Writes an entry of an index page.
     pub fn set_index_entry(
         &mut self,
