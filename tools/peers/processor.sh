@@ -27,7 +27,7 @@ target=thumbv7m-none-eabi
 
 case ${1:-} in
 --page | --check) exec python3 "$root/tools/peers/processor.py" "$1" ;;
--*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+-*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 [ $# -gt 0 ] || set -- steadyfs littlefs spiffs fatfs-on-dhara
 

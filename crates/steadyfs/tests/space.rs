@@ -320,7 +320,8 @@ fn room_that_is_reported_is_what_writes_find() {
 
 /// Files with holes, and files whose pages are in any order, are truncated and removed. A step of
 /// the trim list clears several entries of an index together: it frees all pages of the file, no
-/// page of another file, and stays within its bound. Power may fail between the steps.
+/// page of another file, and stays within its bound. Power may fail between the steps, and programs
+/// in them.
 #[test]
 fn pages_in_any_order_and_with_holes_are_freed() {
     for_seeds("space", "pages_in_any_order_and_with_holes_are_freed", 40, |seed| {
@@ -358,6 +359,9 @@ fn pages_in_any_order_and_with_holes_are_freed() {
             if rng.one_in(9) {
                 // The old volume is not unmounted.
                 fs = device.mount(Access::ReadWrite).expect("mount");
+            }
+            if round < 2 && seed % 3 == 0 {
+                fs.flash_mut().inner_mut().inner_mut().fail_program(1 + rng.below(4));
             }
             let value = [round as u8];
             bounded(&mut fs, Call::SetAttribute, |fs| fs.set_attribute(ROOT, "k", Some(&value)))
