@@ -549,6 +549,62 @@ fn page_that_cannot_be_read_once_survives_its_move() {
     }
 }
 
+/// Any one operation of a call that frees pages of a removed file fails. The call succeeds or
+/// changes nothing else, later calls free all pages, and no page of another file.
+#[test]
+fn pages_are_freed_although_any_one_operation_fails() {
+    let mut memory = memory(&GEOMETRY);
+    let mut chip =
+        FileSystem::format(lossless(GEOMETRY), &Config::for_geometry(&GEOMETRY), &mut memory)
+            .expect("format");
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let page = vec![5; fs.usage().logical_bytes as usize];
+    let at = |number: u64| number * page.len() as u64;
+    let mut kept = fs.open("kept", OpenOptions::DURABLE).expect("create");
+    let mut file = fs.open("file", OpenOptions::DURABLE).expect("create");
+    // The pages of both files lie among each other, and the file has holes.
+    for number in (0..30).filter(|number| number % 5 != 3) {
+        fs.write(&mut file, at(number), &page).expect("write");
+        fs.write(&mut kept, at(number), &page).expect("write");
+    }
+    let used = fs.allocated(file.inode()).expect("allocated");
+    fs.close(file).expect("close");
+    fs.close(kept).expect("close");
+    fs.unmount().expect("unmount");
+    let (volume, mut failed) = (chip, 0);
+    for hiccup in 1.. {
+        let mut chip = volume.clone();
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let before = fs.usage().used_bytes;
+        fs.remove("file").expect("remove");
+        fs.commit().expect("commit");
+        fs.flash_mut().hiccup = hiccup;
+        for round in 0..60 {
+            let result = fs.set_attribute(steadyfs::ROOT, "k", Some(&[round]));
+            failed += u32::from(result.and_then(|()| fs.commit()).is_err());
+            if fs.health().read_only {
+                // The result of the failed program is unknown until the next mount.
+                fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            }
+        }
+        let is_last = std::mem::take(&mut fs.flash_mut().hiccup) > 0;
+        let freed = before - fs.usage().used_bytes;
+        assert!(freed + 2 * page.len() as u64 >= used, "{hiccup}: {freed} of {used} bytes");
+        let mut kept = fs.open("kept", OpenOptions::READ).expect("open");
+        let mut found = page.clone();
+        for number in (0..30).filter(|number| number % 5 != 3) {
+            fs.read(&mut kept, at(number), &mut found).expect("read");
+            assert!(found == page, "{hiccup}: page {number}");
+        }
+        if is_last {
+            assert!(hiccup > 60, "{hiccup} operations");
+            break;
+        }
+    }
+    // Most failed reads are repeated within their call.
+    assert!(failed > 0, "no call failed");
+}
+
 /// Between the acceptance of a loss and the end of the following check, nothing may change: the
 /// allocation map may give away pages that are in use.
 #[test]
