@@ -1,6 +1,7 @@
 //! FatFs on Dhara.
 
-use crate::peer::{OnChip, Peer};
+use crate::header::Peer;
+use crate::peer::OnChip;
 use steadyfs_compare::{Chip, Entrant, Facts};
 use steadyfs_lab::bench::BenchChip;
 

@@ -6,6 +6,8 @@
 
 #[cfg(fatfs_dhara)]
 mod fatfs_dhara;
+#[cfg(any(littlefs, spiffs, fatfs_dhara))]
+mod header;
 #[cfg(littlefs)]
 mod littlefs;
 #[cfg(any(littlefs, spiffs, fatfs_dhara))]

@@ -1,6 +1,7 @@
 //! littlefs.
 
-use crate::peer::{OnChip, Peer};
+use crate::header::Peer;
+use crate::peer::OnChip;
 use steadyfs_compare::{Chip, Entrant, Facts};
 
 unsafe extern "C" {

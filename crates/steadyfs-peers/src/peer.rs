@@ -1,6 +1,7 @@
 //! Adapts a contender in C to Rust: the table of `shims/peer.h`, and the chip's callbacks.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use crate::header::{Call, FileCall, NO_ROOM, NO_ROOM_FOR_NAME, Peer, RawChip, RawRoom};
+use std::ffi::{CString, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use steadyfs::media::Failure;
@@ -8,57 +9,6 @@ use steadyfs_compare::Chip;
 use steadyfs_lab::bench::{BenchChip, Contender, Fault, Mode, Plain, Room, Volume};
 use steadyfs_lab::torture::caught;
 use steadyfs_sim::{Counters, Metered};
-
-/// Results of calls on a volume without room, of any kind or for the name of another file:
-/// `NO_ROOM` and `NO_ROOM_FOR_NAME` of the header.
-const NO_ROOM: c_int = -1_000_000;
-const NO_ROOM_FOR_NAME: c_int = -1_000_001;
-
-/// `struct chip` of the header.
-#[repr(C)]
-struct RawChip {
-    context: *mut c_void,
-    unit_bytes: u32,
-    block_bytes: u32,
-    block_count: u32,
-    read: extern "C" fn(*mut c_void, u32, u32, *mut c_void, u32) -> c_int,
-    program: extern "C" fn(*mut c_void, u32, u32, *const c_void, u32) -> c_int,
-    erase: extern "C" fn(*mut c_void, u32) -> c_int,
-    copy: extern "C" fn(*mut c_void, u32, u32) -> c_int,
-}
-
-/// `struct room` of the header.
-#[repr(C)]
-#[derive(Default)]
-struct RawRoom {
-    usable_bytes: u64,
-    free_bytes: u64,
-    unit_bytes: u32,
-    files_max: u32,
-}
-
-type Call = unsafe extern "C" fn(*mut c_void) -> c_int;
-type FileCall = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
-
-/// `struct peer` of the header.
-#[repr(C)]
-pub struct Peer {
-    make: unsafe extern "C" fn(*const RawChip) -> *mut c_void,
-    drop: unsafe extern "C" fn(*mut c_void),
-    format: Call,
-    mount: Call,
-    unmount: Call,
-    open: unsafe extern "C" fn(*mut c_void, *const c_char, c_int, *mut c_int) -> *mut c_void,
-    close: FileCall,
-    read: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut c_void, u32) -> i64,
-    write: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *const c_void, u32) -> c_int,
-    sync: FileCall,
-    remove: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
-    rename: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> c_int,
-    stat: unsafe extern "C" fn(*mut c_void, *const c_char) -> i64,
-    room: unsafe extern "C" fn(*mut c_void, *mut RawRoom) -> c_int,
-    ram_bytes: unsafe extern "C" fn(*mut c_void) -> u32,
-}
 
 /// The chip as callbacks see it. A panic cannot pass through C, so its message waits here until
 /// the call has ended.

@@ -1,6 +1,7 @@
 //! SPIFFS.
 
-use crate::peer::{OnChip, Peer};
+use crate::header::Peer;
+use crate::peer::OnChip;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use steadyfs::media::nor::NorPages;

@@ -5,6 +5,7 @@
 
 use crate::calls::{Calls, Counted, System};
 use crate::chip::Nor;
+use crate::header::{NO_ROOM, NO_ROOM_FOR_NAME, Peer, RawChip, RawRoom};
 use crate::tally::Tally;
 use crate::workload::{Failed, Medium};
 use board::timer::now;
@@ -14,9 +15,6 @@ use core::slice;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::{Error, OpenOptions};
 
-/// Results of calls on a volume without room: `NO_ROOM` and `NO_ROOM_FOR_NAME` of the header.
-const NO_ROOM: i64 = -1_000_000;
-const NO_ROOM_FOR_NAME: i64 = -1_000_001;
 /// Modes of the header.
 const MODE_READ: c_int = 0;
 const MODE_WRITE: c_int = 1;
@@ -24,55 +22,9 @@ const MODE_REPLACE: c_int = 2;
 const MODE_CREATE: c_int = 3;
 const MODE_DURABLE: c_int = 4;
 
-/// `struct chip` of the header.
-#[repr(C)]
-struct RawChip {
-    context: *mut c_void,
-    unit_bytes: u32,
-    block_bytes: u32,
-    block_count: u32,
-    read: extern "C" fn(*mut c_void, u32, u32, *mut u8, u32) -> c_int,
-    program: extern "C" fn(*mut c_void, u32, u32, *const u8, u32) -> c_int,
-    erase: extern "C" fn(*mut c_void, u32) -> c_int,
-    copy: extern "C" fn(*mut c_void, u32, u32) -> c_int,
-}
-
-/// `struct room` of the header.
-#[repr(C)]
-#[derive(Default)]
-struct RawRoom {
-    usable_bytes: u64,
-    free_bytes: u64,
-    unit_bytes: u32,
-    files_max: u32,
-}
-
-type Call = unsafe extern "C" fn(*mut c_void) -> c_int;
-type FileCall = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
-
-/// `struct peer` of the header.
-#[repr(C)]
-struct Table {
-    make: unsafe extern "C" fn(*const RawChip) -> *mut c_void,
-    drop: unsafe extern "C" fn(*mut c_void),
-    format: Call,
-    mount: Call,
-    unmount: Call,
-    open: unsafe extern "C" fn(*mut c_void, *const c_char, c_int, *mut c_int) -> *mut c_void,
-    close: FileCall,
-    read: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u8, u32) -> i64,
-    write: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *const u8, u32) -> c_int,
-    sync: FileCall,
-    remove: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
-    rename: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> c_int,
-    stat: unsafe extern "C" fn(*mut c_void, *const c_char) -> i64,
-    room: unsafe extern "C" fn(*mut c_void, *mut RawRoom) -> c_int,
-    ram_bytes: unsafe extern "C" fn(*mut c_void) -> u32,
-}
-
 unsafe extern "C" {
     /// The table of the linked file system.
-    static peer: Table;
+    static peer: Peer;
 }
 
 /// Ticks of the timer within the file system, and the time since which it runs. One thread uses
@@ -176,11 +128,11 @@ extern "C" fn read(
     context: *mut c_void,
     block: u32,
     offset: u32,
-    data: *mut u8,
+    data: *mut c_void,
     bytes: u32,
 ) -> c_int {
     // SAFETY: C passes a buffer of `bytes` bytes.
-    let data = unsafe { slice::from_raw_parts_mut(data, bytes as usize) };
+    let data = unsafe { slice::from_raw_parts_mut(data.cast(), bytes as usize) };
     operate(context, |chip| {
         let _ = chip.flash.read(block * chip.flash.block_bytes() + offset, data);
     })
@@ -190,11 +142,11 @@ extern "C" fn program(
     context: *mut c_void,
     block: u32,
     offset: u32,
-    data: *const u8,
+    data: *const c_void,
     bytes: u32,
 ) -> c_int {
     // SAFETY: as in `read`.
-    let data = unsafe { slice::from_raw_parts(data, bytes as usize) };
+    let data = unsafe { slice::from_raw_parts(data.cast(), bytes as usize) };
     operate(context, |chip| {
         let _ = chip.flash.program(block * chip.flash.block_bytes() + offset, data);
     })
@@ -257,7 +209,7 @@ impl Path {
 /// Translates a code of C.
 fn told(code: i64) -> Result<u64, Error> {
     match code {
-        NO_ROOM | NO_ROOM_FOR_NAME => Err(Error::NoSpace),
+        _ if [NO_ROOM, NO_ROOM_FOR_NAME].map(i64::from).contains(&code) => Err(Error::NoSpace),
         _ => u64::try_from(code).map_err(|_| Error::Device),
     }
 }
@@ -301,10 +253,7 @@ impl OnChip {
 
     /// Makes a call on the volume.
     #[inline(always)]
-    fn call(
-        &mut self,
-        call: impl FnOnce(&'static Table, *mut c_void) -> i64,
-    ) -> Result<u64, Error> {
+    fn call(&mut self, call: impl FnOnce(&'static Peer, *mut c_void) -> i64) -> Result<u64, Error> {
         // SAFETY: the table is constant.
         let table = unsafe { &peer };
         told(inside(|| call(table, self.volume)))
@@ -443,7 +392,7 @@ impl Calls for &mut OnChip {
     }
 
     fn read(&mut self, file: &mut File, at: u64, data: &mut [u8]) -> Result<usize, Error> {
-        let (bytes, data) = (data.len() as u32, data.as_mut_ptr());
+        let (bytes, data) = (data.len() as u32, data.as_mut_ptr().cast());
         // SAFETY: the file is open, and the buffer has this many bytes.
         let read = self
             .call(|table, volume| unsafe { (table.read)(volume, file.handle, at, data, bytes) })?;
@@ -452,7 +401,7 @@ impl Calls for &mut OnChip {
     }
 
     fn write(&mut self, file: &mut File, at: u64, data: &[u8]) -> Result<(), Error> {
-        let (bytes, data) = (data.len() as u32, data.as_ptr());
+        let (bytes, data) = (data.len() as u32, data.as_ptr().cast());
         // SAFETY: as in `read`.
         self.call(|table, volume| {
             unsafe { (table.write)(volume, file.handle, at, data, bytes) }.into()

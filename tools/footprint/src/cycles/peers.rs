@@ -10,6 +10,8 @@
 mod calls;
 #[allow(dead_code, reason = "another firmware uses the chip with tags")]
 mod chip;
+#[path = "../../../../crates/steadyfs-peers/src/header.rs"]
+mod header;
 mod peer;
 mod tally;
 mod workload;
