@@ -48,6 +48,8 @@ make_python() {
     take_place
     [ -x "$env/bin/python" ] || python3 -m venv "$env"
     "$env/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin_version" "ziglang==$zig_version"
+    # maturin adds the files LICENSE* and NOTICE* to wheel and sdist.
+    tools/release/crates.py licences python >"$place/python/NOTICE-THIRD-PARTY.txt"
     PATH=$env/bin:$PATH CARGO_TARGET_DIR=$place/target RUSTFLAGS=$(remapped_place) \
         maturin build --quiet --locked --release --zig --compatibility manylinux2014 \
         --manifest-path "$place/python/Cargo.toml" --interpreter "$env/bin/python" --out "$work/wheels"
