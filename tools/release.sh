@@ -95,14 +95,18 @@ make_crates() {
     cp "$CARGO_TARGET_DIR"/packages/package/*.crate "$out/"
 }
 
-# The section of the version, without its heading. Links lead into the repository's files at the
-# tag.
+# The section of the version, without its heading. If Cargo.toml has the repository's address, links
+# lead to its files at the tag.
 make_notes() {
+    local repository
+    repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     awk -v version="$version" '$1 == "##" { found = $2 == version; next } found' CHANGELOG.md |
-        sed -e '/./,$!d' -e 's/^### /## /' >"$out/release-notes-$version.md"
+        sed -e '/./,$!d' -e 's/^### /## /' ${repository:+-e "s#](\(docs/\|[A-Z]\)#]($repository/blob/v$version/\1#g"} >"$out/release-notes-$version.md"
     [ -s "$out/release-notes-$version.md" ] || { echo "error: CHANGELOG.md has no section $version" >&2; return 1; }
 }
 
+# It links the libraries for RISC-V to measure them; without it they are not measured.
+command -v riscv64-unknown-elf-gcc >/dev/null || [[ $targets != *riscv* ]] || install_debian gcc-riscv64-unknown-elf || true
 find_bare_metal arm-none-eabi-gcc || { echo "error: needs a Rust compiler with the source of its library, and arm-none-eabi-gcc" >&2; exit 1; }
 export RUSTC
 for part in "${chosen[@]}"; do
