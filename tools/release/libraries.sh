@@ -36,6 +36,8 @@ build_library() {
         --target "$target" $core --no-default-features --features "${features[$preset]}" >&2
     mkdir -p "$output/$target/$preset"
     cp "$CARGO_TARGET_DIR/$target/$profile/libsteadyfs_c.a" "$output/$target/$preset/"
+    # The compiler's standard library has debug information: two thirds of the file.
+    [ "$target" != $host ] || strip -D --strip-debug "$output/$target/$preset/libsteadyfs_c.a"
 }
 
 build_libraries() {
