@@ -5,8 +5,8 @@
 #
 # The programs see no cargo and no rustc. The script tries those files that are there:
 #
-#   archive for C   the examples with make and CMake, projects with find_package, add_subdirectory
-#                   and pkg-config; on this machine and on a Cortex-M3 in QEMU
+#   archive for C   the examples with make and CMake; projects with find_package,
+#                   add_subdirectory and pkg-config; here and on a Cortex-M3 in QEMU
 #   command         completions, manual pages, and an image, in a folder without any library
 #   wheel           an installation within 10 s without an index of packages, and tests of the
 #                   package. pytest comes from PyPI

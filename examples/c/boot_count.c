@@ -27,8 +27,9 @@ static int64_t boot(void)
         error = steadyfs_mount(&fs, &config);
     if (error == 0)
         error = steadyfs_file_open(&fs, &file, "boot_count", STEADYFS_O_RDWR | STEADYFS_O_CREAT);
+    /* A new file has no bytes: the count stays 0. */
     if (error == 0)
-        error = (int)steadyfs_file_read(&fs, &file, &boot_count, sizeof boot_count); /* 0 bytes: a new file */
+        error = (int)steadyfs_file_read(&fs, &file, &boot_count, sizeof boot_count);
     if (error >= 0) {
         boot_count++;
         error = (int)steadyfs_file_rewind(&fs, &file);

@@ -7,6 +7,7 @@
 PRODUCT is c, steady, python or playground. The crates are those that the product links: no
 procedural macros, no tests. SOURCE_DATE_EPOCH is the time of the SBOM.
 """
+
 import datetime
 import hashlib
 import json
@@ -21,10 +22,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # Package, folder of its manifest, kind in CycloneDX, and the arguments of cargo.
 PRODUCTS = {
-    "c": ("steadyfs-c", "crates/steadyfs-c", "library", ["--features", "rom-verify", "--target", "all"]),
-    "steady": ("steadyfs-cli", "crates/steadyfs-cli", "application", ["--target", "x86_64-unknown-linux-musl"]),
+    "c": (
+        "steadyfs-c",
+        "crates/steadyfs-c",
+        "library",
+        ["--features", "rom-verify", "--target", "all"],
+    ),
+    "steady": (
+        "steadyfs-cli",
+        "crates/steadyfs-cli",
+        "application",
+        ["--target", "x86_64-unknown-linux-musl"],
+    ),
     "python": ("steadyfs-python", "python", "library", ["--target", "x86_64-unknown-linux-gnu"]),
-    "playground": ("steadyfs-playground", "playground", "application", ["--target", "wasm32-unknown-unknown"]),
+    "playground": (
+        "steadyfs-playground",
+        "playground",
+        "application",
+        ["--target", "wasm32-unknown-unknown"],
+    ),
 }
 LINE = re.compile(r"(\d+)(\S+) v(\S+)([^\t]*)\t([^\t]*?)( \(\*\))?$")
 LICENCE_FILE = re.compile(r"(LICEN[CS]E|COPYING|COPYRIGHT|NOTICE)([.-].*)?$", re.IGNORECASE)
@@ -88,7 +104,9 @@ def component(crate, checksum, kind="library"):
 def compiler():
     """Returns Rust's own libraries, which every product links."""
     rustc = os.environ.get("RUSTC", "rustc")
-    version = subprocess.run([rustc, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[1]
+    version = subprocess.run(
+        [rustc, "--version"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()[1]
     licence = "(MIT OR Apache-2.0) AND (Apache-2.0 WITH LLVM-exception OR NCSA OR MIT)"
     return Crate("rust-standard-library", version, licence)
 
@@ -98,7 +116,9 @@ def sbom(product):
     whole, *others = crates.values()
     whole.needs.add(standard.purl)
     others = sorted([*others, standard], key=lambda crate: crate.purl)
-    moment = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), datetime.timezone.utc)
+    moment = datetime.datetime.fromtimestamp(
+        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
+    )
     found = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -108,7 +128,9 @@ def sbom(product):
             "component": component(whole, None, PRODUCTS[product][2]),
         },
         "components": [component(crate, sums.get((crate.name, crate.version))) for crate in others],
-        "dependencies": [{"ref": crate.purl, "dependsOn": sorted(crate.needs)} for crate in [whole, *others]],
+        "dependencies": [
+            {"ref": crate.purl, "dependsOn": sorted(crate.needs)} for crate in [whole, *others]
+        ],
     }
     name = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(found, sort_keys=True))
     return json.dumps({**found, "serialNumber": name.urn}, indent=1)
@@ -118,7 +140,9 @@ def folders(product):
     """Returns the folder of the source of each crate from the registry, by name and version."""
     manifest = ROOT / PRODUCTS[product][1] / "Cargo.toml"
     command = ["cargo", "metadata", "--locked", "--all-features", "--format-version", "1"]
-    done = subprocess.run([*command, "--manifest-path", manifest], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(
+        [*command, "--manifest-path", manifest], stdout=subprocess.PIPE, check=True
+    )
     packages = json.loads(done.stdout)["packages"]
     return {
         (each["name"], each["version"]): Path(each["manifest_path"]).parent
@@ -128,14 +152,18 @@ def folders(product):
 
 
 def licences(product):
-    """Returns the texts of the licences, each with the crates that it is of."""
+    """Returns the texts of the licences, each with its crates."""
     where, texts, without = folders(product), {}, []
     for crate in sorted(linked(product).values(), key=lambda crate: crate.purl):
         folder = where.get((crate.name, crate.version))
         if folder is None:
             continue
         # Libraries in C have their own folders.
-        files = [path for path in sorted(folder.rglob("*")) if LICENCE_FILE.match(path.name) and path.is_file()]
+        files = [
+            path
+            for path in sorted(folder.rglob("*"))
+            if LICENCE_FILE.match(path.name) and path.is_file()
+        ]
         if not files:
             without.append(f"{crate.name} {crate.version}: {crate.licence}")
         for path in files:
@@ -143,9 +171,14 @@ def licences(product):
             title = f"{crate.name} {crate.version} ({crate.licence}): {path.relative_to(folder)}"
             texts.setdefault(hashlib.sha256(text.encode()).digest(), (text, []))[1].append(title)
     standard = compiler()
-    parts = [f"Rust's standard library {standard.version}\n{standard.licence}\nCopyright (c) The Rust Project Contributors"]
+    parts = [
+        f"Rust's standard library {standard.version}\n{standard.licence}\n"
+        "Copyright (c) The Rust Project Contributors"
+    ]
     if without:
-        parts.append("These crates state a licence without a text of their own:\n" + "\n".join(without))
+        parts.append(
+            "These crates state a licence without a text of their own:\n" + "\n".join(without)
+        )
     parts += ["\n".join(titles) + "\n\n" + text for text, titles in texts.values()]
     return ("\n" + "-" * 80 + "\n").join(parts)
 

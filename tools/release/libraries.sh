@@ -1,7 +1,7 @@
-# To be sourced: builds the static libraries for C. Needs $root, $output and $CARGO_TARGET_DIR, and
-# tools/bare-metal.sh before it.
+# To be sourced after tools/bare-metal.sh: builds the static libraries for C. Needs $root, $output
+# and $CARGO_TARGET_DIR.
 #
-#   build_libraries    writes $output/TARGET/PRESET/libsteadyfs_c.a for each of $targets and $presets
+#   build_libraries    writes $output/TARGET/PRESET/libsteadyfs_c.a for $targets and $presets
 
 host=x86_64-unknown-linux-gnu
 targets=${TARGETS:-thumbv6m-none-eabi thumbv7m-none-eabi thumbv7em-none-eabi thumbv7em-none-eabihf

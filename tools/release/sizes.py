@@ -8,6 +8,7 @@ The archive is steadyfs-c-VERSION.tar.gz of tools/release.sh. --check measures t
 the archive contains. Targets without their compiler (Debian: gcc-arm-none-eabi,
 gcc-riscv64-unknown-elf) are skipped with a message.
 """
+
 import re
 import shutil
 import subprocess
@@ -27,13 +28,26 @@ TARGETS = {
     "thumbv7em-none-eabi": (ARM, "-mthumb -mcpu=cortex-m4"),
     "thumbv7em-none-eabihf": (ARM, "-mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
     "thumbv8m.main-none-eabi": (ARM, "-mthumb -mcpu=cortex-m33 -mfloat-abi=soft"),
-    "thumbv8m.main-none-eabihf": (ARM, "-mthumb -mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16"),
+    "thumbv8m.main-none-eabihf": (
+        ARM,
+        "-mthumb -mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16",
+    ),
     "riscv32imc-unknown-none-elf": (RISCV, "-march=rv32imc -mabi=ilp32"),
     "riscv32imac-unknown-none-elf": (RISCV, "-march=rv32imac -mabi=ilp32"),
 }
 # The order of the columns.
 PRESETS = ["everything", "logger", "lean", "reader"]
-READER = ["rom_memory_bytes", "rom_mount", "rom_file_open", "rom_file_read", "rom_file_close", "rom_dir_open", "rom_dir_read", "rom_dir_close", "rom_stat"]
+READER = [
+    "rom_memory_bytes",
+    "rom_mount",
+    "rom_file_open",
+    "rom_file_read",
+    "rom_file_close",
+    "rom_dir_open",
+    "rom_dir_read",
+    "rom_dir_close",
+    "rom_stat",
+]
 HEAD = """# The built libraries of a release
 
 `tools/release.sh` builds static libraries for C, and packs them with header, CMake package and
@@ -51,7 +65,9 @@ def logger_calls():
     """Returns the calls of the logger of docs/results/footprint.md."""
     text = (ROOT / "tools/footprint/builds.sh").read_text()
     words = re.search(r"^c_logger=\((.*)\)$", text, re.MULTILINE)[1]
-    done = subprocess.run(["bash", "-c", f"echo {words}"], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", f"echo {words}"], stdout=subprocess.PIPE, text=True, check=True
+    )
     return done.stdout.split()
 
 
@@ -61,11 +77,20 @@ def code_bytes(target, preset, library, folder):
     calls = READER if preset == "reader" else logger_calls()
     entry = f"steadyfs_{calls[1]}"
     image = folder / "image"
-    options = ["-nostdlib", "-T", ROOT / "tools/footprint/link.x", "-Wl,--gc-sections", f"-Wl,--defsym=reset={entry}", "-Wl,--no-warn-rwx-segments"]
+    options = [
+        "-nostdlib",
+        "-T",
+        ROOT / "tools/footprint/link.x",
+        "-Wl,--gc-sections",
+        f"-Wl,--defsym=reset={entry}",
+        "-Wl,--no-warn-rwx-segments",
+    ]
     wanted = [f"-Wl,-u,steadyfs_{call}" for call in calls]
     command = [f"{tools}gcc", *flags.split(), *options, *wanted, library, "-lgcc", "-o", image]
     subprocess.run(command, check=True)
-    done = subprocess.run([f"{tools}size", "-A", image], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [f"{tools}size", "-A", image], stdout=subprocess.PIPE, text=True, check=True
+    )
     rows = [line.split() for line in done.stdout.splitlines()]
     return sum(int(row[1]) for row in rows if row and row[0] in (".text", ".rodata"))
 
@@ -84,7 +109,9 @@ def measure(archive):
                 continue
             for preset, library in libraries.items():
                 found[target, preset] = code_bytes(target, preset, library, folder)
-        rust = re.search(r"^Compiler: (.*?)\. Commit", (root / "README.md").read_text(), re.MULTILINE)[1]
+        rust = re.search(
+            r"^Compiler: (.*?)\. Commit", (root / "README.md").read_text(), re.MULTILINE
+        )[1]
     return found, rust
 
 
@@ -97,7 +124,9 @@ def of_footprint():
 def page(found, rust):
     lines = ["| target | " + " | ".join(PRESETS) + " |", "|---|" + "---:|" * len(PRESETS)]
     for target in TARGETS:
-        numbers = [f"{found[target, preset]:,}" if (target, preset) in found else "" for preset in PRESETS]
+        numbers = [
+            f"{found[target, preset]:,}" if (target, preset) in found else "" for preset in PRESETS
+        ]
         lines.append(f"| `{target}` | " + " | ".join(numbers) + " |")
     ours, theirs = found["thumbv7m-none-eabi", "logger"], of_footprint()
     return f"""{HEAD}{chr(10).join(lines)}
