@@ -32,7 +32,7 @@ PRODUCTS = {
         "steadyfs-cli",
         "crates/steadyfs-cli",
         "application",
-        ["--target", "x86_64-unknown-linux-musl"],
+        ["--target", "x86_64-unknown-linux-gnu"],
     ),
     "python": ("steadyfs-python", "python", "library", ["--target", "x86_64-unknown-linux-gnu"]),
     "playground": (

@@ -19,26 +19,26 @@ take_place() {
 # The options of rustc for the programs that are built there.
 remapped_place() { printf -- '--remap-path-prefix=%s=%s ' "$place" /steadyfs "${CARGO_HOME:-$HOME/.cargo}" /cargo; }
 
-# The command links musl statically, so it runs on each Linux. Rust's standard library for musl is
-# built from its source. It unwinds the stack by GCC's library, in place of LLVM's.
+# The command links glibc statically, so it runs on each Linux with this processor.
 make_steady() {
-    local target=x86_64-unknown-linux-musl name=steady-$version-x86_64-linux folder=$work/steady-$version-x86_64-linux
-    command -v musl-gcc >/dev/null || install_debian musl-tools || { echo "error: needs musl-gcc (Debian: musl-tools)" >&2; return 1; }
-    mkdir -p "$work/unwind" "$folder"/{bin,share/man/man1,share/bash-completion/completions,share/zsh/site-functions,share/fish/vendor_completions.d}
-    cp "$(gcc -print-file-name=libgcc_eh.a)" "$work/unwind/libunwind.a"
-    # The source of the library is where the compiler has it; the folder of the object files of C is
-    # not.
-    CFLAGS_x86_64_unknown_linux_musl="-ffile-prefix-map=$CARGO_TARGET_DIR=/target -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
-        LIBRARY_PATH=$work/unwind CC_x86_64_unknown_linux_musl=musl-gcc CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=musl-gcc \
-        RUSTFLAGS="-Clink-self-contained=no -Ctarget-feature=+crt-static -Cstrip=symbols $(remapped_paths)" \
-        cargo build --quiet --locked --release -p steadyfs-cli --target $target -Zbuild-std=std
+    local target=x86_64-unknown-linux-gnu name=steady-$version-x86_64-linux
+    local folder=$work/$name share=$work/$name/share
+    CFLAGS_x86_64_unknown_linux_gnu="-ffile-prefix-map=$CARGO_TARGET_DIR=/target -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
+        RUSTFLAGS="-Ctarget-feature=+crt-static -Cstrip=symbols $(remapped_paths)" \
+        cargo build --quiet --locked --release -p steadyfs-cli --target $target
+    mkdir -p "$folder/bin" "$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
     cp "$CARGO_TARGET_DIR/$target/release/steady" "$folder/bin/"
-    "$folder/bin/steady" man "$folder/share/man/man1"
-    "$folder/bin/steady" completions bash >"$folder/share/bash-completion/completions/steady"
-    "$folder/bin/steady" completions zsh >"$folder/share/zsh/site-functions/_steady"
-    "$folder/bin/steady" completions fish >"$folder/share/fish/vendor_completions.d/steady.fish"
+    "$folder/bin/steady" man "$share/man/man1"
+    "$folder/bin/steady" completions bash >"$share/bash-completion/completions/steady"
+    "$folder/bin/steady" completions zsh >"$share/zsh/site-functions/_steady"
+    "$folder/bin/steady" completions fish >"$share/fish/vendor_completions.d/steady.fish"
     cp LICENSE-MIT LICENSE-APACHE CHANGELOG.md "$folder/"
     tools/release/crates.py licences steady >"$folder/THIRD-PARTY.txt"
+    cat >>"$folder/THIRD-PARTY.txt" <<END
+--------------------------------------------------------------------------------
+The command links the GNU C Library, which is under LGPL-2.1-or-later. To link another version of
+it, build this command from commit $commit with tools/release.sh.
+END
     pack "$name"
     write_sbom steady steady
 }
