@@ -122,25 +122,24 @@ add_subdirectory($archive steadyfs)"
     fi
 }
 
-# The folder of the command's root has nothing but the command.
+# The command sees nothing but the folder of its archive, if this script runs as root.
 try_steady() {
-    local folder=$work/${1%.tar.gz} jail=()
-    tar xzf "$out/$1" -C "$work"
-    ! ldd "$folder/bin/steady" >/dev/null 2>&1 || { echo "error: steady needs libraries" >&2; exit 1; }
-    [ "$(id -u)" != 0 ] || jail=(chroot "$folder")
-    local steady=${jail:+/bin/steady}
-    steady=${steady:-$folder/bin/steady}
-    # Links of the folder of programs do not lead out of a chroot.
-    mkdir "$folder/tmp"
-    local image=${jail:+/tmp/image}
-    image=${image:-$folder/tmp/image}
-    try "steady: version" "${version}" "${jail[@]}" "$steady" --version
-    try "steady: a formatted image" "" "${jail[@]}" "$steady" format --device w25q128jv --size 1MiB "$image"
-    try "steady: a file into the image" "" "${jail[@]}" "$steady" put "$image" "$([ ${#jail[@]} = 0 ] && echo "$folder")/LICENSE-MIT" licence
-    try "steady: the file of the image" "licence" "${jail[@]}" "$steady" ls "$image"
-    try "steady: the image is sound" "" "${jail[@]}" "$steady" check "$image"
-    [ -s "$folder/share/man/man1/steady-format.1" ] && grep -q steady "$folder/share/bash-completion/completions/steady"
-    try "steady: completions are a script of bash" "" bash -n "$folder/share/bash-completion/completions/steady"
+    local folder=$work/steady inside="" jail=()
+    mkdir -p "$folder/tmp"
+    tar xzf "$1" --strip-components=1 -C "$folder"
+    if ldd "$folder/bin/steady" >/dev/null 2>&1; then
+        echo "error: steady needs libraries" >&2
+        exit 1
+    fi
+    if [ "$(id -u)" = 0 ]; then jail=("$(command -v chroot)" "$folder"); else inside=$folder; fi
+    local steady=("${jail[@]}" "$inside/bin/steady") image=$inside/tmp/image
+    try "steady: version" "$version" "${steady[@]}" --version
+    try "steady: an image" "" "${steady[@]}" format "$image" --device w25q128jv
+    try "steady: a file into the image" "" "${steady[@]}" put "$image" "$inside/LICENSE-MIT" /
+    try "steady: the image lists the file" "LICENSE-MIT" "${steady[@]}" ls "$image"
+    try "steady: the image is sound" "" "${steady[@]}" check "$image"
+    try "steady: a manual page" "steady" grep -i steady "$folder/share/man/man1/steady-format.1"
+    try "steady: completions for bash" "" bash -n "$folder/share/bash-completion/completions/steady"
 }
 
 try_wheel() {
@@ -169,6 +168,6 @@ done
 for file in "$out"/steady-[0-9]*.tar.gz; do
     [ -f "$file" ] || continue
     version=$(basename "$file" | cut -d- -f2)
-    try_steady "$(basename "$file")"
+    try_steady "$file"
 done
 for file in "$out"/*.whl; do [ ! -f "$file" ] || try_wheel "$file"; done

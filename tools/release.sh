@@ -20,6 +20,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+started=$PWD
 cd "$root"
 parts=(c crates steady python playground notes)
 usage() { sed -n '2,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -27,6 +28,7 @@ case ${1:-} in -*) usage ;; esac
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 export CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 out=${1:-$CARGO_TARGET_DIR/release-$version}
+[[ $out == /* ]] || out=$started/$out
 [ $# = 0 ] || shift
 chosen=("${@:-${parts[@]}}")
 for part in "${chosen[@]}"; do [[ " ${parts[*]} " == *" $part "* ]] || usage; done
