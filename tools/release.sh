@@ -111,6 +111,8 @@ make_notes() {
 command -v riscv64-unknown-elf-gcc >/dev/null || [[ $targets != *riscv* ]] || install_debian gcc-riscv64-unknown-elf || true
 find_bare_metal arm-none-eabi-gcc || { echo "error: needs a Rust compiler with the source of its library, and arm-none-eabi-gcc" >&2; exit 1; }
 export RUSTC
+# The libraries for C alone need options of nightly. The crates of others would try them, too.
+export -n RUSTC_BOOTSTRAP
 for part in "${chosen[@]}"; do
     start=$SECONDS
     echo "== $part"

@@ -31,7 +31,7 @@ build_library() {
     if [ "$target" = $host ]; then
         profile=release flags="" core=""
     fi
-    RUSTFLAGS="$flags $(remapped_paths)" CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags $(remapped_paths)" CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
         cargo rustc --quiet --locked --manifest-path "$root/crates/steadyfs-c/Cargo.toml" --profile $profile --lib --crate-type staticlib \
         --target "$target" $core --no-default-features --features "${features[$preset]}" >&2
     mkdir -p "$output/$target/$preset"
