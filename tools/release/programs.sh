@@ -16,14 +16,14 @@ take_place() {
     git archive HEAD | tar x -C "$place"
 }
 
-# The options of rustc for the programs that are built there.
-remapped_place() { printf -- '--remap-path-prefix=%s=%s ' "$place" /steadyfs "${CARGO_HOME:-$HOME/.cargo}" /cargo; }
+# The options of C compilers that replace the paths of this machine.
+remapped_for_c() { printf -- '-ffile-prefix-map=%s=%s ' "$CARGO_TARGET_DIR" /target "${CARGO_HOME:-$HOME/.cargo}" /cargo; }
 
 # The command links glibc statically, so it runs on each Linux with this processor.
 make_steady() {
     local target=x86_64-unknown-linux-gnu name=steady-$version-x86_64-linux
     local folder=$work/$name share=$work/$name/share
-    CFLAGS_x86_64_unknown_linux_gnu="-ffile-prefix-map=$CARGO_TARGET_DIR=/target -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
+    CFLAGS_x86_64_unknown_linux_gnu=$(remapped_for_c) \
         RUSTFLAGS="-Ctarget-feature=+crt-static -Cstrip=symbols $(remapped_paths)" \
         cargo build --quiet --locked --release -p steadyfs-cli --target $target
     mkdir -p "$folder/bin" "$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
@@ -50,17 +50,18 @@ make_python() {
     "$env/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin_version" "ziglang==$zig_version"
     # maturin adds the files LICENSE* and NOTICE* to wheel and sdist.
     tools/release/crates.py licences python >"$place/python/NOTICE-THIRD-PARTY.txt"
-    PATH=$env/bin:$PATH CARGO_TARGET_DIR=$place/target RUSTFLAGS=$(remapped_place) \
+    PATH=$env/bin:$PATH CARGO_TARGET_DIR=$CARGO_TARGET_DIR/place CFLAGS_x86_64_unknown_linux_gnu=$(remapped_for_c) \
+        RUSTFLAGS="--remap-path-prefix=$place=/steadyfs $(remapped_paths)" \
         maturin build --quiet --locked --release --zig --compatibility manylinux2014 \
         --manifest-path "$place/python/Cargo.toml" --interpreter "$env/bin/python" --out "$work/wheels"
-    "$env/bin/maturin" sdist --quiet --manifest-path "$place/python/Cargo.toml" --out "$work/wheels"
+    "$env/bin/maturin" sdist --manifest-path "$place/python/Cargo.toml" --out "$work/wheels" 2>/dev/null
     cp "$work"/wheels/* "$out/"
     write_sbom python steadyfs-python
 }
 
 make_playground() {
     take_place
-    CARGO_TARGET_DIR=$place/target RUSTFLAGS=$(remapped_place) "$place/tools/playground.py"
-    cp "$place/target/playground.html" "$out/steadyfs-playground-$version.html"
+    CARGO_TARGET_DIR=$CARGO_TARGET_DIR/place RUSTFLAGS="--remap-path-prefix=$place=/steadyfs $(remapped_paths)" "$place/tools/playground.py"
+    cp "$CARGO_TARGET_DIR/place/playground.html" "$out/steadyfs-playground-$version.html"
     write_sbom playground steadyfs-playground
 }
