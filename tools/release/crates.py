@@ -44,7 +44,7 @@ PRODUCTS = {
 }
 LINE = re.compile(r"(\d+)(\S+) v(\S+)([^\t]*)\t([^\t]*?)( \(\*\))?$")
 LICENCE_FILE = re.compile(r"(LICEN[CS]E|COPYING|COPYRIGHT|NOTICE)([.-].*)?$", re.IGNORECASE)
-# What a source's name begins with if the crate comes from crates.io.
+# The beginning of the source of a crate from crates.io.
 REGISTRY = "registry+"
 
 
