@@ -127,7 +127,7 @@ try_steady() {
     local folder=$work/steady inside="" jail=()
     mkdir -p "$folder/tmp"
     tar xzf "$1" --strip-components=1 -C "$folder"
-    if ldd "$folder/bin/steady" >/dev/null 2>&1; then
+    if readelf -d "$folder/bin/steady" | grep -q NEEDED; then
         echo "error: steady needs libraries" >&2
         exit 1
     fi
