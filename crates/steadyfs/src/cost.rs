@@ -4,6 +4,7 @@ use crate::media::{Flash, Timing};
 
 /// Numbers of operations on the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cost {
     /// Number of reads of whole pages.
     pub reads: u32,
@@ -90,6 +91,7 @@ impl Cost {
 /// A call that erases moves fewer frames in return, and so does a call that writes leaves of the
 /// map or a root. So no call reaches more than one of the three alternatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bound {
     /// The worst case of a call that only moves frames.
     pub moving: Cost,
@@ -155,6 +157,7 @@ impl Bound {
 /// Operations that belong to no other part count as part of the call. In a write of several logical
 /// pages, these are all operations of the further pages, with their erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct BoundBreakdown {
     /// The look-ups of the call, its pages, and the commit.
@@ -201,6 +204,7 @@ impl BoundBreakdown {
 
 /// A service curve: any `n` consecutive writes take at most `burst_ns + n · rate_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Envelope {
     /// Time that does not grow with the number of writes, in nanoseconds.
     pub burst_ns: u64,
@@ -221,6 +225,7 @@ impl Envelope {
 /// The limit for idle work: [`FileSystem::maintain`](crate::FileSystem::maintain) and
 /// [`FileSystem::scrub`](crate::FileSystem::scrub).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Budget {
     /// Time of the medium in nanoseconds, according to its [`Timing`](crate::media::Timing).
     TimeNs(u64),
