@@ -117,8 +117,8 @@ impl<T: NorFlash> Window<T> {
         self.flash.write(address, &buffer.0[..end.next_multiple_of(T::WRITE_SIZE)])
     }
 
-    /// Writes bytes, fills incomplete words with ones, and reads the bytes back. The buffer is as in
-    /// [`read`](Self::read).
+    /// Writes bytes, fills incomplete words with ones, and reads the bytes back. Uses a buffer as
+    /// [`read`](Self::read) does.
     /// `holds(found, wanted)` returns true if the byte `found` is right.
     pub fn write(
         &mut self,
