@@ -38,7 +38,8 @@ zephyr() {
     # -1 is Zephyr's default.
     for names in -1 255; do
         compile examples/c/zephyr/steadyfs_zephyr.c -DCONFIG_ARM=1 -DCONFIG_CPU_CORTEX_M=1 \
-            -DCONFIG_FILE_SYSTEM_MAX_FILE_NAME=$names "${mkfs[@]}" -I"$headers"
+            -DCONFIG_SYS_CLOCK_TICKS_PER_SEC=100 -DCONFIG_SYS_CLOCK_HW_CYCLES_PER_SEC=1000000 \
+            -DCONFIG_SYS_CLOCK_MAX_TIMEOUT_DAYS=365 -DCONFIG_FILE_SYSTEM_MAX_FILE_NAME=$names "${mkfs[@]}" -I"$headers"
     done
 }
 

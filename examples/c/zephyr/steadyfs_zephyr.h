@@ -21,7 +21,10 @@
 #include "steadyfs.h"
 #include <zephyr/fs/fs.h>
 
+/* Define another number if another file system from outside of Zephyr has this one. */
+#ifndef STEADYFS_ZEPHYR_TYPE
 #define STEADYFS_ZEPHYR_TYPE FS_TYPE_EXTERNAL_BASE
+#endif
 #define STEADYFS_ZEPHYR_FILES 8
 
 /* The contents of a mount's `fs_data`: the configuration, the volume, and room for open files. */
