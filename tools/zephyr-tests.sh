@@ -3,10 +3,10 @@
 #
 #   ZEPHYR=~/zephyrproject/zephyr tools/zephyr-tests.sh
 #
-# It compiles Zephyr's subsys/fs/fs.c and the tests of the checkout (tests/subsys/fs/common, and
-# those of FAT that do not depend on FAT). tools/zephyr/shim stands for Zephyr's kernel, log and test
-# framework. The chip is simulated NOR. CI does not run it, because the checkout comes from the
-# network. STEADYFS_LIBRARY names a built libsteadyfs_c.a of the host.
+# It compiles Zephyr's subsys/fs/fs.c and the tests of the checkout: tests/subsys/fs/common, and the
+# tests of FAT that also suit another file system. tools/zephyr/shim replaces Zephyr's kernel, log
+# and test framework. The chip is simulated NOR. CI does not run it, because the checkout comes from
+# the network. STEADYFS_LIBRARY names a built libsteadyfs_c.a of the host.
 set -euo pipefail
 [ -n "${ZEPHYR:-}" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
@@ -58,9 +58,11 @@ for type in FS_TYPE_EXTERNAL_BASE FS_FATFS; do
     compile host.o examples/c/host.c
     compile fs.o "$ZEPHYR/subsys/fs/fs.c" -w
     if [ $type = FS_FATFS ]; then
-        tests fat_fs_api/src test_fat_file test_fat_dir test_fat_fs test_fat_rename test_fat_rd_only_mount
+        tests fat_fs_api/src test_fat_file test_fat_dir test_fat_fs test_fat_rename \
+            test_fat_rd_only_mount
     else
-        tests common test_fs_util test_fs_basic test_fs_dirops test_fs_mkfs test_fs_mount_flags test_fs_open_flags
+        tests common test_fs_util test_fs_basic test_fs_dirops test_fs_mkfs test_fs_mount_flags \
+            test_fs_open_flags
     fi
     "$CC" -fsanitize=undefined "$made"/*.o "$library" -lpthread -ldl -lm -o "$made/run"
     for test in $("$made/run"); do

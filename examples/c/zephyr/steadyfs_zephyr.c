@@ -304,7 +304,8 @@ static int glue_rename(struct fs_mount_t *mount, const char *from, const char *t
     from = path_of(mount, from);
     to = path_of(mount, to);
     error = steadyfs_rename(fs, from, to);
-    if ((error == STEADYFS_ERR_ISDIR || error == STEADYFS_ERR_NOTDIR) && kinds_differ(fs, from, to)) {
+    if ((error == STEADYFS_ERR_ISDIR || error == STEADYFS_ERR_NOTDIR) &&
+        kinds_differ(fs, from, to)) {
         error = steadyfs_remove(fs, to);
         if (error == 0)
             error = steadyfs_rename(fs, from, to);
