@@ -53,7 +53,7 @@ impl Processor {
 
     /// Returns a processor of `hz` Hz that takes `cycles` cycles for 100 instructions.
     pub const fn new(hz: u32, cycles: u32) -> Self {
-        Self::of_ps(10_000_000_000 * cycles as u64, hz as u64)
+        Self::of_ps(10_000_000_000_u64.saturating_mul(cycles as u64), hz as u64)
     }
 
     /// Returns a Cortex-M3 or Cortex-M4 that takes 1.3 cycles for an instruction. Wait states of
@@ -124,18 +124,20 @@ pub(crate) const fn base(layout: &Layout, instructions: u32) -> u32 {
 /// Returns the base of a mount: the map of each frame, and the records of a chain.
 pub(crate) const fn base_of_mount(layout: &Layout) -> u32 {
     let frames = layout.geometry.block_count * layout.frames_per_block;
-    base(layout, 150_000) + 30 * frames + base_of_chain(layout)
+    base(layout, 150_000)
+        .saturating_add(frames.saturating_mul(30))
+        .saturating_add(base_of_chain(layout))
 }
 
 /// Returns the base of a rollback: the records of a chain.
 pub(crate) const fn base_of_rollback(layout: &Layout) -> u32 {
-    base(layout, 50_000) + base_of_chain(layout)
+    base(layout, 50_000).saturating_add(base_of_chain(layout))
 }
 
 /// Returns the instructions that apply the records of the longest chain.
 const fn base_of_chain(layout: &Layout) -> u32 {
     let Geometry { page_bytes, pages_per_block, .. } = layout.geometry;
-    if layout.programs_bytes() { 110 * page_bytes * pages_per_block } else { 0 }
+    if layout.programs_bytes() { (page_bytes * pages_per_block).saturating_mul(110) } else { 0 }
 }
 
 /// Base of an unmount, and of a step of idle work.
