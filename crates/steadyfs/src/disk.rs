@@ -78,7 +78,7 @@ impl DiskCall {
             DiskCall::Read(_) => 10_000,
             DiskCall::Write(_) | DiskCall::WriteDurable(_) => 400_000,
             DiskCall::Trim => 300_000,
-            DiskCall::Flush => 260_000,
+            DiskCall::Flush => 300_000,
         }
     }
 }

@@ -444,19 +444,19 @@ impl Call {
     /// The numbers are measured: [`processor`].
     fn instructions<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
         let usual = match self {
-            Call::Overwrite => 340_000,
+            Call::Overwrite => 400_000,
             Call::Write(_) | Call::WriteLarge(_) => 540_000,
-            Call::WriteInline(_) => 360_000,
-            Call::Truncate => 450_000,
+            Call::WriteInline(_) => 400_000,
+            Call::Truncate => 500_000,
             Call::Read(_) => 10_000,
             Call::Open { .. } => 130_000,
-            Call::Create { .. } | Call::Symlink { .. } => 550_000,
+            Call::Create { .. } | Call::Symlink { .. } => 640_000,
             Call::Remove { .. } => 600_000,
-            Call::Rename { .. } => 750_000,
-            Call::Exchange { .. } => 620_000,
-            Call::SetAttribute => 390_000,
+            Call::Rename { .. } => 800_000,
+            Call::Exchange { .. } => 800_000,
+            Call::SetAttribute => 450_000,
             Call::List => 50_000,
-            Call::Sync => 260_000,
+            Call::Sync => 340_000,
         };
         processor::base(volume.store.layout(), usual)
     }
