@@ -13,6 +13,7 @@ oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 target=${CARGO_TARGET_DIR:-$PWD/target}/msrv
 crates=(-p steadyfs -p steadyfs-drivers -p steadyfs-c -p steadyfs-compress -p steadyfs-rom)
 features=steadyfs-drivers/async,steadyfs-drivers/embedded-storage,steadyfs-drivers/block-device-driver
+features+=,steadyfs-drivers/embedded-io,steadyfs-drivers/defmt
 features+=,steadyfs-compress/deflate,steadyfs-rom/deflate,steadyfs-c/rom-verify
 
 debian=1.85

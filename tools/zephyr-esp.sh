@@ -1,6 +1,7 @@
 #!/bin/bash
-# Compiles the glue of examples/c against the headers of Zephyr and ESP-IDF, and prints their
-# versions. CI does not run it, because the checkouts come from the network:
+# Compiles the glue of examples/c against the headers of Zephyr and ESP-IDF, builds the component of
+# ESP-IDF with CMake, and prints versions. CI does not run it, because the checkouts come from the
+# network:
 #
 #   ZEPHYR=~/zephyrproject/zephyr IDF=~/esp/esp-idf tools/zephyr-esp.sh
 #
@@ -38,7 +39,8 @@ zephyr() {
     # -1 is Zephyr's default.
     for names in -1 255; do
         compile examples/c/zephyr/steadyfs_zephyr.c -DCONFIG_ARM=1 -DCONFIG_CPU_CORTEX_M=1 \
-            -DCONFIG_FILE_SYSTEM_MAX_FILE_NAME=$names "${mkfs[@]}" -I"$headers"
+            -DCONFIG_SYS_CLOCK_TICKS_PER_SEC=100 -DCONFIG_SYS_CLOCK_HW_CYCLES_PER_SEC=1000000 \
+            -DCONFIG_SYS_CLOCK_MAX_TIMEOUT_DAYS=365 -DCONFIG_FILE_SYSTEM_MAX_FILE_NAME=$names "${mkfs[@]}" -I"$headers"
     done
 }
 
@@ -69,9 +71,50 @@ unsigned place(DIR *dir) { return dir->dd_vfs_idx; }' -I"$made"; then
         compile examples/c/esp-idf/steadyfs_vfs.c -DCONFIG_VFS_SUPPORT_SELECT=1 \
             -DCONFIG_VFS_SUPPORT_TERMIOS=1 $directories "${headers[@]}"
     done
+    component "$(printf '%s\n' "${headers[@]}" | sed -n 's/^-I//p' | paste -sd ';')"
 }
 
-[ -n "${ZEPHYR:-}${IDF:-}" ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+# Builds the component with stand-ins for the functions of ESP-IDF that it calls. The library is an
+# empty file.
+component() {
+    local chip
+    mkdir -p "$made/project"
+    touch "$made/library.a"
+    cat >"$made/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(stand_in C)
+add_library(idf_vfs INTERFACE)
+target_include_directories(idf_vfs INTERFACE ${HEADERS})
+target_compile_definitions(idf_vfs INTERFACE CONFIG_VFS_SUPPORT_DIR=1 _SYS_TYPES_FD_SET=1)
+set(CONFIG_STEADYFS_LIBRARY ${LIBRARY})
+set(COMPONENT_LIB idf_steadyfs)
+function(idf_build_get_property variable name)
+  set(${variable} ${${name}} PARENT_SCOPE)
+endfunction()
+function(idf_component_register)
+  cmake_parse_arguments(own "" "" "SRCS;INCLUDE_DIRS;REQUIRES" ${ARGN})
+  if(own_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "unknown: ${own_UNPARSED_ARGUMENTS}")
+  endif()
+  add_library(${COMPONENT_LIB} STATIC ${own_SRCS})
+  target_include_directories(${COMPONENT_LIB} PUBLIC ${own_INCLUDE_DIRS})
+  target_compile_options(${COMPONENT_LIB} PRIVATE -Wall -Wextra -Werror)
+  list(TRANSFORM own_REQUIRES PREPEND idf_)
+  target_link_libraries(${COMPONENT_LIB} PUBLIC ${own_REQUIRES})
+endfunction()
+add_subdirectory(${COMPONENT} component)
+get_directory_property(target DIRECTORY ${COMPONENT} DEFINITION STEADYFS_TARGET)
+message(STATUS "${IDF_TARGET}: ${target}")
+END
+    for chip in linux esp32 esp32s3 esp32c3 esp32c6 esp32p4; do
+        rm -rf "$made/built"
+        cmake -S "$made/project" -B "$made/built" -DIDF_TARGET=$chip -DLIBRARY="$made/library.a" \
+            -DCOMPONENT="$PWD/examples/c/esp-idf/steadyfs" -DHEADERS="$1" | grep -F -- "-- $chip: "
+        cmake --build "$made/built" >/dev/null
+    done
+}
+
+[ -n "${ZEPHYR:-}${IDF:-}" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 "$CC" --version | head -n 1
 [ -z "${ZEPHYR:-}" ] || zephyr
 [ -z "${IDF:-}" ] || idf

@@ -132,6 +132,25 @@ static void failed_close_can_be_repeated(void)
         EXPECT(registered->close(&others[at]) == 0);
 }
 
+/* Zephyr's rename removes the object at the new path, of any kind. */
+static void rename_replaces_objects_of_another_kind(void)
+{
+    struct fs_dirent entry;
+    EXPECT(open_and('w', "/data/file", FS_O_WRITE | FS_O_CREATE) == 1);
+    EXPECT(registered->mkdir(&mount, "/data/dir") == 0);
+    EXPECT(registered->mkdir(&mount, "/data/dir/in") == 0);
+    EXPECT(registered->rename(&mount, "/data/file", "/data/dir") == -ENOTEMPTY);
+    EXPECT(registered->rename(&mount, "/data/none", "/data/dir") == -ENOENT);
+    EXPECT(registered->rename(&mount, "/data/file/none", "/data/dir") == -ENOTDIR);
+    EXPECT(registered->stat(&mount, "/data/dir/in", &entry) == 0);
+    EXPECT(registered->rename(&mount, "/data/file", "/data/dir/in") == 0);
+    EXPECT(registered->stat(&mount, "/data/dir/in", &entry) == 0 && entry.size == 1);
+    EXPECT(registered->rename(&mount, "/data/dir", "/data/kept") == 0);
+    EXPECT(registered->stat(&mount, "/data/kept/in", &entry) == 0 && entry.size == 1);
+    EXPECT(registered->unlink(&mount, "/data/kept/in") == 0);
+    EXPECT(registered->unlink(&mount, "/data/kept") == 0);
+}
+
 static void mkfs_makes_an_empty_volume(void)
 {
     struct fs_dirent entry;
@@ -191,6 +210,7 @@ int main(void)
     open_keeps_the_contents_without_truncate();
     long_names_are_refused();
     failed_close_can_be_repeated();
+    rename_replaces_objects_of_another_kind();
     mkfs_makes_an_empty_volume();
     EXPECT(registered->unmount(&mount) == 0);
     nor_free(&chip);

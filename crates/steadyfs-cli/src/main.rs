@@ -127,6 +127,13 @@ enum Command {
     /// Mount an image on a directory
     #[cfg(target_os = "linux")]
     Mount(commands::mount::Arguments),
+    /// Mount an image on a directory: on Linux only
+    #[cfg(not(target_os = "linux"))]
+    #[command(hide = true)]
+    Mount {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
     /// Recommend settings for a chip, a size and a workload, and show their cost
@@ -235,6 +242,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Unpack(arguments) => commands::unpack::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),
+        #[cfg(not(target_os = "linux"))]
+        Command::Mount { arguments: _ } => Err(Failure::new(
+            "mounts work on Linux only; `steady get` copies files out of an image, and `steady \
+             put` copies files into it",
+        )),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Adversary(arguments) => adversary::run(&arguments),

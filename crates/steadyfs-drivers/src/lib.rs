@@ -10,6 +10,10 @@
 //! | any of these, asynchronous | `waiting` (feature `async`) | a task that samples during erases |
 //! | block devices of other crates | `adapters`, each behind a feature of the crate's name | |
 //!
+//! With the feature `embedded-io`, `adapters::embedded_io::FileStream` gives an open file the
+//! traits `Read`, `Write` and `Seek`. With the feature `defmt`, errors and plain types have
+//! `defmt::Format`.
+//!
 //! The makers of the NAND chips are Micron, Winbond and GigaDevice. Flash behind `embedded-storage`
 //! is flash inside microcontrollers and QSPI flash. `waiting` has adapters from asynchronous buses,
 //! delays and flash (`embedded-hal-async`).
@@ -111,6 +115,7 @@ mod readme {}
 #[cfg(any(
     feature = "embedded-sdmmc",
     feature = "block-device-driver",
+    feature = "embedded-io",
     feature = "embedded-storage"
 ))]
 pub mod adapters;

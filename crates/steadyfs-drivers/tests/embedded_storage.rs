@@ -180,6 +180,45 @@ fn records_survive_cuts_inside_an_stm32g0() {
     cut(flash, cut_after, 77);
 }
 
+/// The QSPI driver of embassy-nrf panicked, because parts of pages, tags and the memory of the
+/// volume may start at any byte.
+fn reach_aligned_memory<const WORD: usize>(align: usize, memory_start: usize) -> (usize, usize) {
+    #[repr(align(4))]
+    struct Memory([u8; 16 << 10]);
+
+    let mut hal = Hal::<WORD, WORD, 4096>::write_once(1 << 20);
+    hal.align = align;
+    let flash = FromWriteOnce::new(hal, 0..1u32 << 20, FlashTimes::SPI_NOR).unwrap();
+    let mut memory = Memory([0; 16 << 10]);
+    let memory = &mut memory.0[memory_start..];
+    let config = Config::for_geometry(&flash.geometry());
+    let flash = FileSystem::format(flash, &config, memory).unwrap();
+    let mut fs = FileSystem::mount(flash, Access::ReadWrite, memory).unwrap();
+    let mut file = fs.open("data", OpenOptions::CREATE).unwrap();
+    let data: Vec<u8> = (0..20_001).map(|at| (at % 251) as u8).collect();
+    for start in 0..5 {
+        fs.write(&mut file, 0, &data[start..]).unwrap();
+        fs.commit().unwrap();
+        let mut found = vec![0; 20_001];
+        fs.read(&mut file, 0, &mut found[start..]).unwrap();
+        assert_eq!(found[start..], data[start..]);
+    }
+    fs.close(file).unwrap();
+    fs.unmount().unwrap().into_flash().longest
+}
+
+#[test]
+fn drivers_with_dma_get_aligned_memory() {
+    for start in 0..4 {
+        let (read, written) = reach_aligned_memory::<4>(4, start);
+        assert!(read >= 256 && written >= 256, "calls of {read} and {written} bytes");
+        reach_aligned_memory::<16>(4, start);
+    }
+    // A chip of bytes needs no buffer: the pages pass at once.
+    let page_bytes = FromWriteOnce::<Hal<1, 1, 4096>>::geometry(1 << 20).unwrap().page_bytes;
+    assert_eq!(reach_aligned_memory::<1>(1, 1), (page_bytes as usize, page_bytes as usize));
+}
+
 #[test]
 fn a_range_is_all_that_is_touched() {
     let (bytes, range) = (1 << 20, 0x4_0000..0x8_0000);

@@ -22,6 +22,7 @@ use std::thread;
 use std::time::Duration;
 use steadyfs::media::Flash;
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs_drivers::adapters::embedded_storage::{FlashTimes, FromWriteOnce};
 use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_drivers::waiting::{Meanwhile, Waiting};
 use steadyfs_sim::nor_spi::NorSim;
@@ -129,21 +130,37 @@ fn timers_of_tokio_tick_in_the_calls_of_the_file_system() {
     assert!(in_calls > 0);
 }
 
-/// QSPI flash as an nRF has it: asynchronous, words of 4 bytes that are written once, sectors of
-/// 4 KiB.
-struct Qspi {
+/// Flash as HALs of Embassy have it, with words of `WORD` bytes that are written once, and sectors
+/// of 4 KiB.
+struct Hal<const WORD: usize> {
     cells: Vec<u8>,
 }
 
-impl ErrorType for Qspi {
+/// `embassy_nrf::qspi::Qspi`: the processor runs while the chip works. The DMA takes aligned memory
+/// only.
+type Nrf = Hal<4>;
+/// `embassy_rp::flash::Flash` with DMA: it reads words of 4 bytes into any memory. A write or an
+/// erase returns only when the flash is done.
+type Rp = Hal<1>;
+
+impl<const WORD: usize> Hal<WORD> {
+    const DMA_WRITES: bool = WORD == 4;
+
+    fn check_memory(bytes: &[u8]) {
+        assert!(!Self::DMA_WRITES || bytes.as_ptr().addr().is_multiple_of(4), "memory of the DMA");
+    }
+}
+
+impl<const WORD: usize> ErrorType for Hal<WORD> {
     type Error = NorFlashErrorKind;
 }
 
-impl ReadNorFlash for Qspi {
+impl<const WORD: usize> ReadNorFlash for Hal<WORD> {
     const READ_SIZE: usize = 4;
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         assert!(offset.is_multiple_of(4) && bytes.len().is_multiple_of(4));
+        Self::check_memory(bytes);
         let from = offset as usize;
         bytes.copy_from_slice(&self.cells[from..from + bytes.len()]);
         Ok(())
@@ -154,18 +171,24 @@ impl ReadNorFlash for Qspi {
     }
 }
 
-impl NorFlash for Qspi {
-    const WRITE_SIZE: usize = 4;
+impl<const WORD: usize> NorFlash for Hal<WORD> {
+    const WRITE_SIZE: usize = WORD;
     const ERASE_SIZE: usize = 4096;
 
     async fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
-        embassy_time::Timer::after_millis(3).await;
+        if Self::DMA_WRITES {
+            embassy_time::Timer::after_millis(3).await;
+        }
         self.cells[from as usize..to as usize].fill(0xFF);
         Ok(())
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
-        embassy_time::Timer::after_micros(50).await;
+        assert!((offset as usize).is_multiple_of(WORD) && bytes.len().is_multiple_of(WORD));
+        Self::check_memory(bytes);
+        if Self::DMA_WRITES {
+            embassy_time::Timer::after_micros(50).await;
+        }
         for (cell, &byte) in self.cells[offset as usize..].iter_mut().zip(bytes) {
             assert!(*cell == 0xFF || byte == 0xFF, "a word is written twice");
             *cell &= byte;
@@ -174,13 +197,52 @@ impl NorFlash for Qspi {
     }
 }
 
-/// The logger of `examples/firmware/embassy` runs here as on a board: its ticker takes samples
-/// while the flash erases, and a second run mounts the volume of the first.
+impl<const WORD: usize> Hal<WORD> {
+    /// Makes flash of two volumes. The first half holds the program.
+    fn new() -> Self {
+        let mut cells = vec![0xFF; 2 * VOLUME_BYTES];
+        cells[..VOLUME_BYTES].fill(0xA5);
+        Self { cells }
+    }
+}
+
+const VOLUME_BYTES: usize = logger::VOLUME_BYTES as usize;
+const VOLUME: core::ops::Range<u32> = logger::VOLUME_BYTES..2 * logger::VOLUME_BYTES;
+
+/// The logger of `examples/firmware/embassy` runs here as on a nRF52840: its ticker takes samples
+/// while the flash erases.
 #[test]
-fn logger_of_the_firmware_example_runs_on_embassy() {
-    let ticks = on_embassy(|| async {
-        let qspi = Qspi { cells: vec![0xFF; logger::VOLUME_BYTES as usize] };
-        logger::run(qspi, 30).await.expect("the logger")
-    });
+fn logger_of_the_firmware_example_runs_on_qspi_flash() {
+    let ticks =
+        on_embassy(|| async { logger::run(Nrf::new(), VOLUME, 30).await.expect("the logger") });
     assert!(ticks > 0, "no sample was taken in the calls of the file system");
+}
+
+/// As on an RP2040, whose program is in the same flash. A second run mounts the volume of the first
+/// one, and appends to its file.
+#[test]
+fn logger_of_the_firmware_example_runs_in_the_flash_of_the_program() {
+    let records = on_embassy(|| async {
+        let mut flash = Rp::new();
+        logger::run(&mut flash, VOLUME, 30).await.expect("the logger");
+        logger::run(&mut flash, VOLUME, 12).await.expect("the logger, again");
+        assert!(flash.cells[..VOLUME_BYTES].iter().all(|&byte| byte == 0xA5), "the program");
+        records(flash).await
+    });
+    assert_eq!(records, 42);
+}
+
+/// Returns the number of records of the logger's file.
+async fn records(flash: Rp) -> u32 {
+    let rest = pin!(pending());
+    let meanwhile = Meanwhile::new(rest);
+    meanwhile
+        .run(async {
+            let flash = Waiting::new(flash, &meanwhile);
+            let mut flash = FromWriteOnce::new(flash, VOLUME, FlashTimes::SPI_NOR).unwrap();
+            let mut memory = vec![0; 8 << 10];
+            let mut fs = FileSystem::mount(&mut flash, Access::ReadOnly, &mut memory).unwrap();
+            fs.stat("samples").unwrap().size as u32 / 4
+        })
+        .await
 }

@@ -5,6 +5,7 @@ use crate::processor;
 
 /// Numbers of operations on the medium, and of instructions of the processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cost {
     /// Number of reads of whole pages.
     pub reads: u32,
@@ -101,6 +102,7 @@ impl Cost {
 /// A call that erases moves fewer frames in return, and so does a call that writes leaves of the
 /// map or a root. So no call reaches more than one of the three alternatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bound {
     /// The worst case of a call that only moves frames.
     pub moving: Cost,
@@ -166,6 +168,7 @@ impl Bound {
 /// Operations that belong to no other part count as part of the call. In a write of several logical
 /// pages, these are all operations of the further pages, with their erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct BoundBreakdown {
     /// The look-ups of the call, its pages, and the commit.
@@ -212,6 +215,7 @@ impl BoundBreakdown {
 
 /// A service curve: any `n` consecutive writes take at most `burst_ns + n · rate_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Envelope {
     /// Time that does not grow with the number of writes, in nanoseconds.
     pub burst_ns: u64,
@@ -232,6 +236,7 @@ impl Envelope {
 /// The limit for idle work: [`FileSystem::maintain`](crate::FileSystem::maintain) and
 /// [`FileSystem::scrub`](crate::FileSystem::scrub).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Budget {
     /// Time of the medium in nanoseconds, according to its [`Timing`](crate::media::Timing).
     TimeNs(u64),

@@ -55,6 +55,7 @@ const TRIM_LOOKS: u32 = 64;
 
 /// A call for which [`Disk::bound`] returns the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum DiskCall {
     /// A read of at most this number of bytes.
@@ -84,6 +85,7 @@ impl DiskCall {
 
 /// The options of [`Disk::write_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
     /// True if the data must be on the medium when the call returns (FUA).
     pub durable: bool,

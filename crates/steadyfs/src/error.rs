@@ -8,6 +8,7 @@ use crate::media::{Failure, Geometry};
 /// The reason for the failure of an operation on a mounted volume. The type has one byte, so
 /// results travel in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Error {
     /// The medium does not answer. All committed data is safe; mount again.
@@ -163,6 +164,7 @@ impl From<Failure> for Error {
 
 /// The rule that the settings break. `Display` prints the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ConfigError {
     /// `page_bytes` must be a power of two from 256 to 16,384. If tags lie inside the pages, it may
@@ -312,6 +314,7 @@ impl core::error::Error for ConfigError {}
 
 /// The reason for which a volume could not be formatted or mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum MountError {
     /// No superblock was found: the device was never formatted, or both copies of the superblock

@@ -37,6 +37,7 @@ use crate::media::{Geometry, Timing};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Processor {
     instruction_ps: u32,
 }

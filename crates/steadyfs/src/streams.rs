@@ -57,6 +57,7 @@ pub const fn context_stream(number: u8, streams: u8) -> u8 {
 
 /// The six logs of F2FS. Each log holds nodes or data, sorted by the time until they are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum F2fsLog {
     /// Inodes and direct nodes of directories.
     HotNode,
@@ -102,6 +103,7 @@ pub const fn f2fs_stream(log: F2fsLog, streams: u8) -> u8 {
 /// The nine kinds of temporary files that SQLite makes beside a database. The flags of `xOpen` name
 /// the kind for most of these files, so a VFS can choose the stream by the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SqliteFile {
     /// The old content of the pages that a transaction changes: `DATABASE-journal`. It lives as
     /// long as the transaction.

@@ -22,6 +22,7 @@ mod failures;
 mod format;
 mod format_again;
 mod full;
+mod golden;
 mod handles;
 mod health;
 mod idle;

@@ -283,12 +283,34 @@ static int glue_unlink(struct fs_mount_t *mount, const char *path)
     return told(steadyfs_remove(&volume_of(mount)->fs, path_of(mount, path)));
 }
 
+/* Returns true if one path is a directory, and the other one is something else. */
+static bool kinds_differ(steadyfs_t *fs, const char *from, const char *to)
+{
+    steadyfs_info one, other;
+    return steadyfs_stat(fs, from, &one) == 0 && steadyfs_stat(fs, to, &other) == 0 &&
+           (one.type == STEADYFS_TYPE_DIR) != (other.type == STEADYFS_TYPE_DIR);
+}
+
+/*
+ * Replaces `to` in one step. Zephyr also allows to replace an empty directory by a file, and a file
+ * by a directory. Then `to` is removed first.
+ */
 static int glue_rename(struct fs_mount_t *mount, const char *from, const char *to)
 {
+    steadyfs_t *fs = &volume_of(mount)->fs;
     int error = check_name(path_of(mount, to));
     if (error != 0)
         return error;
-    return told(steadyfs_rename(&volume_of(mount)->fs, path_of(mount, from), path_of(mount, to)));
+    from = path_of(mount, from);
+    to = path_of(mount, to);
+    error = steadyfs_rename(fs, from, to);
+    if ((error == STEADYFS_ERR_ISDIR || error == STEADYFS_ERR_NOTDIR) &&
+        kinds_differ(fs, from, to)) {
+        error = steadyfs_remove(fs, to);
+        if (error == 0)
+            error = steadyfs_rename(fs, from, to);
+    }
+    return told(error);
 }
 
 static int glue_mkdir(struct fs_mount_t *mount, const char *path)

@@ -1,12 +1,14 @@
 /*
- * SteadyFS as a file system of Zephyr: fs_open, fs_read and the others.
+ * SteadyFS as a file system of Zephyr: fs_open, fs_read and the others. README.md describes the
+ * module.
  *
- * Tested on the host with stub headers (stub/), and compiled against Zephyr (tools/zephyr-esp.sh),
- * not run on a board. Zephyr holds one lock around mounts, but none around calls on files. So only
- * one task at a time may use the volume.
+ * Tested on the host with stub headers (stub/) and Zephyr's own tests (tools/zephyr-tests.sh), and
+ * in QEMU (app/), not on a board. Zephyr holds one lock around mounts, but none around calls on files.
+ * So only one task at a time may use the volume.
  *
- * Set CONFIG_FILE_SYSTEM_MAX_FILE_NAME, such as 255. Zephyr's default for file systems of others is
- * MAX_FILE_NAME 12. The glue creates no longer names, and cannot list them: -ENAMETOOLONG.
+ * Without the module, set CONFIG_FILE_SYSTEM_MAX_FILE_NAME, such as 255. Zephyr's default for file
+ * systems of others is MAX_FILE_NAME 12. The glue creates no longer names, and cannot list them:
+ * -ENAMETOOLONG.
  *
  *     static struct steadyfs_zephyr volume = {
  *         .config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory}};
@@ -21,7 +23,10 @@
 #include "steadyfs.h"
 #include <zephyr/fs/fs.h>
 
+/* Define another number if another file system from outside of Zephyr has this one. */
+#ifndef STEADYFS_ZEPHYR_TYPE
 #define STEADYFS_ZEPHYR_TYPE FS_TYPE_EXTERNAL_BASE
+#endif
 #define STEADYFS_ZEPHYR_FILES 8
 
 /* The contents of a mount's `fs_data`: the configuration, the volume, and room for open files. */

@@ -24,7 +24,9 @@ pub fn kind_of(metadata: &Metadata) -> What {
 #[cfg(unix)]
 pub fn special(metadata: &Metadata) -> Option<Kind> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let (kind, number) = (metadata.file_type(), metadata.rdev());
+    let kind = metadata.file_type();
+    // macOS has numbers of 32 bits.
+    let number = metadata.rdev() as rustix::fs::Dev;
     let device = |is_block| Kind::Device {
         is_block,
         major: rustix::fs::major(number),

@@ -1,5 +1,6 @@
-//! Adapters from flash and devices of other crates: `embedded_storage` is for raw NOR, the other
-//! adapters are for devices of sectors.
+//! Adapters from flash and devices of other crates, and to the traits of other crates:
+//! `embedded_storage` is for raw NOR, `embedded_io` is for open files, the other adapters are for
+//! devices of sectors.
 //!
 //! # Devices of sectors
 //! Neither trait has a flush or a discard, and neither reports times. The caller sets the times. A
@@ -10,6 +11,8 @@
 
 #[cfg(feature = "block-device-driver")]
 pub mod block_device_driver;
+#[cfg(feature = "embedded-io")]
+pub mod embedded_io;
 #[cfg(feature = "embedded-sdmmc")]
 pub mod embedded_sdmmc;
 #[cfg(feature = "embedded-storage")]

@@ -29,8 +29,8 @@
 //! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run` |
 //!
 //! On tokio without several threads and `unconstrained`, no timer ends while a call waits.
-//! `examples/firmware/embassy` is a logger on Embassy and asynchronous QSPI flash, built for a
-//! Cortex-M4.
+//! `examples/firmware/embassy` is a logger on Embassy, with programs for a nRF52840 (QSPI flash) and
+//! an RP2040 (the flash of the program).
 //!
 //! **Time.** The bound of a call covers the flash. The time of the turns is added to the bound. The
 //! driver notices a ready chip only at the end of the turn, so turns should be short, as in any

@@ -21,6 +21,10 @@ pub struct Hal<const READ: usize, const WRITE: usize, const ERASE: usize> {
     /// Offset of a byte with one bit that no program clears.
     pub stuck: Option<usize>,
     pub error: Option<NorFlashErrorKind>,
+    /// Alignment of memory that the DMA requires, in bytes.
+    pub align: usize,
+    /// Number of bytes of the longest read and of the longest write.
+    pub longest: (usize, usize),
 }
 
 #[allow(dead_code)]
@@ -34,6 +38,8 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
             seed: 1,
             stuck: None,
             error: None,
+            align: 1,
+            longest: (0, 0),
         }
     }
 
@@ -99,6 +105,8 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> ReadNorFlash
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         check_read(self, offset, bytes.len())?;
+        assert_eq!(bytes.as_ptr().addr() % self.align, 0, "memory of the DMA");
+        self.longest.0 = self.longest.0.max(bytes.len());
         let (from, to) = (offset as usize, offset as usize + bytes.len());
         if self.left == Some(0)
             || self.torn.range(from / WRITE..to.div_ceil(WRITE)).next().is_some()
@@ -147,6 +155,8 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         check_write(self, offset, bytes.len())?;
+        assert_eq!(bytes.as_ptr().addr() % self.align, 0, "memory of the DMA");
+        self.longest.1 = self.longest.1.max(bytes.len());
         self.error.map_or(Ok(()), Err)?;
         let first = offset as usize / WRITE;
         (first..)

@@ -22,6 +22,7 @@ const LEAF_LOG_MAX: u32 = 240;
 /// [`Config::for_geometry`] returns settings that meet the promises of the documentation. "More"
 /// and "less" in the description of a field list the effects of a larger and of a smaller value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Config {
     /// Number of program pages in a logical page: a power of two, 1 to 32. More: smaller map and
     /// tables. Less: cheaper rewrites of single program pages.

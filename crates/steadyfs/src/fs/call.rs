@@ -23,6 +23,7 @@ use crate::reclaim::Work;
 /// names in both paths together. If a directory moves, `depth` must be at least the depth of this
 /// directory. If two directories are exchanged, it must be at least the depth of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Call {
     /// A write of one whole logical page that the file already has, through a durable handle and

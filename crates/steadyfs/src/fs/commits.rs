@@ -14,6 +14,7 @@ use crate::features::GROUPS;
 /// assert!(events.contains(CommitOn::CREATE) && !events.contains(CommitOn::SYNC));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CommitOn(u16);
 
 impl CommitOn {
@@ -92,6 +93,7 @@ impl CommitOn {
 /// A power cut loses fewer changes than the limit, because the call that reaches the limit also
 /// commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CommitLimits {
     /// Number of calls that change something. A write counts once for each logical page.
     pub changes: u32,

@@ -9,6 +9,7 @@ use crate::media::Flash;
 
 /// The kind of bytes that [`FileSystem::seek`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SeekTo {
     /// Bytes that were written or reserved.
     Data,

@@ -19,6 +19,7 @@ use crate::store::{Description, Store};
 /// A change that the volume reports to the observer. It is part of the open transaction: a power
 /// cut or a rollback may undo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Change {
     /// A file or directory was created.
@@ -35,6 +36,7 @@ pub enum Change {
 
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Usage {
     /// Number of bytes, used or free, for file data and the file table. The first page of the file
     /// table is not included. The number stays the same, unless so many blocks go bad that the

@@ -8,6 +8,7 @@ use crate::error::Error;
 
 /// Options for opening a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OpenOptions {
     /// Allows reading.
     pub read: bool,
@@ -97,6 +98,11 @@ impl File {
     /// nothing.
     pub fn stream(&self) -> u8 {
         self.stream
+    }
+
+    /// Returns the options with which the file was opened. Costs nothing.
+    pub fn options(&self) -> OpenOptions {
+        self.options
     }
 
     /// Makes a handle of a file in this mount, after the change `stamp`. `slot` is the entry of the

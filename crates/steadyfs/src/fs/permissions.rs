@@ -17,6 +17,7 @@ const ARE_SET: u16 = 0x8000;
 
 /// Mode, owner and group of a file or directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Permissions {
     /// The twelve bits of `chmod`.
     pub mode: u16,

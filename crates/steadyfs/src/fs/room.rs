@@ -8,6 +8,7 @@ use crate::reclaim::Work;
 
 /// The room that is left in the open transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct TransactionRoom {
     /// Number of bytes that one write or append can write for certain, at any offset of any file.

@@ -6,6 +6,7 @@ use super::inode::{InodeHeader, InodeKind, InodeNumber, NAME_BYTES_MAX, ROOT};
 
 /// The kind of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Kind {
     /// A file.
@@ -18,6 +19,7 @@ pub enum Kind {
 
 /// The metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stat {
     /// Number of the file or directory, constant for its life.
     pub inode: InodeNumber,
@@ -52,6 +54,13 @@ impl Entry {
     /// Returns the name of the entry.
     pub fn name(&self) -> &str {
         core::str::from_utf8(&self.name[..usize::from(self.name_bytes)]).unwrap_or("?")
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for Entry {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=str}: {}", self.name(), self.stat);
     }
 }
 

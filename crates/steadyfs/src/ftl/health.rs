@@ -18,6 +18,7 @@ use crate::space::State;
 
 /// The health of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Health {
     /// True if the volume can only be read, for any reason.
@@ -74,6 +75,7 @@ impl Health {
 
 /// The use of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BlockState {
     /// Never used again.
@@ -102,6 +104,7 @@ pub enum BlockState {
 
 /// State and wear of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BlockInfo {
     /// Its use.
     pub state: BlockState,

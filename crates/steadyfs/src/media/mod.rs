@@ -33,6 +33,7 @@ pub type PageIndex = u32;
 
 /// Shape of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Geometry {
     /// Data bytes of a program page, without its tag. A power of two, at least 256. If tags lie
     /// [within](sectors::TagPlace::Within) pages, the value is 32 bytes less, because the tag takes
@@ -55,6 +56,7 @@ pub struct Geometry {
 /// values for expectations. A bound contains the driver's time for each command if these durations
 /// [contain it](crate::guide::drivers#the-time-of-the-driver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Timing {
     /// Duration of a read of a whole page and its tag.
     pub read_ns: u64,
@@ -74,6 +76,7 @@ pub struct Timing {
 
 /// Failure of an operation, as the medium reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Failure {
     /// The page cannot be read: it has more flipped bits than the ECC corrects.
@@ -107,6 +110,7 @@ impl core::error::Error for Failure {}
 ///
 /// If a chip with on-die ECC reports a range ("4 to 6 bits"), give the upper end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Corrected {
     /// Number of wrong bits that were corrected.
     pub bits: u8,

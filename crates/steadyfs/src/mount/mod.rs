@@ -26,6 +26,7 @@ use crate::error::Error;
 
 /// Permissions of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Access {
     /// A mount for reading: nothing is ever programmed or erased. After a power cut or an
     /// [`Error::Unknown`], one such mount may show the last commit, and the next one may not. Only
@@ -40,6 +41,7 @@ pub enum Access {
 /// A loss that a mount has found, or that a leaf write-back has found later. The volume can only be
 /// read until it is [repaired](crate::FileSystem::repair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Damage {
     /// The newest root cannot be read any more, not even from its copies. Changes that were

@@ -102,6 +102,7 @@ fn read_sound<F: Flash>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Superblocks {
     /// Block of the second copy. The first copy is in block 0.
     pub second: BlockIndex,

@@ -46,6 +46,7 @@ const MADE: PageIndex = PageIndex::MAX - 1;
 
 /// The pages whose checksum is verified at every read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Verify {
     /// All pages.
     #[default]

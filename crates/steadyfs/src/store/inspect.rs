@@ -7,6 +7,7 @@ use crate::space::{HeadIndex, NONE};
 
 /// Geometry and settings of a volume, and the positions of its parts on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Description {
     /// Geometry of the medium.
     pub geometry: Geometry,

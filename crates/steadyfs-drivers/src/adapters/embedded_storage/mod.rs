@@ -23,6 +23,12 @@
 //! ECC cannot correct. A power cut may leave such a word. If it causes a bus fault or an interrupt
 //! of the processor, the HAL must turn this into an error.
 //!
+//! **DMA.** If the words of the chip have 4 bytes or more, the driver of the HAL gets only memory
+//! that starts at a multiple of 4 bytes. Data in other memory goes through a buffer of 256 bytes on
+//! the stack. So align the memory of the volume (`#[repr(align(4))]`). If the DMA cannot read the
+//! flash of the program (nRF), write data from RAM only: a write of whole pages reaches the driver
+//! without a copy.
+//!
 //! # Example
 //! A mounted volume on the last 512 KiB of a chip of 1 MiB:
 //! ```

@@ -3,6 +3,9 @@
 /// Largest word of a chip, in bytes.
 pub(super) const WORD_BYTES_MAX: usize = 64;
 
+/// Bytes of one call if the memory of the caller is not aligned: a program page of a serial chip.
+pub(super) const BUFFER_BYTES: usize = 256;
+
 /// Longest times of a chip; every [bound](steadyfs::CallBounds::of) is computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashTimes {
@@ -39,8 +42,10 @@ impl FlashTimes {
         erase_ns: 40_000_000,
     };
 
+    /// Returns the time of a read, in nanoseconds, also into memory that is not aligned.
     pub(super) const fn read(&self, bytes: u32) -> u64 {
-        self.read_ns as u64 + bytes as u64 * self.read_byte_ns as u64
+        bytes.div_ceil(BUFFER_BYTES as u32) as u64 * self.read_ns as u64
+            + bytes as u64 * self.read_byte_ns as u64
     }
 
     /// Returns the time of a program with its read-back, in nanoseconds.

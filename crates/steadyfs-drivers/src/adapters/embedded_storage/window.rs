@@ -1,8 +1,8 @@
-//! A range of a chip: reads and writes of whole words, erases of whole sectors, and checks of
-//! their results.
+//! A range of a chip: reads and writes of whole words in aligned memory, erases of whole sectors,
+//! and checks of their results.
 
 use super::error::RangeError;
-use super::times::{FlashTimes, WORD_BYTES_MAX};
+use super::times::{BUFFER_BYTES, FlashTimes, WORD_BYTES_MAX};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash;
 use steadyfs::media::Failure;
@@ -16,6 +16,23 @@ pub(super) struct Window<T: NorFlash> {
     pub last_error: Option<T::Error>,
     /// Failure that is returned for an error of a read.
     unread: Failure,
+}
+
+/// Memory that the DMA of every HAL can reach. The QSPI driver of embassy-nrf panics if a buffer
+/// does not start at a multiple of 4 bytes.
+#[repr(align(4))]
+struct Aligned<const BYTES: usize>([u8; BYTES]);
+
+/// Returns true if these bytes start at a multiple of the chip's word, or of 4 bytes if the word is
+/// larger.
+fn is_aligned(data: &[u8], word: usize) -> bool {
+    data.as_ptr().addr().is_multiple_of(word.min(align_of::<Aligned<0>>()))
+}
+
+/// Returns the number of bytes of one call that goes through a buffer. The call ends at a multiple
+/// of the buffer's size at the latest, so a serial chip still programs whole program pages.
+fn buffered(address: u32, length: usize) -> usize {
+    length.min(BUFFER_BYTES - address as usize % BUFFER_BYTES)
 }
 
 /// Checks that the sizes of words and sectors are supported, and that the range fits the chip and
@@ -54,19 +71,20 @@ impl<T: NorFlash> Window<T> {
         Self { flash, start, times, last_error: None, unread }
     }
 
-    /// Reads bytes. Incomplete words go through a buffer.
+    /// Reads bytes. Incomplete words, and words in memory that is not aligned, go through a buffer.
     pub fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
         let (word, mut address, mut rest) = (T::READ_SIZE, self.start + address, data);
         while !rest.is_empty() {
-            let (skip, length) = part(address, rest.len(), word);
+            let (skip, mut length) = part(address, rest.len(), word);
+            let is_direct = skip == 0 && length >= word && is_aligned(rest, word);
+            if !is_direct {
+                length = buffered(address, length);
+            }
             let (now, later) = rest.split_at_mut(length);
-            let result = if skip == 0 && length >= word {
+            let result = if is_direct {
                 self.flash.read(address, now)
             } else {
-                let mut buffer = [0; WORD_BYTES_MAX];
-                let result = self.flash.read(address - skip as u32, &mut buffer[..word]);
-                now.copy_from_slice(&buffer[skip..skip + length]);
-                result
+                self.read_buffered(address - skip as u32, skip, now)
             };
             result.map_err(|error| {
                 self.last_error = Some(error);
@@ -77,7 +95,30 @@ impl<T: NorFlash> Window<T> {
         Ok(())
     }
 
-    /// Writes bytes, fills incomplete words with ones, and reads the bytes back.
+    /// Reads whole words into a buffer, and copies all but the first `skip` bytes.
+    fn read_buffered(
+        &mut self,
+        address: u32,
+        skip: usize,
+        data: &mut [u8],
+    ) -> Result<(), T::Error> {
+        let mut buffer = Aligned([0; BUFFER_BYTES]);
+        let end = skip + data.len();
+        self.flash.read(address, &mut buffer.0[..end.next_multiple_of(T::READ_SIZE)])?;
+        data.copy_from_slice(&buffer.0[skip..end]);
+        Ok(())
+    }
+
+    /// Writes whole words from a buffer: `skip` bytes of ones, the data, and ones.
+    fn write_buffered(&mut self, address: u32, skip: usize, data: &[u8]) -> Result<(), T::Error> {
+        let mut buffer = Aligned([0xFF; BUFFER_BYTES]);
+        let end = skip + data.len();
+        buffer.0[skip..end].copy_from_slice(data);
+        self.flash.write(address, &buffer.0[..end.next_multiple_of(T::WRITE_SIZE)])
+    }
+
+    /// Writes bytes, fills incomplete words with ones, and reads the bytes back. Uses a buffer as
+    /// [`read`](Self::read) does.
     /// `holds(found, wanted)` returns true if the byte `found` is right.
     pub fn write(
         &mut self,
@@ -88,14 +129,16 @@ impl<T: NorFlash> Window<T> {
         let (word, mut at, mut rest) = (T::WRITE_SIZE, self.start + address, data);
         let mut result = Ok(());
         while !rest.is_empty() && result.is_ok() {
-            let (skip, length) = part(at, rest.len(), word);
+            let (skip, mut length) = part(at, rest.len(), word);
+            let is_direct = skip == 0 && length >= word && is_aligned(rest, word);
+            if !is_direct {
+                length = buffered(at, length);
+            }
             let (now, later) = rest.split_at(length);
-            result = if skip == 0 && length >= word {
+            result = if is_direct {
                 self.flash.write(at, now)
             } else {
-                let mut buffer = [0xFF; WORD_BYTES_MAX];
-                buffer[skip..skip + length].copy_from_slice(now);
-                self.flash.write(at - skip as u32, &buffer[..word])
+                self.write_buffered(at - skip as u32, skip, now)
             };
             (at, rest) = (at + length as u32, later);
         }
@@ -121,11 +164,11 @@ impl<T: NorFlash> Window<T> {
         bytes: usize,
         is_right: impl Fn(usize, u8) -> bool,
     ) -> Result<bool, Failure> {
-        let mut found = [0; WORD_BYTES_MAX];
+        let mut found = Aligned([0; WORD_BYTES_MAX]);
         for done in (0..bytes).step_by(WORD_BYTES_MAX) {
             let length = WORD_BYTES_MAX.min(bytes - done);
-            self.read(address + done as u32, &mut found[..length])?;
-            if !found[..length]
+            self.read(address + done as u32, &mut found.0[..length])?;
+            if !found.0[..length]
                 .iter()
                 .enumerate()
                 .all(|(index, byte)| is_right(done + index, *byte))
@@ -157,7 +200,7 @@ impl<T: NorFlash> Window<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::part;
+    use super::{buffered, part};
 
     #[test]
     fn parts_are_whole_words_or_lie_within_one() {
@@ -166,5 +209,13 @@ mod tests {
         assert_eq!(part(13, 20, 8), (5, 3));
         assert_eq!(part(13, 2, 8), (5, 2));
         assert_eq!(part(7, 9, 1), (0, 9));
+    }
+
+    #[test]
+    fn buffered_calls_end_at_program_pages() {
+        assert_eq!(buffered(0, 4096), 256);
+        assert_eq!(buffered(0x140, 4096), 192);
+        assert_eq!(buffered(0x1FC, 4), 4);
+        assert_eq!(buffered(0x100, 16), 16);
     }
 }

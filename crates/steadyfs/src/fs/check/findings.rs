@@ -6,6 +6,7 @@ use crate::fs::InodeNumber;
 use core::fmt;
 /// A fault that a [check](FileSystem::check) found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Finding {
     /// A page of the file system's tables cannot be read, or does not hold the written data.
@@ -176,6 +177,7 @@ impl fmt::Display for Finding {
 
 /// The counts of a [check](FileSystem::check).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CheckReport {
     /// Number of files.
     pub files: u32,
@@ -193,6 +195,7 @@ pub struct CheckReport {
 
 /// The numbers of changes of a repair, by kind. Each change is one finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Repairs {
     /// Number of pages of the file system's tables, of directories and of indexes that were
     /// rewritten without their unreadable parts.

@@ -20,6 +20,7 @@ pub const DEPTH_BYTES: usize = 8;
 /// A position in a directory, for [`FileSystem::list`]. It is a number, not a handle. It stays
 /// valid after any change of the directory, and after a mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cursor {
     /// The bits of the hash in reverse order.
     pub reversed: u32,

@@ -80,6 +80,7 @@ pub trait SectorDevice {
 /// Durations of the commands of a [`SectorDevice`], in nanoseconds. If a specification gives no
 /// maximum, the value is measured and not guaranteed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SectorTimes {
     /// Time of a read, without the time of its sectors.
     pub read_ns: u64,

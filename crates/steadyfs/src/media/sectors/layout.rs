@@ -12,6 +12,7 @@ pub(super) const PAGE_SECTORS_MAX: usize = 32;
 
 /// Place of the tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TagPlace {
     /// Before each page. A page and its tag are one write, and all writes to a block follow each
     /// other, which suits cards.
@@ -45,6 +46,7 @@ impl TagPlace {
 
 /// Division of a device into blocks and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SectorLayout {
     /// First sector of the volume. An allocation unit begins here.
     pub first: u32,

@@ -1,0 +1,1 @@
+/* Nothing of this header is needed on a host. */

@@ -1,0 +1,2 @@
+/* Its place before Zephyr 3.2. */
+#include <zephyr/ztest.h>
