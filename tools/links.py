@@ -43,7 +43,8 @@ def main():
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    pages = [ROOT / name for name in listed if (ROOT / name).exists()]
+    # A link in the folder of a package leads to a page that is listed, too.
+    pages = sorted({(ROOT / name).resolve() for name in listed if (ROOT / name).exists()})
     dead = [(page, *link) for page in pages for link in dead_links(page)]
     for page, link, reason in dead:
         print(f"{page.relative_to(ROOT)}: {link}: {reason}")

@@ -60,7 +60,7 @@ def module():
         [ -n "$linker" ] || {{ install_debian lld-22 || install_debian lld; linker=$(command -v wasm-ld-22 wasm-ld | head -n 1); }}
         [ -n "$linker" ] && find_bare_metal || exit 2
         # Features that every browser has had since 2023.
-        export RUSTFLAGS=-Ctarget-feature=+bulk-memory,+simd128,+sign-ext,+nontrapping-fptoint
+        export RUSTFLAGS="-Ctarget-feature=+bulk-memory,+simd128,+sign-ext,+nontrapping-fptoint ${{RUSTFLAGS:-}}"
         export RUSTC CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker CARGO_TARGET_DIR="{BUILD}/playground"
         cargo build --quiet --locked --release --manifest-path "{SOURCE}/Cargo.toml" --target {TARGET} -Zbuild-std=std,panic_abort"""
     done = subprocess.run(["bash", "-c", script], cwd=ROOT)

@@ -121,6 +121,15 @@ fn a_first_file_survives_a_cut() {
     under_valgrind(&first, &[]);
 }
 
+#[test]
+fn a_boot_without_power_leaves_the_old_or_the_new_count() {
+    let Some(compiler) = compiler() else { return };
+    let boot_count = build(&compiler, "boot_count");
+    let told = run(&mut Command::new(&boot_count));
+    assert!(told.starts_with("boot_count: 1\nboot_count: 2\nboot_count: 3\n"), "{told}");
+    under_valgrind(&boot_count, &[]);
+}
+
 /// The stub headers stand for the headers of ESP-IDF and Zephyr.
 #[test]
 fn a_volume_is_a_part_of_the_file_trees_of_others() {

@@ -3,7 +3,7 @@
 use super::Workload;
 use steadyfs::media::Geometry;
 
-const FOOTPRINT: &str = include_str!("../../../../docs/results/footprint.md");
+const FOOTPRINT: &str = include_str!("../../assets/footprint.md");
 
 /// Returns the number in the second column of the row with this name; 0 if there is no such row.
 fn row(first: &str) -> u64 {
