@@ -106,7 +106,7 @@ impl Arguments {
             None => Ok(plan),
             Some(name) => {
                 let names: Vec<_> = plan.run.iter().map(|run| run.id.as_str()).collect();
-                Err(Failure::usage(&format!(
+                Err(Failure::usage(format!(
                     "no run `{name}`; expected one of {}",
                     names.join(", ")
                 )))
