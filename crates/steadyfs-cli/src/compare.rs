@@ -334,7 +334,7 @@ mod tests {
                 ("nor, 512 KiB".to_string(), 1 << 19, "--device nor --size 524288".to_string()),
             ]
         );
-        let line = "compare --device nor --size 3MB".split_whitespace();
+        let line = "compare --device nor --size 3000001".split_whitespace();
         let parsed = Line::try_parse_from(line).unwrap().arguments.options();
         assert!(parsed.unwrap_err().is_usage, "no whole blocks, and more than the chip");
     }

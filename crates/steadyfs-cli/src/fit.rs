@@ -61,8 +61,8 @@ fio records a trace. It overwrites the whole card, so the card must hold nothing
     --norandommap --io_size=1g --write_lat_log=card
 
 With --board, the driver's time comes from one or two figures of a board that runs SteadyFS: the
-mean of a case of `steady bench`, as a time or a rate. One figure gives the time of each command, two
-figures that and the time of each byte. Standard output gets the chip's profile with the driver.
+mean of a case of `steady bench`, a time or a rate. One figure gives the time of each command. Two
+figures also give the time of each byte. Standard output gets the chip's profile with the driver.
 
 Examples:
   steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml \
