@@ -311,6 +311,10 @@ const SESSIONS: [Session; 13] = [
                 With(&[("docs/results/boards.md", "boards.md")]),
             ),
             (
+                "steady fit --board",
+                With(&[("--board", "--board w25q128jv --size 1MiB --measured append-64=3ms")]),
+            ),
+            (
                 "steady fit --board w25q128jv --size 1MiB --measured \
                  append-64=3ms,read-4096=650us > board.toml",
                 AsShown,
@@ -810,6 +814,7 @@ fn lines_that_evaluate_succeed() {
 #[test]
 fn lines_that_compare_succeed() {
     run("compare");
+    run("boards");
 }
 
 #[test]
