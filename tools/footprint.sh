@@ -53,12 +53,12 @@ build_c() {
     link_c "$CARGO_TARGET_DIR/$target/release/libsteadyfs_c.a" "$images/$name-$level" "$@"
 }
 
-# Counts instructions: name, features, opt-level. The simulated chip is a file in QEMU's working
-# directory.
-count_cycles() {
-    build cycles "$2" "$3"
-    local image=$images/cycles-$1-$3
-    cp "$CARGO_TARGET_DIR/$target/release/cycles" "$image"
+# Runs a firmware that counts instructions: program, name of the image, features, opt-level. The
+# simulated chip is a file in QEMU's working directory.
+count() {
+    build "$1" "$3" "$4"
+    local image=$images/$2-$4
+    cp "$CARGO_TARGET_DIR/$target/release/$1" "$image"
     (cd "$scratch" && timeout 1200 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none -icount shift=6 \
         -semihosting-config enable=on,target=native -kernel "$image" </dev/null 2>"$image.txt")
 }
@@ -94,15 +94,16 @@ for level in $levels; do
 done
 [ "$mode" = --top ] || measure_stable "$mode" "${levels%% *}"
 
-rm -f "$images"/cycles-*.txt
+rm -f "$images"/cycles-*.txt "$images"/law-*.txt
 if [ "$mode" != --top ]; then
     command -v qemu-system-arm >/dev/null || install_debian qemu-system-arm || true
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     if command -v qemu-system-arm >/dev/null; then
         for level in $levels; do
-            count_cycles fast "nor,$all" "$level"
-            [ "$mode" = --check ] || count_cycles small "nor,${all%,fast-checksum}" "$level"
+            count cycles cycles-fast "nor,$all" "$level"
+            count law law "nor,$all" "$level"
+            [ "$mode" = --check ] || count cycles cycles-small "nor,${all%,fast-checksum}" "$level"
         done
     elif [ "$mode" = --check ]; then
         echo "skipped: instructions, because there is no qemu-system-arm" >&2

@@ -735,6 +735,7 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     EXPECT(0, steadyfs_unmount(&reading));
     config->read_only = false;
     config->trust_data = true;
+    config->instruction_ps = 18056;
     config->cache_bytes = (size_t)cache;
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_mount(fs, config));
     config->cache = need(config->cache_bytes);
@@ -750,7 +751,11 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     EXPECT(1, steadyfs_has_changes(fs));
     EXPECT(0, steadyfs_mkdir(fs, "three"));
     EXPECT(0, steadyfs_has_changes(fs));
+    /* The time contains the processor: the instructions of the call and of its operations. */
+    EXPECT(0, steadyfs_bound_stat(fs, "one", &cost));
+    EXPECT(1, cost.instructions > 0 && cost.time_ns > (uint64_t)cost.reads * 200000);
     EXPECT(0, steadyfs_unmount(fs));
+    config->instruction_ps = 0;
     free(config->cache);
     free(config->read_cache);
     config->cache = config->read_cache = NULL;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import builds
 import cycles
+import law
 
 # Limits in bytes, by the label of the row.
 LIMITS = {
@@ -354,8 +355,8 @@ Read-only images in C, on NAND alone. The script does not measure this table:
   for code, of `.data` and `.bss`.
 - Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the
   disassembled calls. There is no recursion. The driver's stack comes on top.{assembler}
-- Instructions: `cycles`, another firmware of that package, with the same settings, in QEMU. A timer
-  there counts instructions (`-icount shift=6`) to within two. A run is the same each time. The
+- Instructions: `cycles` and `law`, other firmwares of that package, with the same settings, in
+  QEMU. A timer there counts instructions (`-icount shift=6`) to within two. A run is the same each time. The
   driver's instructions are left out. The instructions of checksums are counted separately, and the
   last columns exclude them. Creates and replacements include `open`, `write` and `close`. `--check`
   compares the first two columns.
@@ -435,7 +436,7 @@ def above_limits(rows):
     ]
 
 
-def check(path, rows, compiler, instructions, code_of_builds):
+def check(path, rows, compiler, instructions, limits, code_of_builds):
     written, written_compiler = read(path)
     differences = [
         f"{label}: {value:,} bytes, docs/results/footprint.md says {written.get(label, 'nothing')}"
@@ -448,6 +449,8 @@ def check(path, rows, compiler, instructions, code_of_builds):
     differences += builds.differences(path.read_text(), code_of_builds)
     if instructions:
         differences += cycles.differences(path.read_text(), instructions)
+    if limits:
+        differences += law.differences(path.read_text(), limits)
     problems = [f"{label} is above its target" for label in LIMITS if label not in OPEN and rows[label] > LIMITS[label]]
     if compiler == written_compiler:
         problems += differences
@@ -472,11 +475,13 @@ def main():
     instructions = cycles.measure(counted) if counted.exists() else None
     if instructions:
         print("\n".join(f"{medium}, {call:30} {numbers[0]:10,} instructions" for (medium, call), numbers in instructions.items()))
+    compared = images / f"law-{level}.txt"
+    limits = law.measure(compared) if compared.exists() else None
     code_of_builds = builds.measure(images / "builds.txt")
     code_of_builds["core", "rust"] = rows["Code, NOR, a logger"]
     print("\n".join(f"build {' '.join(build):28} {code:7,}" for build, code in code_of_builds.items()))
     if mode == "--check":
-        if problems := check(path, rows, compiler, instructions, code_of_builds):
+        if problems := check(path, rows, compiler, instructions, limits, code_of_builds):
             sys.exit("\n".join(problems))
         return
     for column in ("c", "small"):
@@ -486,7 +491,7 @@ def main():
     )
     small = cycles.measure(images / f"cycles-small-{level}.txt")
     sizes = [Image(images / f"cycles-{table}-{level}").section(".text", ".rodata") for table in ("fast", "small")]
-    section = cycles.section(instructions, small, sizes[0] - sizes[1])
+    section = cycles.section(instructions, small, sizes[0] - sizes[1]) + "\n" + law.section(limits)
     features = rooms_section(images, level) + "\n" + features_section(feature_costs(images, level))
     section_of_builds = builds.section(code_of_builds, level)
     write(path, rows, compiler, level, other, nand.without_frame, section_of_builds, features, section)

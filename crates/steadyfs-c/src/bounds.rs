@@ -39,7 +39,9 @@ pub struct Cost {
     pub copies: u32,
     /// Number of erases of blocks.
     pub erases: u32,
-    /// Time in nanoseconds, computed from the driver's timing.
+    /// Number of instructions of the processor, beside those of the operations.
+    pub instructions: u32,
+    /// Time in nanoseconds, computed from the timing of the driver and steadyfs_config.instruction_ps.
     pub time_ns: u64,
 }
 
@@ -48,13 +50,14 @@ pub struct Cost {
 impl Cost {
     #[inline(never)]
     pub(crate) fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
-        let steadyfs::Cost { reads, tag_reads, programs, copies, erases } = *cost;
+        let steadyfs::Cost { reads, tag_reads, programs, copies, erases, instructions } = *cost;
         Self {
             reads,
             tag_reads,
             programs,
             copies,
             erases,
+            instructions,
             time_ns: cost.time_ns(&fs.flash().timing()),
         }
     }
@@ -78,6 +81,7 @@ impl Cost {
             programs: self.programs.saturating_add(other.programs),
             copies: self.copies.saturating_add(other.copies),
             erases: self.erases.saturating_add(other.erases),
+            instructions: self.instructions.saturating_add(other.instructions),
             time_ns: self.time_ns.saturating_add(other.time_ns),
         }
     }
@@ -91,6 +95,7 @@ impl Cost {
             programs: self.programs.max(other.programs),
             copies: self.copies.max(other.copies),
             erases: self.erases.max(other.erases),
+            instructions: self.instructions.max(other.instructions),
             time_ns: self.time_ns.max(other.time_ns),
         }
     }
@@ -107,6 +112,7 @@ impl Cost {
             programs: many(self.programs),
             copies: many(self.copies),
             erases: many(self.erases),
+            instructions: many(self.instructions),
             time_ns: self.time_ns.saturating_mul(count),
         }
     }

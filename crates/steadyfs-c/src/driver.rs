@@ -376,7 +376,7 @@ impl Flash for NandChip {
     fn timing(&self) -> Timing {
         let NandTiming { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns } = self.driver.timing;
         let copy_ns = if copy_ns == 0 || !self.can_copy() { read_ns + program_ns } else { copy_ns };
-        Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns }
+        Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns, instruction_ps: 0 }
     }
 
     fn read(

@@ -1,12 +1,30 @@
 //! One medium for all drivers, so that volumes on different kinds of chips have one type.
 
 use crate::driver;
+use steadyfs::Processor;
 use steadyfs::media::{
     BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing,
 };
 
-/// The medium of a volume.
-pub(crate) enum Medium {
+/// The medium of a volume, and the processor that its times contain.
+pub(crate) struct Medium {
+    chip: Chip,
+    processor: Processor,
+}
+
+impl Medium {
+    /// Returns a medium whose times contain no processor.
+    pub fn new(chip: Chip) -> Self {
+        Self { chip, processor: Processor::NONE }
+    }
+
+    pub fn set_processor(&mut self, processor: Processor) {
+        self.processor = processor;
+    }
+}
+
+/// The medium itself.
+pub(crate) enum Chip {
     #[cfg(feature = "nand")]
     Nand(driver::NandChip),
     #[cfg(feature = "nor")]
@@ -25,22 +43,23 @@ macro_rules! delegate {
     ($medium:expr, $it:ident => $call:expr) => {
         match $medium {
             #[cfg(feature = "nand")]
-            Medium::Nand($it) => $call,
+            Chip::Nand($it) => $call,
             #[cfg(feature = "nor")]
-            Medium::Nor($it) => $call,
+            Chip::Nor($it) => $call,
             #[cfg(feature = "sectors")]
-            Medium::Sectors($it) => $call,
+            Chip::Sectors($it) => $call,
         }
     };
 }
 
 impl Flash for Medium {
     fn geometry(&self) -> Geometry {
-        delegate!(self, it => it.geometry())
+        delegate!(&self.chip, it => it.geometry())
     }
 
     fn timing(&self) -> Timing {
-        delegate!(self, it => it.timing())
+        let timing = delegate!(&self.chip, it => it.timing());
+        timing.with_processor(self.processor, &self.geometry())
     }
 
     fn read(
@@ -49,11 +68,11 @@ impl Flash for Medium {
         data: &mut [u8],
         tag: &mut [u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        delegate!(self, it => it.read(page, data, tag))
+        delegate!(&mut self.chip, it => it.read(page, data, tag))
     }
 
     fn reads_many(&self) -> bool {
-        delegate!(self, it => it.reads_many())
+        delegate!(&self.chip, it => it.reads_many())
     }
 
     fn read_many(
@@ -62,15 +81,15 @@ impl Flash for Medium {
         data: &mut [u8],
         tags: &mut [[u8; TAG_BYTES]],
     ) -> Result<usize, Failure> {
-        delegate!(self, it => it.read_many(first, data, tags))
+        delegate!(&mut self.chip, it => it.read_many(first, data, tags))
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        delegate!(self, it => it.read_tag(page, tag))
+        delegate!(&mut self.chip, it => it.read_tag(page, tag))
     }
 
     fn corrected(&mut self) -> Corrected {
-        delegate!(self, it => it.corrected())
+        delegate!(&mut self.chip, it => it.corrected())
     }
 
     fn program(
@@ -79,7 +98,7 @@ impl Flash for Medium {
         data: &[u8],
         tag: &[u8; TAG_BYTES],
     ) -> Result<(), Failure> {
-        delegate!(self, it => it.program(page, data, tag))
+        delegate!(&mut self.chip, it => it.program(page, data, tag))
     }
 
     fn program_many(
@@ -88,15 +107,15 @@ impl Flash for Medium {
         data: &[u8],
         tags: &[[u8; TAG_BYTES]],
     ) -> Result<(), Failure> {
-        delegate!(self, it => it.program_many(first, data, tags))
+        delegate!(&mut self.chip, it => it.program_many(first, data, tags))
     }
 
     fn can_copy(&self) -> bool {
-        delegate!(self, it => it.can_copy())
+        delegate!(&self.chip, it => it.can_copy())
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        delegate!(self, it => it.program_loaded(page, tag))
+        delegate!(&mut self.chip, it => it.program_loaded(page, tag))
     }
 
     fn read_bytes(
@@ -105,7 +124,7 @@ impl Flash for Medium {
         offset: u32,
         data: &mut [u8],
     ) -> Result<(), Failure> {
-        delegate!(self, it => it.read_bytes(block, offset, data))
+        delegate!(&mut self.chip, it => it.read_bytes(block, offset, data))
     }
 
     fn program_bytes(
@@ -114,43 +133,43 @@ impl Flash for Medium {
         offset: u32,
         data: &[u8],
     ) -> Result<(), Failure> {
-        delegate!(self, it => it.program_bytes(block, offset, data))
+        delegate!(&mut self.chip, it => it.program_bytes(block, offset, data))
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        delegate!(self, it => it.erase(block))
+        delegate!(&mut self.chip, it => it.erase(block))
     }
 
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
-        delegate!(self, it => it.checksum(data, missing))
+        delegate!(&mut self.chip, it => it.checksum(data, missing))
     }
 
     fn sync(&mut self) -> Result<(), Failure> {
-        match self {
+        match &mut self.chip {
             // The trait `NorFlash` has no call that flushes a cache, so this calls the driver
             // directly.
             #[cfg(feature = "nor")]
-            Medium::Nor(pages) => pages.chip().chip().sync(),
+            Chip::Nor(pages) => pages.chip().chip().sync(),
             #[cfg(feature = "nand")]
-            Medium::Nand(chip) => chip.sync(),
+            Chip::Nand(chip) => chip.sync(),
             #[cfg(feature = "sectors")]
-            Medium::Sectors(pages) => pages.sync(),
+            Chip::Sectors(pages) => pages.sync(),
         }
     }
 
     fn reorders(&self) -> bool {
-        delegate!(self, it => it.reorders())
+        delegate!(&self.chip, it => it.reorders())
     }
 
     fn hides_damage(&self) -> bool {
-        delegate!(self, it => it.hides_damage())
+        delegate!(&self.chip, it => it.hides_damage())
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        delegate!(self, it => it.is_bad(block))
+        delegate!(&mut self.chip, it => it.is_bad(block))
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        delegate!(self, it => it.mark_bad(block))
+        delegate!(&mut self.chip, it => it.mark_bad(block))
     }
 }

@@ -7,7 +7,7 @@ use crate::object::{Object, Slot, clear, fits, set, take, with};
 use crate::pointers;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
-use steadyfs::{Access, FileSystem, Verify};
+use steadyfs::{Access, FileSystem, Processor, Verify};
 
 /// Number of 64-bit words of steadyfs_t.
 pub const STEADYFS_WORDS: usize = 112;
@@ -150,7 +150,8 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     let (volume, config) = unsafe { begin(fs, config) }?;
     let events = events(config.commit_on)?;
     // SAFETY: The caller meets the conditions in the C header.
-    let (medium, memory) = unsafe { present_medium(config) }?;
+    let (mut medium, memory) = unsafe { present_medium(config) }?;
+    medium.set_processor(Processor::of_instruction_ps(config.instruction_ps));
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
     // SAFETY: The pointer is aligned, and its target belongs to the caller. The volume is written
     // directly to this memory, so that it is copied only once.

@@ -61,7 +61,7 @@ fn write_of<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
         .times(3)
         .plus(&read(fs, shape.chunk_bytes() as u32))
         .plus(&read(fs, shape.header_bytes() as u32));
-    let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
+    let page = write(fs, logical_bytes).most(&write(fs, logical_bytes - 1));
     let sync = fs.bounds().at_fill(Call::Sync, 0).most();
     looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
 }
@@ -73,14 +73,4 @@ fn read<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
 /// Returns the worst case of a write of at most `bytes` bytes within one logical page.
 fn write<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
     fs.bounds().at_fill(Call::Write(bytes.min(fs.usage().logical_bytes)), 0).most()
-}
-
-fn most(a: &Cost, b: &Cost) -> Cost {
-    Cost {
-        reads: a.reads.max(b.reads),
-        tag_reads: a.tag_reads.max(b.tag_reads),
-        programs: a.programs.max(b.programs),
-        copies: a.copies.max(b.copies),
-        erases: a.erases.max(b.erases),
-    }
 }

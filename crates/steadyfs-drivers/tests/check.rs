@@ -85,7 +85,14 @@ impl Flash for Driver {
 
     fn timing(&self) -> Timing {
         let erase_ns = if self.planted == Planted::NoTimes { 0 } else { 1 };
-        Timing { read_ns: 1, read_tag_ns: 1, program_ns: 1, copy_ns: 1, erase_ns }
+        Timing {
+            read_ns: 1,
+            read_tag_ns: 1,
+            program_ns: 1,
+            copy_ns: 1,
+            erase_ns,
+            instruction_ps: 0,
+        }
     }
 
     fn read(

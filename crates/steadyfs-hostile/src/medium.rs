@@ -169,7 +169,14 @@ impl Flash for Ram {
     }
 
     fn timing(&self) -> Timing {
-        Timing { read_ns: 1, read_tag_ns: 1, program_ns: 4, copy_ns: 5, erase_ns: 40 }
+        Timing {
+            read_ns: 1,
+            read_tag_ns: 1,
+            program_ns: 4,
+            copy_ns: 5,
+            erase_ns: 40,
+            instruction_ps: 0,
+        }
     }
 
     fn read(

@@ -303,6 +303,7 @@ pub fn cost(counts: &Counters) -> Cost {
         programs: counts.programs as u32,
         copies: counts.copies as u32,
         erases: counts.erases as u32,
+        instructions: 0,
     }
 }
 

@@ -475,6 +475,7 @@ impl Flash for Chip {
             program_ns: 300_000,
             copy_ns: 360_000,
             erase_ns: 2_000_000,
+            instruction_ps: 0,
         }
     }
 

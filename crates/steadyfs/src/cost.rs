@@ -1,8 +1,9 @@
 //! Costs, bounds and envelopes: limits of calls, in numbers of operations and as time.
 
 use crate::media::{Flash, Timing};
+use crate::processor;
 
-/// Numbers of operations on the medium.
+/// Numbers of operations on the medium, and of instructions of the processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Number of reads of whole pages.
@@ -16,17 +17,22 @@ pub struct Cost {
     pub copies: u32,
     /// Number of block erases.
     pub erases: u32,
+    /// Largest number of instructions of the processor, beside the instructions of each operation
+    /// ([`Processor`](crate::Processor)). Observed costs leave it at 0.
+    pub instructions: u32,
 }
 
 impl Cost {
     /// Returns the larger number for each kind of operation.
-    fn most(&self, other: &Cost) -> Cost {
+    #[must_use]
+    pub fn most(&self, other: &Cost) -> Cost {
         Cost {
             reads: self.reads.max(other.reads),
             tag_reads: self.tag_reads.max(other.tag_reads),
             programs: self.programs.max(other.programs),
             copies: self.copies.max(other.copies),
             erases: self.erases.max(other.erases),
+            instructions: self.instructions.max(other.instructions),
         }
     }
 
@@ -38,6 +44,7 @@ impl Cost {
             + self.programs as u64 * timing.program_ns
             + self.copies as u64 * copy_ns
             + self.erases as u64 * timing.erase_ns
+            + processor::time_ns(self.instructions, timing.instruction_ps)
     }
 
     /// Returns the sum of both costs.
@@ -49,6 +56,7 @@ impl Cost {
             programs: self.programs.saturating_add(other.programs),
             copies: self.copies.saturating_add(other.copies),
             erases: self.erases.saturating_add(other.erases),
+            instructions: self.instructions.saturating_add(other.instructions),
         }
     }
 
@@ -61,6 +69,7 @@ impl Cost {
             programs: self.programs.saturating_mul(count),
             copies: self.copies.saturating_mul(count),
             erases: self.erases.saturating_mul(count),
+            instructions: self.instructions.saturating_mul(count),
         }
     }
 
@@ -72,6 +81,7 @@ impl Cost {
             programs: self.programs.saturating_sub(other.programs),
             copies: self.copies.saturating_sub(other.copies),
             erases: self.erases.saturating_sub(other.erases),
+            instructions: self.instructions.saturating_sub(other.instructions),
         }
     }
 
@@ -82,6 +92,7 @@ impl Cost {
             && self.programs <= limit.programs
             && self.copies <= limit.copies
             && self.erases <= limit.erases
+            && self.instructions <= limit.instructions
     }
 }
 

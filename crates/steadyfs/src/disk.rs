@@ -42,6 +42,7 @@ use crate::ftl::{BlockInfo, Health};
 use crate::logical::Piece;
 use crate::media::{BlockIndex, Flash};
 use crate::mount::{Access, Damage};
+use crate::processor;
 use crate::reclaim::{Buffer, Work, mount_bound};
 use crate::store::{Description, Store};
 
@@ -67,6 +68,18 @@ pub enum DiskCall {
     Trim,
     /// A [flush](Disk::flush).
     Flush,
+}
+
+impl DiskCall {
+    /// Returns the base of the instructions of a call: [`processor`].
+    const fn instructions(self) -> u32 {
+        match self {
+            DiskCall::Read(_) => 10_000,
+            DiskCall::Write(_) | DiskCall::WriteDurable(_) => 400_000,
+            DiskCall::Trim => 300_000,
+            DiskCall::Flush => 300_000,
+        }
+    }
 }
 
 /// The options of [`Disk::write_with`].
@@ -350,7 +363,11 @@ impl<'m, F: Flash> Disk<'m, F> {
     pub fn bound(&self, call: DiskCall) -> Bound {
         let layout = self.store.layout();
         let unit = u32::from(layout.config.pages_per_logical_page);
-        let reads = |reads| Cost { reads: reads + self.store.unsteady_reads(), ..Cost::default() };
+        let reads = |reads| Cost {
+            reads: reads + self.store.unsteady_reads(),
+            instructions: processor::base(layout, call.instructions()),
+            ..Cost::default()
+        };
         let (work, reads) = match call {
             DiskCall::Read(bytes) => {
                 let pages = bytes / layout.logical_bytes + 2;

@@ -102,6 +102,7 @@ mod map;
 pub mod media;
 mod mount;
 mod pages;
+mod processor;
 mod reclaim;
 mod root;
 mod space;
@@ -122,4 +123,5 @@ pub use fs::{
 pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage, Superblocks};
 pub use pages::Verify;
+pub use processor::Processor;
 pub use store::Description;

@@ -275,6 +275,7 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
             programs: (after.programs - before.programs) as u32,
             copies: 0,
             erases: (after.erases - before.erases) as u32,
+            instructions: 0,
         };
         assert!(
             spent.time_ns(&slow) <= bound_ns,

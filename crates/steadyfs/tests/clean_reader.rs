@@ -456,6 +456,7 @@ fn cost_of<F: Flash + Metered>(traced: &Trace<F>) -> Cost {
         programs: counts.programs as u32,
         copies: counts.copies as u32,
         erases: counts.erases as u32,
+        instructions: 0,
     }
 }
 

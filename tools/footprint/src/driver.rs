@@ -61,6 +61,7 @@ impl Flash for Nand {
             program_ns: 632_000,
             copy_ns: 671_000,
             erase_ns: 10_000_000,
+            instruction_ps: 0,
         })
     }
 

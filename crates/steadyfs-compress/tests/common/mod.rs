@@ -41,6 +41,7 @@ pub fn spent(fs: &FileSystem<'_, Nand>) -> Cost {
         programs: c.programs as u32,
         copies: c.copies as u32,
         erases: c.erases as u32,
+        instructions: 0,
     }
 }
 
@@ -52,6 +53,7 @@ pub fn difference(after: &Cost, before: &Cost) -> Cost {
         programs: after.programs - before.programs,
         copies: after.copies - before.copies,
         erases: after.erases - before.erases,
+        instructions: 0,
     }
 }
 

@@ -257,7 +257,14 @@ impl<S: SpiDevice, D: DelayNs> Flash for NandChip<S, D> {
         } else {
             read_ns + program_ns
         };
-        Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns: self.ns(0, times.erase_us) }
+        Timing {
+            read_ns,
+            read_tag_ns,
+            program_ns,
+            copy_ns,
+            erase_ns: self.ns(0, times.erase_us),
+            instruction_ps: 0,
+        }
     }
 
     fn read(

@@ -19,6 +19,7 @@ const TIMING: Timing = Timing {
     program_ns: 350_000,
     copy_ns: 450_000,
     erase_ns: 2_000_000,
+    instruction_ps: 0,
 };
 
 /// A NAND device.

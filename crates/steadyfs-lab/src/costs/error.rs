@@ -44,7 +44,7 @@ pub enum CostsError {
         /// Operations of the call.
         observed: Cost,
         /// Bound just before the call.
-        bound: Bound,
+        bound: Box<Bound>,
     },
     /// A call exceeded its bound in time.
     TimeBroken {

@@ -44,6 +44,7 @@ impl<'n> Step<'n> {
         let spent = fs.flash().counts().since(&before);
         let observed = cost(&spent);
         if !bound.holds(&observed) {
+            let bound = Box::new(bound);
             return Err(CostsError::BoundBroken { step: step(), call, observed, bound });
         }
         if spent.time_ns > bound_ns {

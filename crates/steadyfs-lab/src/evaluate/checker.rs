@@ -269,6 +269,7 @@ pub fn cost(spent: &Counters) -> Cost {
         programs: count(spent.programs),
         copies: count(spent.copies),
         erases: count(spent.erases),
+        instructions: 0,
     }
 }
 

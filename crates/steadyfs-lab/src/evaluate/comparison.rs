@@ -125,8 +125,14 @@ mod tests {
 
     const GEOMETRY: Geometry =
         Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false };
-    const TIMING: Timing =
-        Timing { read_ns: 1, read_tag_ns: 1, program_ns: 100, copy_ns: 110, erase_ns: 1_000 };
+    const TIMING: Timing = Timing {
+        read_ns: 1,
+        read_tag_ns: 1,
+        program_ns: 100,
+        copy_ns: 110,
+        erase_ns: 1_000,
+        instruction_ps: 0,
+    };
 
     const ANY: Reclaim = Reclaim { moves: u64::MAX, erases: u64::MAX };
 

@@ -85,7 +85,14 @@ impl NandTiming {
         } else {
             read_ns + program_ns
         };
-        Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns: self.erase_ns() }
+        Timing {
+            read_ns,
+            read_tag_ns,
+            program_ns,
+            copy_ns,
+            erase_ns: self.erase_ns(),
+            instruction_ps: 0,
+        }
     }
 }
 

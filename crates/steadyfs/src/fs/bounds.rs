@@ -111,7 +111,7 @@ impl<F: Flash> CallBounds<'_, '_, F> {
             each.map(|each| Envelope { rate_ns: each.rate_ns.saturating_add(beside_ns), ..each })
         };
         let each = fs.works(call).map(|work| match call {
-            Call::Overwrite if !frees => of((work, Cost::default())),
+            Call::Overwrite if !frees => of((work, call.base(&fs.volume))),
             _ => of(fs.with_all_steps(call, work, Buffer::Any)),
         });
         // A call that changes nothing has look-ups alone.

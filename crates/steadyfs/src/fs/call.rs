@@ -12,6 +12,7 @@ use super::inode::{
 use super::volume::{MAP, Volume};
 use crate::cost::Cost;
 use crate::media::Flash;
+use crate::processor;
 use crate::reclaim::Work;
 
 /// A call with a worst case in [`CallBounds::of`]. If the call changes something, its worst case
@@ -437,9 +438,41 @@ impl Call {
         looks(count)
     }
 
-    /// Returns the reads as a cost, including repeated reads of a page that may be unsteady.
+    /// Returns the base of the instructions of a call, without those of its operations.
+    ///
+    /// The numbers are measured: [`processor`].
+    fn instructions<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
+        let usual = match self {
+            Call::Overwrite => 400_000,
+            Call::Write(_) | Call::WriteLarge(_) => 540_000,
+            Call::WriteInline(_) => 400_000,
+            Call::Truncate => 500_000,
+            Call::Read(_) => 10_000,
+            Call::Open { .. } => 130_000,
+            Call::Create { .. } | Call::Symlink { .. } => 640_000,
+            Call::Remove { .. } => 600_000,
+            Call::Rename { .. } => 800_000,
+            Call::Exchange { .. } => 800_000,
+            Call::SetAttribute => 450_000,
+            Call::List => 50_000,
+            Call::Sync => 340_000,
+        };
+        processor::base(volume.store.layout(), usual)
+    }
+
+    /// Returns the look-ups of a call as a cost: its reads, including repeated reads of a page that
+    /// may be unsteady, and its base of instructions.
     pub(super) fn lookups<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
-        Cost { reads: self.reads(volume) + volume.store.unsteady_reads(), ..Cost::default() }
+        Cost {
+            reads: self.reads(volume) + volume.store.unsteady_reads(),
+            instructions: self.instructions(volume),
+            ..Cost::default()
+        }
+    }
+
+    /// Returns the cost of a call beside the frames that it writes, without its reads.
+    pub(super) fn base<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
+        Cost { instructions: self.instructions(volume), ..Cost::default() }
     }
 }
 

@@ -52,7 +52,11 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
         time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
     let orphans = fs.has_abandoned_orphans();
     let each = match fs.lists.steps(&fs.volume, orphans) {
-        0 => each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing)),
+        0 => {
+            let base_ns = Call::Overwrite.base(&fs.volume).times(count).time_ns(timing);
+            let row_ns = fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing);
+            each.min(row_ns.saturating_add(base_ns))
+        }
         _ => each,
     };
     // The numbers of so many patches would overflow.

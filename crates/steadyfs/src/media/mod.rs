@@ -67,6 +67,9 @@ pub struct Timing {
     pub copy_ns: u64,
     /// Duration of an erase of a block.
     pub erase_ns: u64,
+    /// Duration of an instruction of the processor, in picoseconds. 0 leaves out the processor:
+    /// [`with_processor`](Self::with_processor) sets it.
+    pub instruction_ps: u32,
 }
 
 /// Failure of an operation, as the medium reports it.

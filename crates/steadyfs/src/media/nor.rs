@@ -161,6 +161,7 @@ impl<N: NorFlash> Flash for NorPages<N> {
             program_ns,
             copy_ns: read_ns + read_tag_ns + program_ns,
             erase_ns,
+            instruction_ps: 0,
         }
     }
 

@@ -263,6 +263,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             program_ns: program_ns + 2 * read(1),
             copy_ns: read_ns + program_ns + 4 * read(1),
             erase_ns: 4 * read(1) + times.discard_ns + 2 * write(1),
+            instruction_ps: 0,
         }
     }
 

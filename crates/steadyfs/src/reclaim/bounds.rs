@@ -23,6 +23,7 @@ use crate::config::Layout;
 use crate::cost::{Bound, BoundBreakdown, Cost};
 use crate::journal::{BufferCounts, Journal};
 use crate::media::Flash;
+use crate::processor;
 use crate::space::{HeadIndex, Space, State};
 
 /// The content of the journal buffer that a bound assumes.
@@ -37,7 +38,8 @@ pub(crate) enum Buffer {
 }
 
 /// The cost of marking a bad block. The driver may erase the block first.
-const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1 };
+const MARK: Cost =
+    Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1, instructions: 0 };
 
 /// Returns the number of reads of a write that does not replace a whole logical page. These reads
 /// are for the map and for the old content.
@@ -333,8 +335,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let root = Cost { programs: self.view.ftl.layout.root_programs, ..Cost::default() };
         // If a group of moves fails, a root is written.
         let most = unit.max(self.view.ftl.layout.group_pages());
-        let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }
-            .plus(&root);
+        let again = Cost {
+            reads: most,
+            tag_reads: unit,
+            programs: most,
+            copies: unit,
+            erases: 1,
+            ..Cost::default()
+        }
+        .plus(&root);
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
@@ -447,8 +456,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let layout = &self.view.ftl.layout;
         let copied =
             if layout.copies_leaf() { layout.config.pages_per_logical_page.into() } else { 0 };
-        let own =
-            Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
+        let own = Cost {
+            reads: copied,
+            programs: copied + layout.journal_pages(),
+            instructions: processor::base(layout, processor::UNMOUNT),
+            ..Cost::default()
+        };
         let mark = Cost {
             programs: layout.journal_pages(),
             erases: self.view.copy_erases(),

@@ -16,6 +16,7 @@
 use super::{Bounds, ReclaimView};
 use crate::cost::Cost;
 use crate::media::{BlockIndex, Flash};
+use crate::processor;
 use crate::space::{BlockChoice, HeadIndex, Space, State};
 
 /// One piece of idle work.
@@ -159,6 +160,12 @@ impl<F: Flash> ReclaimView<'_, '_, F> {
 impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the worst-case cost of a step if nothing fails.
     pub fn idle_cost(&self, step: IdleStep) -> Cost {
+        let base = Cost { instructions: processor::IDLE_STEP, ..Cost::default() };
+        self.idle_operations(step).plus(&base)
+    }
+
+    /// Returns the operations of a step, without its base of instructions.
+    fn idle_operations(&self, step: IdleStep) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();

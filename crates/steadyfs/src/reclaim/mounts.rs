@@ -7,6 +7,7 @@ use crate::cost::Cost;
 use crate::journal::empty_places;
 use crate::media::{BlockIndex, Flash, Geometry};
 use crate::pages::TRIES;
+use crate::processor;
 use crate::root::ring_window;
 use crate::space::{HeadIndex, State};
 
@@ -54,6 +55,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
                 + layout.ring_count * blank
                 + TRIES * bad * (3 * layout.first_root_pages() + layout.root_programs)
                 + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
+            instructions: processor::base_of_mount(layout),
             ..Cost::default()
         }
     }
@@ -61,8 +63,12 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the worst case of a rollback of the journal: it reads the newest journal page, or it
     /// verifies the newest chain and then reads it again.
     pub fn rollback(&self) -> Cost {
-        let pages = self.view.ftl.layout.journal_pages();
-        Cost { reads: pages + 2 * self.chain_reads(0), ..Cost::default() }
+        let layout = &self.view.ftl.layout;
+        Cost {
+            reads: layout.journal_pages() + 2 * self.chain_reads(0),
+            instructions: processor::base_of_rollback(layout),
+            ..Cost::default()
+        }
     }
 
     /// Returns the number of reads of the newest chain, with `further` bytes behind it. On media
@@ -157,6 +163,7 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
         programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
         copies: COPIED_MAX * unit,
         erases: 3 + (16 / layout.frames_per_block).max(1) + (layout.ring_count - 3),
+        instructions: processor::base_of_mount(layout),
     }
 }
 
@@ -184,6 +191,7 @@ pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
         reads: TRIES * (2 + firsts + layout.root_programs + journal + layout.journal_pages()) + 1,
         tag_reads: TRIES * (3 * firsts + ends + layout.ring_count * layout.root_programs)
             + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
+        instructions: processor::base_of_mount(layout),
         ..Cost::default()
     }
 }

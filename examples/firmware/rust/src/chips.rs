@@ -182,6 +182,7 @@ impl Flash for NandChip<'_> {
             program_ns: 1_050_000,
             copy_ns: 1_460_000,
             erase_ns: 10_010_000,
+            instruction_ps: 0,
         }
     }
 

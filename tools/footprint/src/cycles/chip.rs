@@ -49,6 +49,7 @@ impl Flash for Nand {
             program_ns: 252_000,
             copy_ns: 268_000,
             erase_ns: 2_000_000,
+            instruction_ps: 0,
         }
     }
 

@@ -131,7 +131,14 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         let read_ns = read_tag_ns + times.read(page_bytes);
         let program_ns = times.program(page_bytes) + times.program(Self::TAG_SLOT);
         let erase_ns = times.erase(self.block_bytes, T::ERASE_SIZE as u32);
-        Timing { read_ns, read_tag_ns, program_ns, copy_ns: read_ns + program_ns, erase_ns }
+        Timing {
+            read_ns,
+            read_tag_ns,
+            program_ns,
+            copy_ns: read_ns + program_ns,
+            erase_ns,
+            instruction_ps: 0,
+        }
     }
 
     fn read(
