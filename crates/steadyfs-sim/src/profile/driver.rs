@@ -75,7 +75,8 @@ mod tests {
         Profile::from_toml(&text.replacen("[sources]", &format!("{driver}\n[sources]"), 1))
     }
 
-    const TIMES: &str = "[driver]\nread_us = 36\nprogram_us = 20\nerase_us = 7\nbyte_ns = 15";
+    const TIMES: &str =
+        "[driver]\nread_call_us = 36\nprogram_call_us = 20\nerase_call_us = 7\nbyte_ns = 15";
 
     #[test]
     fn driver_adds_to_each_command_and_each_byte_of_nor() {
@@ -103,11 +104,11 @@ mod tests {
 
     #[test]
     fn left_out_keys_are_zero_and_wrong_ones_are_refused_by_name() {
-        let some = with("w25q128jv", "[driver]\nread_us = 36").unwrap();
+        let some = with("w25q128jv", "[driver]\nread_call_us = 36").unwrap();
         let driver = some.nor().unwrap().driver;
         assert_eq!(driver, Driver { read_call_us: 36, ..Driver::default() });
         for (text, key) in [
-            ("[driver]\nread_us = -1", "driver.read_call_us"),
+            ("[driver]\nread_call_us = -1", "driver.read_call_us"),
             ("[driver]\nwrite_us = 1", "driver.write_us"),
             ("driver = 3", "driver"),
         ] {
