@@ -13,6 +13,7 @@ use steadyfs_compare::{
     AnyEntrant, Board, CompareReport, Comparison, Cpu, Options, contenders, kept,
 };
 use steadyfs_lab::bench::Case;
+use steadyfs_lab::units::parse_size;
 
 /// Arguments of `steady compare`.
 #[derive(Args, Debug)]
@@ -33,9 +34,19 @@ pub struct Arguments {
         hide_possible_values = true
     )]
     case: Vec<String>,
-    /// Boards, separated by commas [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = board)]
-    device: Vec<Board>,
+    /// Boards, separated by commas: nor, nor-16, nand, or a device as in `steady devices` or a file
+    /// in TOML [default: all boards]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = board)]
+    device: Vec<String>,
+    /// Bytes of each named board or device to use, from its beginning [default: all]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = parse_size,
+        requires = "device"
+    )]
+    size: Option<u64>,
     /// Power cuts for each contender on each board; 0 for none
     #[arg(
         long,
@@ -89,6 +100,7 @@ otherwise their kept results are shown.
 Examples:
   steady compare --all --report compare.html
   steady compare --device nor --case append-64,replace-rename
+  steady compare --device w25q16jv --size 1MiB --case append-64
   steady compare --contender fat-on-disk --case cuts --cuts 10000
   steady compare --kept --report compare.html
   steady compare --kept --cpu cortex-m3@72MHz";
@@ -148,10 +160,14 @@ fn case_names() -> Vec<&'static str> {
     Case::names().into_iter().chain([CUTS]).collect()
 }
 
-/// Reads the name of a board.
-fn board(name: &str) -> Result<Board, String> {
-    let known = Board::all().into_iter().find(|board| board.id == name);
-    known.ok_or_else(|| format!("no such board; expected one of {}", Board::names().join(", ")))
+/// Reads the name of a board or of a device.
+fn board(name: &str) -> Result<String, String> {
+    match Board::all().iter().any(|board| board.id == name) {
+        true => Ok(name.to_string()),
+        false => crate::device::raw_flash(name).map_err(|reason| {
+            format!("no such board; expected one of {}, or: {reason}", Board::names().join(", "))
+        }),
+    }
 }
 
 /// Runs `steady compare`.
@@ -179,7 +195,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let earlier = if is_there { kept::read(&directory).map_err(Failure::new)? } else { Vec::new() };
 
-    let options = arguments.options();
+    let options = arguments.options()?;
     let mut comparison = arguments.measure(&options)?;
     if arguments.contender.is_empty() && arguments.driver.call_us == 0 {
         comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
@@ -214,23 +230,34 @@ impl Arguments {
         !(self.contender.is_empty() && self.case.is_empty() && self.device.is_empty())
     }
 
-    /// Returns the chosen boards, with the chosen driver.
-    fn boards(&self) -> Vec<Board> {
-        let boards = if self.device.is_empty() { Board::all() } else { self.device.clone() };
+    /// Returns the chosen boards, with the chosen size and driver.
+    fn boards(&self) -> Result<Vec<Board>, Failure> {
+        let all = Board::all();
+        let chosen = |name: &String| match (all.iter().find(|board| board.id == *name), self.size) {
+            (Some(board), None) => Ok(board.clone()),
+            (Some(board), Some(size)) => board.with_size(size),
+            (None, size) => Board::of_device(name, size),
+        };
+        let boards: Vec<Board> = match self.device.as_slice() {
+            [] => all.clone(),
+            names => {
+                names.iter().map(chosen).collect::<Result<_, _>>().map_err(Failure::measuring)?
+            }
+        };
         let call_us = self.driver.call_us;
-        boards.into_iter().map(|board| Board { call_us, ..board }).collect()
+        Ok(boards.into_iter().map(|board| Board { call_us, ..board }).collect())
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> Result<Options, Failure> {
         let named: Vec<Case> = self.case.iter().filter_map(|name| Case::named(name)).collect();
         let wants_cuts = self.case.is_empty() || self.case.iter().any(|name| name == CUTS);
-        Options {
-            boards: self.boards(),
+        Ok(Options {
+            boards: self.boards()?,
             cases: if self.case.is_empty() { Case::all() } else { named },
             cuts: if wants_cuts { self.cuts } else { 0 },
             patience_s: self.patience,
             seed: self.seed.seed,
-        }
+        })
     }
 
     /// Measures the selected contenders. With `--kept`, measures none.
@@ -268,7 +295,7 @@ mod tests {
 
     fn options(line: &str) -> Result<Options, clap::Error> {
         Line::try_parse_from(["compare"].into_iter().chain(line.split_whitespace()))
-            .map(|line| line.arguments.options())
+            .map(|line| line.arguments.options().expect("boards that exist"))
     }
 
     #[test]
@@ -290,6 +317,26 @@ mod tests {
         };
         assert_eq!(found, expected);
         assert_eq!(options("--case open").unwrap().cuts, 0, "cuts were not asked for");
+    }
+
+    #[test]
+    fn devices_and_sizes_make_boards() {
+        let found = options("--device w25q16jv,nor --size 512KiB").unwrap().boards;
+        let of = |board: &Board| (board.id.clone(), board.size_bytes, board.options());
+        assert_eq!(
+            found.iter().map(of).collect::<Vec<_>>(),
+            [
+                (
+                    "w25q16jv, 512 KiB".to_string(),
+                    1 << 19,
+                    "--device w25q16jv --size 524288".to_string()
+                ),
+                ("nor, 512 KiB".to_string(), 1 << 19, "--device nor --size 524288".to_string()),
+            ]
+        );
+        let line = "compare --device nor --size 3000001".split_whitespace();
+        let parsed = Line::try_parse_from(line).unwrap().arguments.options();
+        assert!(parsed.unwrap_err().is_usage, "no whole blocks, and more than the chip");
     }
 
     #[test]

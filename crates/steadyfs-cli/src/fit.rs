@@ -1,12 +1,14 @@
-//! `steady fit`: makes the profile of a managed device from a trace of this device.
+//! `steady fit`: makes the profile of a managed device from a trace of this device, or of a board
+//! from figures of the board.
 
 use crate::Failure;
+use crate::fit_board::BoardArguments;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::replay::{read, write_bytes};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use steadyfs_lab::replay::TimeUnit;
 use steadyfs_lab::units::{parse_size, parse_write_size};
 use steadyfs_sim::managed::{self, Doubt, Kind, ManagedProfile};
@@ -17,26 +19,34 @@ use steadyfs_sim::managed::{self, Doubt, Kind, ManagedProfile};
 pub struct Arguments {
     /// The trace; `-` reads standard input. It has the columns of `steady replay`, or is a
     /// latency log of fio
-    #[arg(value_name = "TRACE.csv")]
-    trace: PathBuf,
+    #[arg(value_name = "TRACE.csv", required_unless_present = "board")]
+    trace: Option<PathBuf>,
     /// Kind of the device
-    #[arg(long, value_parser = kinds())]
-    kind: Kind,
+    #[arg(long, value_parser = kinds(), required_unless_present = "board")]
+    kind: Option<Kind>,
     /// Capacity of the device
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = capacity)]
-    capacity: u32,
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_hyphen_values = true,
+        value_parser = capacity,
+        required_unless_present = "board"
+    )]
+    capacity: Option<u32>,
     /// Write the profile even if it is not reliable
-    #[arg(long)]
+    #[arg(long, conflicts_with = "board")]
     anyway: bool,
     /// Bytes of each write: whole sectors [default: as in a log of fio, else 4KiB]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, conflicts_with = "board")]
     write: Option<u64>,
     /// Unit of the times when the header names none: ns, us, ms or s
-    #[arg(long)]
+    #[arg(long, conflicts_with = "board")]
     unit: Option<TimeUnit>,
     /// Name of the profile [default: name of the trace]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    #[command(flatten)]
+    board: BoardArguments,
 }
 
 const AFTER_HELP: &str = "\
@@ -50,10 +60,16 @@ fio records a trace. It overwrites the whole card, so the card must hold nothing
   fio --name=card --filename=/dev/mmcblk1 --rw=randwrite --bs=4k --direct=1 --iodepth=1 \\
     --norandommap --io_size=1g --write_lat_log=card
 
+With --board, the driver's time comes from one or two figures of a board that runs SteadyFS: the
+mean of a case of `steady bench`, a time or a rate. One figure gives the time of each command. Two
+figures also give the time of each byte. Standard output gets the chip's profile with the driver.
+
 Examples:
   steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml \
     && steady realtime --card card.toml
-  steady fit card.csv --kind sd --capacity 16GiB";
+  steady fit card.csv --kind sd --capacity 16GiB
+  steady fit --board w25q128jv --size 1MiB --measured append-64=3ms,read-4096=650us \\
+    > board.toml";
 
 /// Reads a capacity, in MiB.
 fn capacity(text: &str) -> Result<u32, String> {
@@ -76,7 +92,15 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 
 /// Runs `steady fit`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = read(&arguments.trace, arguments.unit)?;
+    match (&arguments.trace, arguments.kind, arguments.capacity) {
+        (Some(trace), Some(kind), Some(capacity)) => fit_trace(arguments, trace, kind, capacity),
+        _ => arguments.board.run(),
+    }
+}
+
+/// Fits a managed device to its trace.
+fn fit_trace(arguments: &Arguments, path: &Path, kind: Kind, capacity: u32) -> Result<(), Failure> {
+    let trace = read(path, arguments.unit)?;
     let asked_for = write_bytes(&trace, arguments.write)?;
     let write_bytes = u32::try_from(asked_for).ok().filter(|bytes| bytes.is_multiple_of(512));
     let write_bytes = write_bytes.ok_or_else(|| {
@@ -92,19 +116,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(doubted(doubt));
     }
     let mut bar = Progress::of(1, "").at_most();
-    let (profile, quality) = managed::fit(
-        &trace.access_ns,
-        write_bytes,
-        arguments.kind,
-        arguments.capacity,
-        &mut |share| bar.set(share, "search"),
-    );
+    let (profile, quality) =
+        managed::fit(&trace.access_ns, write_bytes, kind, capacity, &mut |share| {
+            bar.set(share, "search")
+        });
     drop(bar);
-    let stem = arguments
-        .trace
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .filter(|stem| stem != "-");
+    let stem =
+        path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).filter(|stem| stem != "-");
     let name = arguments.name.clone().or(stem).unwrap_or_else(|| "fitted".to_string());
     let title = format!("Fitted to {} accesses of {}", trace.access_ns.len(), trace.name);
     eprintln!("{quality}");

@@ -8,7 +8,8 @@
 //! - `steady costs` and `steady transactions` measure the cost of calls on a simulated chip.
 //! - `steady bench` measures case after case beside the limit of the chip.
 //! - `steady adversary` searches for the longest calls.
-//! - `steady compare` measures SteadyFS and its peers.
+//! - `steady compare` measures SteadyFS and its peers. `steady boards` shows published measurements
+//!   of real boards beside the same work here.
 //! - `steady replay` computes the needs of a trace of access times that were measured on a board.
 //! - `steady devices` lists the chips.
 //! - `steady streams` measures the benefit of streams.
@@ -21,7 +22,7 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | the parts that these commands share |
-//! | `evaluate`, `bench`, `adversary`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `adversary`, `compare`, `boards`, `costs`, `transactions`, `realtime`, `boot`, `fit` (with `fit_board`), `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `chip` | the arguments that choose a part of a simulated chip |
 //! | `output`, `progress`, `interrupt` | the outputs, the bar, and Ctrl-C |
 //! | `help` | help texts of at most 100 columns |
@@ -30,6 +31,7 @@
 mod adversary;
 mod advise;
 mod bench;
+mod boards;
 mod boot;
 mod chip;
 mod commands;
@@ -40,6 +42,7 @@ mod devices;
 mod evaluate;
 mod failure;
 mod fit;
+mod fit_board;
 mod help;
 mod host;
 mod image;
@@ -144,6 +147,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Measure SteadyFS and its peers on the same chips: time, RAM, wear, power cuts
     Compare(compare::Arguments),
+    /// Show published measurements of real boards beside the same work on simulated chips
+    Boards(boards::Arguments),
     /// Measure the cost of each call, and of copying files, on a simulated chip
     Costs(costs::Arguments),
     /// Measure which call pays for a commit: create, write, flush or close; and the remains of a
@@ -166,7 +171,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Compute the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
-    /// Make the profile of an SD card, eMMC or SSD from a trace of this device
+    /// Make the profile of an SD card, eMMC or SSD from a trace of this device, or the profile of a
+    /// board from its figures
     Fit(fit::Arguments),
     /// List the chips and managed devices that can be simulated, or print or make the profile of
     /// one
@@ -252,6 +258,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Adversary(arguments) => adversary::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Boards(arguments) => boards::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),

@@ -41,7 +41,7 @@ const EVALUATE: &str = " --accesses 500 --device nand.toml";
 const SWEEP: &str =
     "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
 
-const SESSIONS: [Session; 12] = [
+const SESSIONS: [Session; 13] = [
     Session {
         name: "readme-images",
         before: "steady format mtd3.img --device mt29f1g01abafd",
@@ -275,6 +275,10 @@ const SESSIONS: [Session; 12] = [
                 Smaller(" --contender steadyfs"),
             ),
             (
+                "steady compare --device w25q16jv --size 1MiB --case append-64",
+                Smaller(" --contender steadyfs"),
+            ),
+            (
                 "steady compare --contender fat-on-disk --case cuts --cuts 10000",
                 With(&[("10000", "10")]),
             ),
@@ -292,6 +296,28 @@ const SESSIONS: [Session; 12] = [
                     ("--kept", "--kept --results kept"),
                     ("docs/results/side-by-side.md", "side-by-side.md"),
                 ]),
+            ),
+        ],
+    },
+    Session {
+        name: "boards",
+        before: "",
+        lines: &[
+            ("steady boards", AsShown),
+            ("steady boards --run NAME", With(&[("NAME", "rp2040")])),
+            ("steady boards --run esp-littlefs-512,teensy-260", AsShown),
+            (
+                "steady boards --markdown docs/results/boards.md",
+                With(&[("docs/results/boards.md", "boards.md")]),
+            ),
+            (
+                "steady fit --board",
+                With(&[("--board", "--board w25q128jv --size 1MiB --measured append-64=3ms")]),
+            ),
+            (
+                "steady fit --board w25q128jv --size 1MiB --measured \
+                 append-64=3ms,read-4096=650us > board.toml",
+                AsShown,
             ),
         ],
     },
@@ -788,6 +814,7 @@ fn lines_that_evaluate_succeed() {
 #[test]
 fn lines_that_compare_succeed() {
     run("compare");
+    run("boards");
 }
 
 #[test]

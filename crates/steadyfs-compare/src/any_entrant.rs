@@ -1,5 +1,6 @@
 //! A contender of any type: its room and RAM, its cases, its power cuts.
 
+use crate::boards::{self, Spans, Step};
 use crate::chip::Chip;
 use crate::cuts;
 use crate::entrant::{Entrant, Facts};
@@ -21,6 +22,9 @@ pub trait AnyEntrant: Sync {
     /// Returns the facts about the contender.
     fn facts(&self) -> Facts;
 
+    /// Returns true if it takes the smallest erase size of a chip.
+    fn takes_sectors(&self) -> bool;
+
     /// Returns room and RAM on a chip.
     ///
     /// # Errors
@@ -36,6 +40,12 @@ pub trait AnyEntrant: Sync {
         terms: &Terms<'_>,
         tick: &dyn Fn(f64),
     ) -> Vec<Outcome>;
+
+    /// Runs steps on a new volume of a chip. Returns their times.
+    ///
+    /// # Errors
+    /// The reason why a step failed.
+    fn follow(&self, chip: Chip, steps: &[Step]) -> Result<Spans, String>;
 
     /// Cuts the power this number of times. Returns `None` if the contender promises nothing that
     /// a cut could break.
@@ -94,6 +104,10 @@ impl<E: Entrant> AnyEntrant for E {
         Entrant::facts(self)
     }
 
+    fn takes_sectors(&self) -> bool {
+        Entrant::takes_sectors(self)
+    }
+
     fn extent(&self, chip: Chip) -> Result<Extent, String> {
         let contender = self.on(chip)?;
         caught(|| extent_of(contender))?.map_err(|fault| fault.to_string())
@@ -114,6 +128,11 @@ impl<E: Entrant> AnyEntrant for E {
             None => measured.next(),
         };
         cases.iter().filter_map(outcome).collect()
+    }
+
+    fn follow(&self, chip: Chip, steps: &[Step]) -> Result<Spans, String> {
+        let mut contender = self.on(chip)?;
+        caught(|| boards::follow(&mut contender, steps))?.map_err(|fault| fault.to_string())
     }
 
     fn cut(&self, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Option<Cuts> {

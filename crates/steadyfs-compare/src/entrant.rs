@@ -69,6 +69,12 @@ pub trait Entrant: Sync {
         None
     }
 
+    /// Returns true if the contender takes the smallest erase size of a chip, and not the erase size
+    /// of the board.
+    fn takes_sectors(&self) -> bool {
+        false
+    }
+
     /// Returns true for a file system, for which power cuts are meaningful.
     fn survives_cuts(&self) -> bool {
         true

@@ -3,6 +3,7 @@
 use crate::result::{Board, Comparison, Entry, Standing};
 use crate::table::{life_bytes, reason};
 use std::fmt::Write;
+use steadyfs_lab::bench::Figures;
 use steadyfs_lab::report::{
     Axis, BOTTOM, Canvas, LEFT, Spread, TEXT_LINE, TOP, Width, label, tick_time,
 };
@@ -51,6 +52,18 @@ fn decades_of(values: impl Iterator<Item = f64> + Clone) -> Axis {
     Axis { low, high: high.max(low * 10.0), spread: Spread::Logarithmic, pixels: (0.0, 1.0) }
 }
 
+/// Returns the share of refused calls, for the end of a sentence.
+fn refused(figures: &Figures) -> String {
+    match figures.refused {
+        0 => String::new(),
+        refused => format!(
+            "; {} of {} calls refused",
+            format_count(refused),
+            format_count(figures.calls + refused)
+        ),
+    }
+}
+
 /// Draws the access times of durable overwrites, in a lane for each contender. A dot shows the
 /// longest of a few accesses.
 pub fn waits(width: Width, comparison: &Comparison, board: &Board) -> String {
@@ -61,10 +74,11 @@ pub fn waits(width: Width, comparison: &Comparison, board: &Board) -> String {
                 .bound_us
                 .map_or(String::new(), |us| format!("promised {}, ", format_duration(us * 1e3)));
             format!(
-                "{}: {promised}longest {}, mean {}",
+                "{}: {promised}longest {}, mean {}{}",
                 entry.facts.name,
                 format_duration(figures.max_us * 1e3),
-                format_duration(figures.mean_us * 1e3)
+                format_duration(figures.mean_us * 1e3),
+                refused(figures)
             )
         }
         None => format!("{}: {}", entry.facts.name, reason(standing.outcome("random-4096"))),
@@ -300,9 +314,10 @@ pub fn lives(width: Width, comparison: &Comparison, board: &Board) -> String {
             .map(|figures| life_bytes(figures, 4096, board.endurance_erases))
     };
     let text = |(entry, standing): &(&Entry, &Standing)| {
+        let refusals = standing.figures("wear-random").map_or(String::new(), refused);
         let what = life(standing).map_or_else(
             || reason(standing.outcome("wear-random")),
-            |bytes| format_size(bytes as u64),
+            |bytes| format!("{}{refusals}", format_size(bytes as u64)),
         );
         format!("{}: {what}", entry.facts.name)
     };

@@ -19,11 +19,12 @@ use steadyfs_lab::bench::Case;
 const REFERENCE: [&str; 5] = ["seq-4096", "small-formatted", "create", "read-256", "copy-35"];
 
 /// The order of contenders in tables. Others follow after them.
-const ORDER: [&str; 8] = [
+const ORDER: [&str; 9] = [
     "steadyfs",
     "steadyfs-erased",
     "raw",
     "littlefs",
+    "littlefs-sectors",
     "spiffs",
     "fatfs-on-dhara",
     "fat-on-disk",

@@ -11,11 +11,14 @@
 //!      ▼
 //!   result ── as JSON, kept in bench/results                    table · report ── for people
 //!      ▲ processor ── kept counts of instructions, as time of a cpu
+//!
+//!   boards ── published measurements of real boards beside the same work on these chips
 //! ```
 //!
 //! Begin with [`run()`]. `docs/results/contenders.md` describes how to add a contender.
 
 mod any_entrant;
+pub mod boards;
 mod chip;
 pub mod contenders;
 mod counts;

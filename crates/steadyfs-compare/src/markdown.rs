@@ -59,10 +59,10 @@ impl Comparison {
             let _ = writeln!(
                 page,
                 "\n\
-                 `steady compare` with `--device {}` measures this board again. With \
+                 `steady compare` with `{}` measures this board again. With \
                  `--contender NAME --case NAME`,\n\
                  it measures one cell.",
-                board.id
+                board.options()
             );
         }
         page

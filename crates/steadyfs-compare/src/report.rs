@@ -17,6 +17,9 @@ const FOOTER: &str = "Times are chip times, without processor time. All contende
     docs/design.md. The set-up of each contender, and the way to add another: \
     docs/results/contenders.md. Rates are decimal, sizes binary.";
 
+/// Contenders whose sources are not in this repository.
+const IN_C: [&str; 4] = ["littlefs", "littlefs-sectors", "spiffs", "fatfs-on-dhara"];
+
 /// A report of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareReport<'a>(&'a Comparison);
@@ -170,11 +173,11 @@ fn paragraph(markup: &str) -> String {
 
 /// Returns the command for measuring a row of a table again, and the names of the contenders.
 fn again(answer: &Answer, board: &Board) -> String {
-    let board = escape(&board.id);
+    let board = escape(&board.options());
     let Some((first, others)) = answer.ids.split_first() else {
         let case = answer.rows.first().and_then(|row| row.first()).map_or("", String::as_str);
         return paragraph(&format!(
-            "Measure a row again: <code>steady compare --device {board} --case {}</code>",
+            "Measure a row again: <code>steady compare {board} --case {}</code>",
             escape(case)
         ));
     };
@@ -182,9 +185,18 @@ fn again(answer: &Answer, board: &Board) -> String {
         [] => String::new(),
         others => format!("; other contenders: {}", escape(&others.join(", "))),
     };
+    let in_c: Vec<_> =
+        answer.ids.iter().map(String::as_str).filter(|id| IN_C.contains(id)).collect();
+    let needs = match in_c.as_slice() {
+        [] => String::new(),
+        names => format!(
+            ". {} need their sources: docs/results/contenders.md, contenders in C",
+            escape(&names.join(", "))
+        ),
+    };
     paragraph(&format!(
-        "Measure a row again: <code>steady compare --device {board} --case {} --contender \
-         {}</code>{others}",
+        "Measure a row again: <code>steady compare {board} --case {} --contender \
+         {}</code>{others}{needs}",
         escape(answer.cases),
         escape(first)
     ))

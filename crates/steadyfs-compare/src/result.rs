@@ -39,6 +39,9 @@ pub struct Board {
     /// Time of the driver for each command, in microseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub call_us: u32,
+    /// The options that choose the board, if it is none of the usual boards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<String>,
 }
 
 /// Returns true if a number is 0.

@@ -67,6 +67,7 @@ impl Board {
                     cut_bytes: cut,
                     endurance_erases: endurance(device),
                     call_us: 0,
+                    options: None,
                 }
             };
         vec![
@@ -100,6 +101,68 @@ impl Board {
         ]
     }
 
+    /// Returns the board of a device: its name or the file of its profile, and the bytes in use.
+    ///
+    /// The cases of wear use at most 4 MiB of NOR and 16 MiB of NAND, and the power cuts an eighth
+    /// of the bytes, as on the usual boards.
+    ///
+    /// # Errors
+    /// [`BenchError`]: there is no such chip.
+    pub fn of_device(device: &str, size_bytes: Option<u64>) -> Result<Board, BenchError> {
+        let profile = find_profile(device)?;
+        let part = Part { size_bytes, ..Part::default() };
+        let medium = Medium::of(&profile, &part)?.with_volume()?;
+        let (size_bytes, block) = (medium.size_bytes(), u64::from(medium.block_bytes()));
+        let whole = |bytes: u64| bytes.next_multiple_of(block).min(size_bytes);
+        let (wear, endurance_erases) = match &profile.chip {
+            ChipKind::Nand(nand) => (16 << 20, nand.endurance_erases),
+            ChipKind::Nor(nor) => (4 << 20, nor.endurance_erases),
+        };
+        let options = match part.size_bytes {
+            Some(bytes) => format!("--device {device} --size {bytes}"),
+            None => format!("--device {device}"),
+        };
+        Ok(Board {
+            id: part.name(&profile.name),
+            title: format!("{}: {}", part.name(&profile.name), profile.title),
+            device: device.to_string(),
+            size_bytes,
+            erase_block_bytes: erase_block(&part.of(&profile)?),
+            wear_bytes: whole(wear),
+            cut_bytes: whole((size_bytes / 8).max(32 * block)),
+            endurance_erases,
+            call_us: 0,
+            options: Some(options),
+        })
+    }
+
+    /// Returns the same board with other bytes in use.
+    ///
+    /// # Errors
+    /// As for [`Board::of_device`].
+    pub fn with_size(&self, size_bytes: u64) -> Result<Board, BenchError> {
+        let part = Part {
+            size_bytes: Some(size_bytes),
+            erase_block_bytes: Some(self.erase_block_bytes),
+            ..Part::default()
+        };
+        Medium::of(&find_profile(&self.device)?, &part)?.with_volume()?;
+        Ok(Board {
+            id: part.name(&self.id),
+            title: part.name(&self.title),
+            size_bytes,
+            wear_bytes: self.wear_bytes.min(size_bytes),
+            cut_bytes: self.cut_bytes.min(size_bytes),
+            options: Some(format!("--device {} --size {size_bytes}", self.id)),
+            ..self.clone()
+        })
+    }
+
+    /// Returns the options that choose the board.
+    pub fn options(&self) -> String {
+        self.options.clone().unwrap_or_else(|| format!("--device {}", self.id))
+    }
+
     /// Returns the names of the boards.
     pub fn names() -> Vec<String> {
         Board::all().into_iter().map(|board| board.id).collect()
@@ -119,6 +182,33 @@ impl Board {
         let (size_bytes, erase_block_bytes) = (Some(size_bytes), Some(self.erase_block_bytes));
         let call_us = self.call_us;
         Medium::of(&profile, &Part { size_bytes, erase_block_bytes, call_us, ..Part::default() })
+    }
+}
+
+impl Board {
+    /// Returns the whole, the part for wear, and the part for cuts.
+    fn media(&self) -> Result<[Medium; 3], BenchError> {
+        Ok([
+            self.medium(self.size_bytes)?,
+            self.medium(self.wear_bytes)?,
+            self.medium(self.cut_bytes)?,
+        ])
+    }
+
+    /// Returns the same board in the smallest sectors of its chip, if these are smaller.
+    fn in_sectors(&self) -> Option<Board> {
+        let profile = find_profile(&self.device).ok()?;
+        let sectors = profile.nor()?.erases.iter().map(|erase| erase.bytes);
+        let erase_block_bytes = sectors.min().filter(|&bytes| bytes < self.erase_block_bytes)?;
+        Some(Board { erase_block_bytes, ..self.clone() })
+    }
+}
+
+/// Returns the bytes of an erase block of a part.
+fn erase_block(part: &Profile) -> u32 {
+    match &part.chip {
+        ChipKind::Nand(nand) => nand.page_bytes * nand.pages_per_block,
+        ChipKind::Nor(nor) => nor.default_erase_bytes,
     }
 }
 
@@ -183,6 +273,24 @@ impl Job {
     }
 }
 
+/// The media of a board: the whole, the part for wear, the part for cuts.
+struct Media {
+    usual: [Medium; 3],
+    /// In the smallest sectors of the chip, if these are smaller.
+    in_sectors: Option<[Medium; 3]>,
+}
+
+impl Media {
+    /// Returns the media for a contender, or the reason why there are none.
+    fn of(&self, entrant: &dyn AnyEntrant) -> Result<&[Medium; 3], String> {
+        match (entrant.takes_sectors(), &self.in_sectors) {
+            (false, _) => Ok(&self.usual),
+            (true, Some(media)) => Ok(media),
+            (true, None) => Err("the board has no smaller sectors than its blocks".to_string()),
+        }
+    }
+}
+
 /// The result of a job.
 enum Done {
     Cases(Vec<Outcome>),
@@ -207,16 +315,13 @@ pub fn run(
 ) -> Result<Comparison, CompareError> {
     let mut media = Vec::new();
     for board in &options.boards {
-        let medium = |bytes| {
+        let media_of = |board: &Board| {
             board
-                .medium(bytes)
+                .media()
                 .map_err(|error| CompareError { board: board.id.clone(), error: Box::new(error) })
         };
-        media.push([
-            medium(board.size_bytes)?,
-            medium(board.wear_bytes)?,
-            medium(board.cut_bytes)?,
-        ]);
+        let in_sectors = board.in_sectors().as_ref().map(media_of).transpose()?;
+        media.push(Media { usual: media_of(board)?, in_sectors });
     }
     let work = Work { entrants, options, media: &media, progress, finished: Mutex::new(0) };
     let (extents, mut results) = work.all();
@@ -272,8 +377,8 @@ impl Standing {
 struct Work<'w> {
     entrants: &'w [Box<dyn AnyEntrant>],
     options: &'w Options,
-    /// The media of each board: the whole, the part for wear, the part for cuts.
-    media: &'w [[Medium; 3]],
+    /// The media of each board.
+    media: &'w [Media],
     progress: &'w (dyn Fn(f64, &str) + Sync),
     finished: Mutex<u32>,
 }
@@ -282,8 +387,8 @@ impl Work<'_> {
     /// Returns the extents of each contender on each board, and the results of all jobs, in
     /// order.
     fn all(&self) -> (Extents, Vec<(Place, Done)>) {
-        let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| {
-            entrant.extent(chip_of(&media[0], self.options.seed))
+        let extent = |entrant: &dyn AnyEntrant, media: &Media| {
+            entrant.extent(chip_of(&media.of(entrant)?[0], self.options.seed))
         };
         let extents: Vec<Vec<_>> = self
             .entrants
@@ -324,7 +429,8 @@ impl Work<'_> {
 
     fn done(&self, (who, at, job): &Place, total: f64) -> Done {
         let entrant = &self.entrants[*who];
-        let [whole, wear, cut] = &self.media[*at];
+        let media = self.media[*at].of(entrant.as_ref());
+        let [whole, wear, cut] = media.expect("a contender without media has no jobs");
         let name = entrant.facts().name;
         let tell = |share: f64| {
             let finished = f64::from(*self.finished.lock().expect("nobody panics with it"));

@@ -1,5 +1,6 @@
 //! The comparison, in one program.
 
+mod boards;
 mod compare;
 mod hasty;
 mod kept;

@@ -46,7 +46,7 @@ pub use runner::{Prepared, Terms, measure, measure_case, prepare};
 pub use steady::Steady;
 
 use crate::evaluate::find_profile;
-use steadyfs_sim::{PowerCut, Tearable};
+use steadyfs_sim::{PowerCut, Profile, Tearable};
 
 /// Measures SteadyFS.
 ///
@@ -57,12 +57,23 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`] if the device or the options are not possible, or if there is no volume on it.
 /// The rows of the report contain the failures of cases.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
+    run_on(&find_profile(&options.device)?, options, progress)
+}
+
+/// Measures SteadyFS on a chip with this profile, instead of the chip that the options name.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_on(
+    profile: &Profile,
+    options: &Options,
+    progress: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Report, BenchError> {
     options.check()?;
-    let profile = find_profile(&options.device)?;
-    let medium = Medium::of(&profile, &options.part)?.with_volume()?;
+    let medium = Medium::of(profile, &options.part)?.with_volume()?;
     let mut report =
         medium.with_chips(options.seed, MeasureSteady { medium: &medium, options, progress })?;
-    report.device = profile.name;
+    report.device.clone_from(&profile.name);
     Ok(report)
 }
 

@@ -21,6 +21,8 @@
 //! [`mod@bench`] measures a file system, ours or another. It compares each case with the best
 //! that the chip could do.
 //!
+//! [`driver_fit`] finds the time of a board's driver from figures of the board.
+//!
 //! [`torture`] cuts power in every operation of a workload and looks for lost data. It uses none
 //! of the modules above.
 //!
@@ -44,6 +46,7 @@ mod called;
 #[doc(hidden)]
 pub mod chosen_names;
 pub mod costs;
+pub mod driver_fit;
 pub mod envelope;
 pub mod evaluate;
 pub mod evaluation;

@@ -5,7 +5,7 @@ use crate::named::{UnknownName, by_name, name_of};
 use crate::units::{format_count, format_size};
 use std::fmt;
 use std::str::FromStr;
-use steadyfs_sim::{Chip, NorProfile, Profile, TimingChoice};
+use steadyfs_sim::{Chip, Driver, NorProfile, Profile, TimingChoice};
 
 /// Minimum number of blocks of the default size. With fewer, a NOR chip with several erase sizes
 /// uses the smallest size.
@@ -65,7 +65,7 @@ pub struct Part {
 }
 
 /// Largest time of the driver for a command, in microseconds.
-pub const CALL_US_MAX: u32 = 1_000_000;
+pub const CALL_US_MAX: u32 = Driver::MAX;
 
 /// Returns the times of a run, for titles: of the flash alone, or with the driver's time.
 pub fn times_of(timing: &str, call_us: u32) -> String {
@@ -134,28 +134,16 @@ impl Part {
     /// # Errors
     /// [`PartError`] if the chip has no such part.
     pub fn of(&self, profile: &Profile) -> Result<Profile, PartError> {
-        let (mut part, call_ns) = (profile.clone(), self.call_us.min(CALL_US_MAX) * 1000);
-        let slow_down = |commands: [&mut u32; 3]| {
-            commands.into_iter().for_each(|ns| *ns = ns.saturating_add(call_ns));
-        };
+        let call = Driver::of_call(self.call_us.min(CALL_US_MAX));
+        let mut part = profile.clone().with_driver(&call);
         match &mut part.chip {
             Chip::Nand(nand) => {
-                slow_down([
-                    &mut nand.read_command_ns,
-                    &mut nand.program_command_ns,
-                    &mut nand.erase_command_ns,
-                ]);
                 let erased = nand.page_bytes * nand.pages_per_block;
                 let block_bytes = self.pick_block(&[erased], erased)?;
                 let chip_bytes = u64::from(block_bytes) * u64::from(nand.block_count);
                 nand.block_count = self.blocks_of(block_bytes, chip_bytes)?;
             }
             Chip::Nor(nor) => {
-                slow_down([
-                    &mut nor.read_command_ns,
-                    &mut nor.program_command_ns,
-                    &mut nor.erase_command_ns,
-                ]);
                 let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
                 let block_bytes = self.pick_block(&sizes, usual_block(nor, self.size_bytes))?;
                 let block_count = self.blocks_of(block_bytes, nor.size_bytes.into())?;
@@ -236,8 +224,7 @@ mod tests {
         assert_eq!(Part::default().of(&nor), Ok(nor));
         let nand = Profile::named("mt29f1g01abafd").unwrap();
         let slow = Part { call_us: 20, ..Part::default() };
-        let commands = slow.of(&nand).unwrap().nand().map(|nand| nand.program_command_ns);
-        assert_eq!(commands, nand.nand().map(|nand| nand.program_command_ns + 20_000));
+        assert_eq!(slow.of(&nand).unwrap().driver(), Driver::of_call(20));
         let titles = [0, 20].map(|call_us| times_of("typical", call_us));
         assert_eq!(titles[0], "typical times, flash alone");
         assert_eq!(titles[1], "typical times, 20 µs of driver a command");

@@ -50,7 +50,9 @@ static int told(int code)
 
 static void *make(const struct chip *chip)
 {
+	static const struct settings usual;
 	struct volume *v = calloc(1, sizeof(*v));
+	const struct settings *s = chip->settings ? chip->settings : &usual;
 	const uint32_t unit = chip->unit_bytes > 16 ? chip->unit_bytes : 16;
 	v->chip = *chip;
 	v->config = (struct lfs_config){
@@ -59,16 +61,16 @@ static void *make(const struct chip *chip)
 		.prog = program_chip,
 		.erase = erase_chip,
 		.sync = sync_chip,
-		.read_size = unit,
-		.prog_size = unit,
+		.read_size = chosen(s->read_bytes, unit),
+		.prog_size = chosen(s->program_bytes, unit),
 		.block_size = chip->block_bytes,
 		.block_count = chip->block_count,
-		.block_cycles = 500,
-		.cache_size = unit > 256 ? unit : 256,
-		.lookahead_size = 32,
+		.block_cycles = chosen(s->block_cycles, 500),
+		.cache_size = chosen(s->cache_bytes, unit > 256 ? unit : 256),
+		.lookahead_size = chosen(s->lookahead_bytes, 32),
 		/* From its documentation: compaction of metadata takes quadratic time in large blocks. This
 		 * setting limits it. */
-		.metadata_max = chip->block_bytes > 8192 ? 8192 : 0,
+		.metadata_max = chosen(s->metadata_bytes, chip->block_bytes > 8192 ? 8192 : 0),
 	};
 	return v;
 }

@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+/* Settings other than those of the comparison. 0 keeps the setting of the comparison. */
+struct settings {
+	uint32_t block_bytes; /* of the file system: whole erase blocks */
+	/* of littlefs */
+	uint32_t read_bytes, program_bytes, cache_bytes, lookahead_bytes, block_cycles, metadata_bytes;
+	/* of SPIFFS; 1 forgets the places of closed files, as without the temporal cache */
+	uint32_t page_bytes, cache_pages, descriptors, forgets;
+};
+
 /* The chip. Calls return 0, or -1 if the chip fails. */
 struct chip {
 	void *context;
@@ -14,7 +23,13 @@ struct chip {
 	int (*program)(void *context, uint32_t block, uint32_t offset, const void *data, uint32_t bytes);
 	int (*erase)(void *context, uint32_t block);
 	int (*copy)(void *context, uint32_t from_page, uint32_t to_page); /* within the chip, on NAND */
+	const struct settings *settings; /* 0: those of the comparison */
 };
+
+static inline uint32_t chosen(uint32_t setting, uint32_t usual)
+{
+	return setting ? setting : usual;
+}
 
 enum mode { MODE_READ, MODE_WRITE, MODE_REPLACE, MODE_CREATE, MODE_DURABLE };
 

@@ -4,9 +4,8 @@
 #include "spiffs_nucleus.h"
 #include <stdlib.h>
 
-#define FILES 10
+#define DESCRIPTORS 10
 #define CACHE_PAGES 8
-#define PAGE_BYTES(chip) ((chip)->block_bytes > 8192 ? 512u : 256u)
 
 struct volume {
 	spiffs fs;
@@ -14,12 +13,13 @@ struct volume {
 	spiffs_config config;
 	uint8_t *work, *descriptors, *cache;
 	uint32_t descriptor_bytes, cache_bytes;
-	int is_mounted;
+	int forgets;
 };
 
 struct file {
 	spiffs_file handle;
 	int is_durable;
+	uint64_t place; /* of the next byte */
 };
 
 /* Reads or programs bytes. A block of SPIFFS may be several blocks of the chip. */
@@ -64,8 +64,11 @@ static int told(s32_t code)
 
 static void *make(const struct chip *chip)
 {
+	static const struct settings usual;
 	struct volume *v = calloc(1, sizeof(*v));
-	const uint32_t page = PAGE_BYTES(chip);
+	const struct settings *s = chip->settings ? chip->settings : &usual;
+	const uint32_t page = chosen(s->page_bytes, chip->block_bytes > 8192 ? 512 : 256);
+	const uint32_t pages = chosen(s->cache_pages, CACHE_PAGES);
 	v->chip = *chip;
 	v->config.hal_read_f = read_chip;
 	v->config.hal_write_f = program_chip;
@@ -73,12 +76,13 @@ static void *make(const struct chip *chip)
 	v->config.phys_size = chip->block_bytes * chip->block_count;
 	v->config.phys_addr = 0;
 	v->config.phys_erase_block = chip->block_bytes;
-	v->config.log_block_size = chip->block_bytes > 8192 ? chip->block_bytes : 8192;
+	v->config.log_block_size = chosen(s->block_bytes, chip->block_bytes > 8192 ? chip->block_bytes : 8192);
 	v->config.log_page_size = page;
+	v->forgets = s->forgets != 0;
 	v->work = malloc(2 * page);
-	v->descriptor_bytes = FILES * sizeof(spiffs_fd);
+	v->descriptor_bytes = chosen(s->descriptors, DESCRIPTORS) * sizeof(spiffs_fd);
 	v->descriptors = malloc(v->descriptor_bytes);
-	v->cache_bytes = sizeof(spiffs_cache) + CACHE_PAGES * (sizeof(spiffs_cache_page) + page);
+	v->cache_bytes = sizeof(spiffs_cache) + pages * (sizeof(spiffs_cache_page) + page);
 	v->cache = malloc(v->cache_bytes);
 	return v;
 }
@@ -136,8 +140,17 @@ static void *open_file(void *volume, const char *path, int mode, int *error)
 	if (handle < 0)
 		return 0;
 	struct file *f = malloc(sizeof(*f));
-	*f = (struct file){handle, mode == MODE_DURABLE};
+	*f = (struct file){handle, mode == MODE_DURABLE, 0};
 	return f;
+}
+
+/* Clears the score of closed files. The temporal cache then finds none of them. */
+static void forget_closed(struct volume *v)
+{
+	spiffs_fd *descriptors = (spiffs_fd *)v->descriptors;
+	for (uint32_t at = 0; at < v->descriptor_bytes / sizeof(spiffs_fd); at++)
+		if (descriptors[at].file_nbr == 0)
+			descriptors[at].score = 0;
 }
 
 static int close_file(void *volume, void *file)
@@ -146,24 +159,31 @@ static int close_file(void *volume, void *file)
 	struct file *f = file;
 	const s32_t code = SPIFFS_close(&v->fs, f->handle);
 	free(f);
+	if (v->forgets)
+		forget_closed(v);
 	return told(code);
+}
+
+/* Moves to an offset. A seek writes SPIFFS's cache, so a call that goes on makes none. */
+static s32_t go_to(struct volume *v, struct file *f, uint64_t offset)
+{
+	if (offset == f->place)
+		return SPIFFS_OK;
+	const s32_t code = SPIFFS_lseek(&v->fs, f->handle, (s32_t)offset, SPIFFS_SEEK_SET);
+	f->place = offset;
+	return code < 0 ? code : SPIFFS_OK;
 }
 
 static int64_t read_file(void *volume, void *file, uint64_t offset, void *data, uint32_t bytes)
 {
 	struct volume *v = volume;
 	struct file *f = file;
-	spiffs_stat stat;
-	s32_t code = SPIFFS_fstat(&v->fs, f->handle, &stat);
-	if (code < 0)
-		return code;
-	if (offset >= stat.size)
-		return 0;
-	code = SPIFFS_lseek(&v->fs, f->handle, (s32_t)offset, SPIFFS_SEEK_SET);
-	if (code < 0)
-		return code;
-	const s32_t length = SPIFFS_read(&v->fs, f->handle, data, (s32_t)bytes);
-	return length == SPIFFS_ERR_END_OF_OBJECT ? 0 : length;
+	s32_t code = go_to(v, f, offset);
+	if (code == SPIFFS_OK)
+		code = SPIFFS_read(&v->fs, f->handle, data, (s32_t)bytes);
+	if (code > 0)
+		f->place += (uint64_t)code;
+	return code == SPIFFS_ERR_END_OF_OBJECT ? 0 : code;
 }
 
 static int sync_file(void *volume, void *file)
@@ -176,11 +196,14 @@ static int write_file(void *volume, void *file, uint64_t offset, const void *dat
 {
 	struct volume *v = volume;
 	struct file *f = file;
-	s32_t code = SPIFFS_lseek(&v->fs, f->handle, (s32_t)offset, SPIFFS_SEEK_SET);
+	s32_t code = go_to(v, f, offset);
 	if (code >= 0)
 		code = SPIFFS_write(&v->fs, f->handle, (void *)data, (s32_t)bytes);
-	if (code < 0)
+	if (code < 0) {
+		f->place = UINT64_MAX; /* unknown */
 		return told(code);
+	}
+	f->place += bytes;
 	return f->is_durable ? sync_file(v, f) : 0;
 }
 

@@ -7,6 +7,23 @@ use core::ffi::{c_char, c_int, c_void};
 pub const NO_ROOM: c_int = -1_000_000;
 pub const NO_ROOM_FOR_NAME: c_int = -1_000_001;
 
+/// `struct settings` of the header.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawSettings {
+    pub block_bytes: u32,
+    pub read_bytes: u32,
+    pub program_bytes: u32,
+    pub cache_bytes: u32,
+    pub lookahead_bytes: u32,
+    pub block_cycles: u32,
+    pub metadata_bytes: u32,
+    pub page_bytes: u32,
+    pub cache_pages: u32,
+    pub descriptors: u32,
+    pub forgets: u32,
+}
+
 /// `struct chip` of the header.
 #[repr(C)]
 pub struct RawChip {
@@ -18,6 +35,7 @@ pub struct RawChip {
     pub program: extern "C" fn(*mut c_void, u32, u32, *const c_void, u32) -> c_int,
     pub erase: extern "C" fn(*mut c_void, u32) -> c_int,
     pub copy: extern "C" fn(*mut c_void, u32, u32) -> c_int,
+    pub settings: *const RawSettings,
 }
 
 /// `struct room` of the header.

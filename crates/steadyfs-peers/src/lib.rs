@@ -6,7 +6,6 @@
 
 #[cfg(fatfs_dhara)]
 mod fatfs_dhara;
-#[cfg(any(littlefs, spiffs, fatfs_dhara))]
 mod header;
 #[cfg(littlefs)]
 mod littlefs;
@@ -15,16 +14,46 @@ mod peer;
 #[cfg(spiffs)]
 mod spiffs;
 
+use header::RawSettings;
 use steadyfs_compare::AnyEntrant;
+use steadyfs_compare::boards::Settings;
 
 /// Returns the contenders whose sources existed at the build.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {
     vec![
         #[cfg(littlefs)]
-        Box::new(littlefs::Littlefs),
+        Box::new(littlefs::Littlefs::default()),
+        #[cfg(littlefs)]
+        Box::new(littlefs::LittlefsInSectors),
         #[cfg(spiffs)]
-        Box::new(spiffs::Spiffs),
+        Box::new(spiffs::Spiffs::default()),
         #[cfg(fatfs_dhara)]
         Box::new(fatfs_dhara::FatfsOnDhara),
     ]
+}
+
+/// Returns a contender with settings, if its sources existed at the build.
+pub fn tuned(system: &str, settings: &Settings) -> Option<Box<dyn AnyEntrant>> {
+    let raw = RawSettings {
+        block_bytes: settings.block,
+        read_bytes: settings.read,
+        program_bytes: settings.program,
+        cache_bytes: settings.cache,
+        lookahead_bytes: settings.lookahead,
+        block_cycles: settings.cycles,
+        metadata_bytes: settings.metadata,
+        page_bytes: settings.page,
+        cache_pages: settings.cache_pages,
+        descriptors: settings.descriptors,
+        forgets: settings.forgets.into(),
+    };
+    match system {
+        #[cfg(littlefs)]
+        "littlefs" => Some(Box::new(littlefs::Littlefs(raw))),
+        #[cfg(spiffs)]
+        "spiffs" => Some(Box::new(spiffs::Spiffs(raw))),
+        #[cfg(fatfs_dhara)]
+        "fatfs-on-dhara" => Some(Box::new(fatfs_dhara::FatfsOnDhara)),
+        _ => None,
+    }
 }

@@ -1,6 +1,6 @@
 //! littlefs.
 
-use crate::header::Peer;
+use crate::header::{Peer, RawSettings};
 use crate::peer::OnChip;
 use steadyfs_compare::{Chip, Entrant, Facts};
 
@@ -9,8 +9,38 @@ unsafe extern "C" {
     safe static PEER: Peer;
 }
 
-/// littlefs.
-pub struct Littlefs;
+/// littlefs in the smallest sectors of a chip, as its documentation advises for NOR.
+pub struct LittlefsInSectors;
+
+impl Entrant for LittlefsInSectors {
+    type On = OnChip;
+
+    fn facts(&self) -> Facts {
+        let littlefs = Littlefs::default().facts();
+        Facts {
+            id: "littlefs-sectors".into(),
+            name: "littlefs, small sectors".into(),
+            configuration: "as littlefs, in blocks of the chip's smallest sectors".into(),
+            because:
+                "its lfs.h: metadata is slow to compact in large blocks, and each file that is \
+                      not inlined takes a block at least"
+                    .into(),
+            ..littlefs
+        }
+    }
+
+    fn on(&self, chip: Chip) -> Result<OnChip, String> {
+        Littlefs::default().on(chip)
+    }
+
+    fn takes_sectors(&self) -> bool {
+        true
+    }
+}
+
+/// littlefs, with settings.
+#[derive(Default)]
+pub struct Littlefs(pub RawSettings);
 
 impl Entrant for Littlefs {
     type On = OnChip;
@@ -39,6 +69,6 @@ impl Entrant for Littlefs {
     }
 
     fn on(&self, chip: Chip) -> Result<OnChip, String> {
-        Ok(OnChip::new("littlefs", &PEER, chip))
+        Ok(OnChip::with_settings("littlefs", &PEER, chip, &self.0))
     }
 }

@@ -1,6 +1,8 @@
 //! Adapts a contender in C to Rust: the table of `shims/peer.h`, and the chip's callbacks.
 
-use crate::header::{Call, FileCall, NO_ROOM, NO_ROOM_FOR_NAME, Peer, RawChip, RawRoom};
+use crate::header::{
+    Call, FileCall, NO_ROOM, NO_ROOM_FOR_NAME, Peer, RawChip, RawRoom, RawSettings,
+};
 use std::ffi::{CString, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -82,6 +84,25 @@ pub struct OnChip {
 impl OnChip {
     /// Puts the contender on a chip.
     pub fn new(name: &'static str, peer: &'static Peer, chip: Chip) -> OnChip {
+        OnChip::tuned(name, peer, chip, ptr::null())
+    }
+
+    /// Puts the contender on a chip, with these settings.
+    pub fn with_settings(
+        name: &'static str,
+        peer: &'static Peer,
+        chip: Chip,
+        settings: &RawSettings,
+    ) -> OnChip {
+        OnChip::tuned(name, peer, chip, settings)
+    }
+
+    fn tuned(
+        name: &'static str,
+        peer: &'static Peer,
+        chip: Chip,
+        settings: *const RawSettings,
+    ) -> OnChip {
         let Plain { unit_bytes, block_bytes, block_count } = chip.plain();
         let link = Box::into_raw(Box::new(Link { chip, panic: None }));
         let raw = RawChip {
@@ -93,8 +114,10 @@ impl OnChip {
             program,
             erase,
             copy,
+            settings,
         };
-        // SAFETY: the table has the layout of the header; `make` copies its argument.
+        // SAFETY: the table has the layout of the header; `make` copies its argument, and reads the
+        // settings only until it returns.
         let volume = unsafe { (peer.make)(&raw) };
         OnChip { name, peer, link, volume, usable_bytes: None }
     }

@@ -1,6 +1,6 @@
 //! SPIFFS.
 
-use crate::header::Peer;
+use crate::header::{Peer, RawSettings};
 use crate::peer::OnChip;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -43,8 +43,9 @@ unsafe extern "C" {
     safe static PEER: Peer;
 }
 
-/// SPIFFS.
-pub struct Spiffs;
+/// SPIFFS, with settings.
+#[derive(Default)]
+pub struct Spiffs(pub RawSettings);
 
 impl Entrant for Spiffs {
     type On = OnChip;
@@ -79,7 +80,10 @@ impl Entrant for Spiffs {
         if plain.unit_bytes > 1 {
             return Err("it is for NOR: it clears bits of what it has programmed".to_string());
         }
-        let usable_bytes = usable_bytes(&plain)?;
-        Ok(OnChip::new("SPIFFS", &PEER, chip).with_usable(usable_bytes))
+        let on_chip = OnChip::with_settings("SPIFFS", &PEER, chip, &self.0);
+        match self.0 == RawSettings::default() {
+            true => Ok(on_chip.with_usable(usable_bytes(&plain)?)),
+            false => Ok(on_chip),
+        }
     }
 }

@@ -69,5 +69,5 @@ pub use fault::{
 pub use meter::{Counters, Metered};
 pub use nand::{Nand, NandTiming};
 pub use nor::{Nor, NorTiming};
-pub use profile::{Chip, NandProfile, NorProfile, Profile, ProfileError, TimingChoice};
+pub use profile::{Chip, Driver, NandProfile, NorProfile, Profile, ProfileError, TimingChoice};
 pub use sectors::Sectors;

@@ -1,6 +1,6 @@
 //! Durations of the operations of a NAND chip, from their parts.
 
-use crate::profile::{NandProfile, TimingChoice};
+use crate::profile::{Driver, NandProfile, TimingChoice};
 use steadyfs::media::{Geometry, TAG_BYTES, Timing};
 
 /// The parts of an operation's duration.
@@ -44,12 +44,14 @@ impl NandTiming {
 
     /// Takes the figures of a profile.
     pub fn of(profile: &NandProfile, choice: TimingChoice) -> Self {
+        let driver = &profile.driver;
+        let with = |command_ns: u32, us: u32| u64::from(command_ns) + Driver::call_ns(us);
         Self {
-            read_command_ns: profile.read_command_ns.into(),
-            program_command_ns: profile.program_command_ns.into(),
-            erase_command_ns: profile.erase_command_ns.into(),
-            bus_read_ps_per_byte: profile.bus_read_ps_per_byte.into(),
-            bus_program_ps_per_byte: profile.bus_program_ps_per_byte.into(),
+            read_command_ns: with(profile.read_command_ns, driver.read_call_us),
+            program_command_ns: with(profile.program_command_ns, driver.program_call_us),
+            erase_command_ns: with(profile.erase_command_ns, driver.erase_call_us),
+            bus_read_ps_per_byte: u64::from(profile.bus_read_ps_per_byte) + driver.byte_ps(),
+            bus_program_ps_per_byte: u64::from(profile.bus_program_ps_per_byte) + driver.byte_ps(),
             array_read_ns: u64::from(profile.array_read_us.pick(choice)) * 1000,
             array_program_ns: u64::from(profile.program_us.pick(choice)) * 1000,
             array_erase_ns: u64::from(profile.erase_us.pick(choice)) * 1000,

@@ -1,7 +1,7 @@
 //! Durations of the operations of a NOR chip, from their parts.
 
 use crate::nand::transfer_ns;
-use crate::profile::{NorProfile, TimingChoice};
+use crate::profile::{Driver, NorProfile, TimingChoice};
 
 /// The parts of an operation's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +49,14 @@ impl NorTiming {
     /// has no such erase.
     pub fn of(profile: &NorProfile, erase_bytes: u32, choice: TimingChoice) -> Option<Self> {
         let ns = |us: u32| u64::from(us) * 1000;
+        let driver = &profile.driver;
+        let with = |command_ns: u32, us: u32| u64::from(command_ns) + Driver::call_ns(us);
         Some(Self {
-            read_command_ns: profile.read_command_ns.into(),
-            program_command_ns: profile.program_command_ns.into(),
-            erase_command_ns: profile.erase_command_ns.into(),
-            bus_read_ps_per_byte: profile.bus_read_ps_per_byte.into(),
-            bus_program_ps_per_byte: profile.bus_program_ps_per_byte.into(),
+            read_command_ns: with(profile.read_command_ns, driver.read_call_us),
+            program_command_ns: with(profile.program_command_ns, driver.program_call_us),
+            erase_command_ns: with(profile.erase_command_ns, driver.erase_call_us),
+            bus_read_ps_per_byte: u64::from(profile.bus_read_ps_per_byte) + driver.byte_ps(),
+            bus_program_ps_per_byte: u64::from(profile.bus_program_ps_per_byte) + driver.byte_ps(),
             program_first_byte_ns: ns(profile.program_first_byte_us.pick(choice)),
             program_byte_ns: ns(profile.program_byte_us.pick(choice)),
             program_page_ns: ns(profile.program_page_us.pick(choice)),

@@ -41,6 +41,10 @@ const RAW: &[(&str, &str)] = &[
     ),
     ("bytes", "Bytes that are erased together: a power of two."),
     ("us", "Time that this takes, in microseconds."),
+    ("read_call_us", "More time of the driver for each read command, in microseconds."),
+    ("program_call_us", "More time of the driver for each program command, in microseconds."),
+    ("erase_call_us", "More time of the driver for each erase command, in microseconds."),
+    ("byte_ns", "More time of the driver for each byte, in nanoseconds."),
 ];
 
 /// Keys of every profile with their explanations.

@@ -114,6 +114,30 @@ impl Keys {
         Ok(default)
     }
 
+    /// Reads a whole number from `min` to `max`. Returns `default` if the key is missing.
+    pub(crate) fn number_or(
+        &mut self,
+        key: &'static str,
+        min: u32,
+        max: u32,
+        default: u32,
+    ) -> Result<u32, ProfileError> {
+        if self.table.contains_key(key) {
+            return self.number(key, min, max);
+        }
+        self.known.push(key);
+        Ok(default)
+    }
+
+    /// Reads a table. Returns `None` if the key is missing.
+    pub(crate) fn table(&mut self, key: &'static str) -> Result<Option<Keys>, ProfileError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(self.below(key, table))),
+            other => Err(self.refuse(key, describe(other.as_ref()), "a table")),
+        }
+    }
+
     /// Reads a typical and a maximum figure. A single number is both.
     pub(crate) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
         const EXPECTED: &str = "{ typical = …, maximum = … }, or one number for both";

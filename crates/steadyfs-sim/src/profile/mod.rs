@@ -8,11 +8,13 @@
 //! [`Profile::named`] finds a built-in profile, and [`Profile::from_toml`] reads any other.
 //! [`Nand::new`](crate::Nand::new) and [`Nor::new`](crate::Nor::new) make the chip.
 
+mod driver;
 mod error;
 pub(crate) mod explain;
 pub(crate) mod keys;
 mod spread;
 
+pub use driver::Driver;
 pub use error::ProfileError;
 pub use explain::Line;
 pub use spread::{Spread, TimingChoice};
@@ -98,6 +100,8 @@ pub struct NandProfile {
     pub programs_per_page: u32,
     /// True if a page can be moved inside the chip, with a new tag.
     pub on_chip_copy: bool,
+    /// Time of the board's driver.
+    pub driver: Driver,
 }
 
 /// Figures of a NOR chip.
@@ -133,6 +137,8 @@ pub struct NorProfile {
     pub endurance_erases: u32,
     /// The erase sizes.
     pub erases: Vec<NorErase>,
+    /// Time of the board's driver.
+    pub driver: Driver,
 }
 
 /// One erase size of a NOR chip.
@@ -221,6 +227,25 @@ impl Profile {
         Ok(Self { name, title, chip, sources })
     }
 
+    /// Returns the profile with more time of the driver.
+    #[must_use]
+    pub fn with_driver(mut self, more: &Driver) -> Self {
+        let driver = match &mut self.chip {
+            Chip::Nand(nand) => &mut nand.driver,
+            Chip::Nor(nor) => &mut nor.driver,
+        };
+        *driver = driver.plus(more);
+        self
+    }
+
+    /// Returns the time of the driver.
+    pub fn driver(&self) -> Driver {
+        match &self.chip {
+            Chip::Nand(nand) => nand.driver,
+            Chip::Nor(nor) => nor.driver,
+        }
+    }
+
     /// Returns the figures of a NAND chip; `None` for a NOR chip.
     pub fn nand(&self) -> Option<&NandProfile> {
         match &self.chip {
@@ -258,6 +283,7 @@ impl NandProfile {
             endurance_erases: keys.count("endurance_erases")?,
             programs_per_page: keys.number("programs_per_page", 1, 255)?,
             on_chip_copy: keys.flag("on_chip_copy")?,
+            driver: Driver::read(keys)?,
         };
         profile.check(keys)?;
         Ok(profile)
@@ -311,6 +337,7 @@ impl NorProfile {
             program_page_us: keys.spread("program_page_us")?,
             endurance_erases: keys.count("endurance_erases")?,
             erases: Self::read_erases(keys, size_bytes)?,
+            driver: Driver::read(keys)?,
         };
         if profile.erase_us(profile.default_erase_bytes).is_none() {
             let found = profile.default_erase_bytes.to_string();

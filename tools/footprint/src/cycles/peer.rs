@@ -246,6 +246,7 @@ impl OnChip {
             program,
             erase,
             copy,
+            settings: core::ptr::null(),
         };
         // SAFETY: `make` copies its argument.
         self.volume = unsafe { (peer.make)(&chip) };
