@@ -6,6 +6,7 @@
 
 #[cfg(fatfs_dhara)]
 mod fatfs_dhara;
+#[cfg(any(littlefs, spiffs, fatfs_dhara))]
 mod header;
 #[cfg(littlefs)]
 mod littlefs;
@@ -14,7 +15,6 @@ mod peer;
 #[cfg(spiffs)]
 mod spiffs;
 
-use header::RawSettings;
 use steadyfs_compare::AnyEntrant;
 use steadyfs_compare::boards::Settings;
 
@@ -34,7 +34,21 @@ pub fn all() -> Vec<Box<dyn AnyEntrant>> {
 
 /// Returns a contender with settings, if its sources existed at the build.
 pub fn tuned(system: &str, settings: &Settings) -> Option<Box<dyn AnyEntrant>> {
-    let raw = RawSettings {
+    match (system, settings) {
+        #[cfg(littlefs)]
+        ("littlefs", settings) => Some(Box::new(littlefs::Littlefs(raw(settings)))),
+        #[cfg(spiffs)]
+        ("spiffs", settings) => Some(Box::new(spiffs::Spiffs(raw(settings)))),
+        #[cfg(fatfs_dhara)]
+        ("fatfs-on-dhara", _) => Some(Box::new(fatfs_dhara::FatfsOnDhara)),
+        _ => None,
+    }
+}
+
+/// Converts settings for an adapter in C.
+#[cfg(any(littlefs, spiffs))]
+fn raw(settings: &Settings) -> header::RawSettings {
+    header::RawSettings {
         block_bytes: settings.block,
         read_bytes: settings.read,
         program_bytes: settings.program,
@@ -46,14 +60,5 @@ pub fn tuned(system: &str, settings: &Settings) -> Option<Box<dyn AnyEntrant>> {
         cache_pages: settings.cache_pages,
         descriptors: settings.descriptors,
         forgets: settings.forgets.into(),
-    };
-    match system {
-        #[cfg(littlefs)]
-        "littlefs" => Some(Box::new(littlefs::Littlefs(raw))),
-        #[cfg(spiffs)]
-        "spiffs" => Some(Box::new(spiffs::Spiffs(raw))),
-        #[cfg(fatfs_dhara)]
-        "fatfs-on-dhara" => Some(Box::new(fatfs_dhara::FatfsOnDhara)),
-        _ => None,
     }
 }
