@@ -14,9 +14,9 @@ SECTION = """\
 [`Timing::with_processor`](../../crates/steadyfs/src/processor.rs) adds the time of the processor to
 all bounds. It has a limit for the instructions of each kind of call and of each operation. These
 limits are measured: `tools/footprint/src/law` makes {calls:,} random calls on four aged volumes and
-a disk, and compares each call with its bound. The calls have all rules for commits, and change small files,
-names of more than 64 bytes, three levels of directories, attributes and a large file. No call
-exceeded its operations, its instructions or its time.
+a disk, and compares each call with its bound. The volumes commit after each kind of event. The
+calls change small files, long names, attributes and a large file, in three levels of directories.
+No call exceeded its operations, its instructions or its time.
 
 - "Share" is the largest share of the instructions that the operations of a call permit. For mount,
   rollback and unmount it is the largest share of the bound.
